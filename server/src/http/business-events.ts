@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
 import { createBusinessEvent, listEventsWithDbName, triggerBusinessEvent, listEvents } from '../app/business-events.ts';
@@ -10,48 +9,20 @@ import type { BusinessAttribute } from '../domain/events/events.ts';
 import { maxBusinessEventsPerPage, maxBusinessNameCharacters } from '../domain/limits/campaigns.ts';
 import type { RequestReader } from '../domain/request-reader.ts';
 import { readRequestId } from './campaigns/authoring.ts';
-import { makeRequireCampaignAccess, callerOf } from './campaigns/call.ts';
-import type { CampaignAccessDependencies } from './campaigns/call.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from './campaigns/campaign-reader.ts';
 import type { Body } from './campaigns/campaign-reader.ts';
+import { callerOf, makeV1EventDialect, makeV5Dialect } from './campaigns/dialects.ts';
+import type { CampaignAccessDependencies } from './campaigns/dialects.ts';
 import { joinedTime } from './campaigns/record.ts';
-import { readBody } from './campaigns/search.ts';
-import { presentV1Error } from './campaigns/v1-answers.ts';
-import { v1Dialect } from './campaigns/v1.ts';
-import { presentV5Error } from './campaigns/v5-answers.ts';
-import { requestIdHeader, v5Dialect } from './campaigns/v5.ts';
-import { describeOperation } from './openapi/operation.ts';
-import type { Dialect } from './openapi/operation.ts';
-import { text, codeShape, named, requestHeaders } from './openapi/shapes.ts';
-import { toServiceError } from './route/errors.ts';
-import { refuseOtherMethods, makeRequestId } from './route/route.ts';
-import { warnOfUnknownFields, addWarnings } from './route/warnings.ts';
+import { text, codeShape, named } from './openapi/shapes.ts';
+import { addRoutes, makeRequestId, route } from './route/route.ts';
+import type { Route } from './route/route.ts';
+import { addWarnings } from './route/warnings.ts';
 import type { RouteFamily } from './server/build-server.ts';
-
-type Version = {
-  add: (server: FastifyInstance, deps: BusinessEventRouteDependencies) => void;
-  presentError: typeof presentV1Error;
-};
 
 /** Routes for business events, V1 and V5 (fact 6.3). Keys, limits and errors are those of campaigns. */
 export function businessEventRoutes(deps: BusinessEventRouteDependencies): RouteFamily {
-  const versions: Version[] = [
-    { add: addV1BusinessEvents, presentError: presentV1Error },
-    { add: addV5BusinessEvents, presentError: presentV5Error },
-  ];
-  return async (server) => {
-    for (const { add, presentError } of versions) {
-      await server.register(async (scope) => {
-        // The shapes only document the routes; the parsers below report the family's own errors.
-        scope.setValidatorCompiler(() => () => true);
-        scope.setErrorHandler((error, request, reply) =>
-          presentError(toServiceError(error, request), { request, reply }),
-        );
-        scope.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'optional' }));
-        add(scope, deps);
-      });
-    }
-  };
+  return async (server) => addRoutes(server, [...v1Routes(deps), ...v5Routes(deps)]);
 }
 
 type BusinessEventRouteDependencies = BusinessEventDependencies & CampaignAccessDependencies;
@@ -154,150 +125,113 @@ export const v5TriggerAnswer = named(
   }),
 );
 
-const v1EventsUrl = '/v1.0/business_event';
-const { isDeprecated: _deprecated, answerHeaders: _headers, ...ofCampaigns } = v1Dialect;
-const v1EventDialect: Dialect = {
-  ...ofCampaigns,
-  tag: 'Business events',
-  headers: { '*-APPKEY': Type.Optional(requestHeaders.appKey) },
-};
+const v1Url = '/v1.0/business_event';
 
-function addV1BusinessEvents(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
-  addCreate(server, deps);
-  addV1Trigger(server, deps);
-  addV1Search(server, deps);
+function v1Routes(deps: BusinessEventRouteDependencies): Route[] {
+  const v1 = makeV1EventDialect(deps);
+  return [
+    route(v1, {
+      method: 'POST',
+      url: v1Url,
+      operationId: 'createBusinessEvent',
+      summary: 'Create a business event, V1',
+      body: eventBody,
+      isRepeatable: true,
+      answers: { 200: v1EventAnswer },
+      read: ({ body }) => parseEvent(body),
+      async handle(call) {
+        const { id } = await createBusinessEvent(deps, { ...callerOf(call), ...call.input });
+        return { message: 'The business event has been created', event_id: id };
+      },
+    }),
+    route(v1, {
+      method: 'POST',
+      url: `${v1Url}/trigger`,
+      operationId: 'triggerBusinessEventV1',
+      summary: 'Trigger a business event, V1',
+      body: v1TriggerBody,
+      isRepeatable: true,
+      answers: { 200: v1TriggerAnswer },
+      read: ({ body }) => parseTrigger(body, { version: 'V1' }),
+      async handle(call) {
+        const caller = callerOf(call);
+        const { triggeredBy = caller.requestedBy, ...asked } = call.input;
+        const answer = await triggerBusinessEvent(deps, { ...caller, ...asked, version: 'V1', triggeredBy });
+        call.warn();
+        // V1 has no response for a partial success.
+        if (answer.triggered.length === 0)
+          throw new ServiceError('BUSINESS_EVENT_RATE_LIMITED', { retryAfterSeconds: answer.retryAfterSeconds ?? 1 });
+        if (answer.failed.length > 0)
+          addWarnings(deps.vendorHeaders, call, [
+            `${answer.failed.length} campaigns beyond the limit were not started`,
+          ]);
+        return { message: 'The business event has been triggered' };
+      },
+    }),
+    route(v1, {
+      method: 'POST',
+      url: `${v1Url}/search`,
+      operationId: 'searchBusinessEventsV1',
+      summary: 'Find business events, V1',
+      body: v1EventSearchBody,
+      answers: { 200: v1EventsAnswer },
+      read: ({ body }) => parseEventSearch(body, { version: 'V1' }),
+      async handle({ input, workspaceId, warn }) {
+        warn();
+        const { events, dbName } = await listEventsWithDbName(deps, { ...input, workspaceId });
+        return presentV1Events(events, dbName);
+      },
+    }),
+  ];
 }
 
-function addCreate(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
-  const { vendorHeaders } = deps;
-  const schema = describeOperation(v1EventDialect, {
-    operationId: 'createBusinessEvent',
-    summary: 'Create a business event, V1',
-    body: eventBody,
-    isRepeatable: true,
-    answers: { 200: v1EventAnswer },
-  });
-  server.post(v1EventsUrl, { schema }, async (request, reply) => {
-    const body = readBody(request);
-    const { id } = await createBusinessEvent(deps, { ...callerOf(request), ...parseEvent(body) });
-    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: eventBody });
-    return { message: 'The business event has been created', event_id: id };
-  });
-  refuseOtherMethods(server, v1EventsUrl, ['POST']);
-}
+const v5Url = '/v5/business-events';
 
-function addV1Trigger(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
-  const { vendorHeaders } = deps;
-  const url = `${v1EventsUrl}/trigger`;
-  const schema = describeOperation(v1EventDialect, {
-    operationId: 'triggerBusinessEventV1',
-    summary: 'Trigger a business event, V1',
-    body: v1TriggerBody,
-    isRepeatable: true,
-    answers: { 200: v1TriggerAnswer },
-  });
-  server.post(url, { schema }, async (request, reply) => {
-    const body = readBody(request);
-    const caller = callerOf(request);
-    const { triggeredBy, ...asked } = parseTrigger(body, { version: 'V1' });
-    const by = triggeredBy ?? caller.requestedBy;
-    const answer = await triggerBusinessEvent(deps, { ...caller, ...asked, version: 'V1', triggeredBy: by });
-    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1TriggerBody });
-    // V1 has no response for a partial success.
-    if (answer.triggered.length === 0)
-      throw new ServiceError('BUSINESS_EVENT_RATE_LIMITED', { retryAfterSeconds: answer.retryAfterSeconds ?? 1 });
-    if (answer.failed.length > 0)
-      addWarnings(vendorHeaders, { request, reply }, [
-        `${answer.failed.length} campaigns beyond the limit were not started`,
-      ]);
-    return { message: 'The business event has been triggered' };
-  });
-  refuseOtherMethods(server, url, ['POST']);
-}
-
-function addV1Search(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
-  const { vendorHeaders } = deps;
-  const url = `${v1EventsUrl}/search`;
-  const schema = describeOperation(v1EventDialect, {
-    operationId: 'searchBusinessEventsV1',
-    summary: 'Find business events, V1',
-    body: v1EventSearchBody,
-    answers: { 200: v1EventsAnswer },
-  });
-  server.post(url, { schema }, async (request, reply) => {
-    const body = readBody(request);
-    const workspaceId = request.facts.workspaceId!;
-    const asked = parseEventSearch(body, { version: 'V1' });
-    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1EventSearchBody });
-    const { events, dbName } = await listEventsWithDbName(deps, { ...asked, workspaceId });
-    return presentV1Events(events, dbName);
-  });
-  refuseOtherMethods(server, url, ['POST']);
-}
-
-const v5EventsUrl = '/v5/business-events';
-const v5EventDialect = { ...v5Dialect, tag: 'Business events' };
-
-function addV5BusinessEvents(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
-  addV5Trigger(server, deps);
-  addList(server, deps);
-  addV5Search(server, deps);
-}
-
-function addV5Trigger(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
-  const url = `${v5EventsUrl}/triggers`;
-  const schema = describeOperation(v5EventDialect, {
-    operationId: 'triggerBusinessEvent',
-    summary: 'Trigger a business event, V5',
-    body: v5TriggerBody,
-    isRepeatable: true,
-    answers: { 200: v5TriggerAnswer },
-    refuses: [404, 422],
-  });
-  server.post(url, { schema }, async (request, reply) => {
-    const body = readBody(request);
-    const dialect = { version: 'V5', requestIdHeader: requestIdHeader(deps, request) } as const;
-    const { triggeredBy, ...asked } = parseTrigger(body, dialect);
-    const command = { ...callerOf(request), ...asked, version: 'V5', triggeredBy: triggeredBy! } as const;
-    const answer = await triggerBusinessEvent(deps, command);
-    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v5TriggerBody });
-    return presentV5Trigger(answer);
-  });
-  refuseOtherMethods(server, url, ['POST']);
-}
-
-function addList(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
-  const schema = describeOperation(v5EventDialect, {
-    operationId: 'listBusinessEvents',
-    summary: 'List business events, V5',
-    querystring: v5EventQuery,
-    answers: { 200: v5EventsAnswer },
-  });
-  server.get(v5EventsUrl, { schema }, async (request) => {
-    const asked = parseEventPage(request.query as Record<string, unknown>);
-    const workspaceId = request.facts.workspaceId!;
-    return presentV5Events(await listEvents(deps, { ...asked, workspaceId }), asked.limit);
-  });
-  refuseOtherMethods(server, v5EventsUrl, ['GET']);
-}
-
-function addV5Search(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
-  const url = `${v5EventsUrl}/search`;
-  const schema = describeOperation(v5EventDialect, {
-    operationId: 'searchBusinessEvents',
-    summary: 'Find business events, V5',
-    body: v5EventSearchBody,
-    answers: { 200: v5EventsAnswer },
-  });
-  server.post(url, { schema }, async (request, reply) => {
-    const body = readBody(request);
-    const dialect = { version: 'V5', requestIdHeader: requestIdHeader(deps, request) } as const;
-    const asked = parseEventSearch(body, dialect);
-    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v5EventSearchBody });
-    const workspaceId = request.facts.workspaceId!;
-    return presentV5Events(await listEvents(deps, { ...asked, workspaceId }), asked.limit);
-  });
-  refuseOtherMethods(server, url, ['POST']);
+function v5Routes(deps: BusinessEventRouteDependencies): Route[] {
+  const v5 = makeV5Dialect(deps, { tag: 'Business events' });
+  return [
+    route(v5, {
+      method: 'POST',
+      url: `${v5Url}/triggers`,
+      operationId: 'triggerBusinessEvent',
+      summary: 'Trigger a business event, V5',
+      body: v5TriggerBody,
+      isRepeatable: true,
+      answers: { 200: v5TriggerAnswer },
+      refuses: [404, 422],
+      read: ({ body, form }) => parseTrigger(body, form),
+      async handle(call) {
+        const { triggeredBy, ...asked } = call.input;
+        const command = { ...callerOf(call), ...asked, version: 'V5', triggeredBy: triggeredBy! } as const;
+        return presentV5Trigger(await triggerBusinessEvent(deps, command));
+      },
+    }),
+    route(v5, {
+      method: 'GET',
+      url: v5Url,
+      operationId: 'listBusinessEvents',
+      summary: 'List business events, V5',
+      querystring: v5EventQuery,
+      answers: { 200: v5EventsAnswer },
+      read: ({ query }) => parseEventPage(query),
+      async handle({ input, workspaceId }) {
+        return presentV5Events(await listEvents(deps, { ...input, workspaceId }), input.limit);
+      },
+    }),
+    route(v5, {
+      method: 'POST',
+      url: `${v5Url}/search`,
+      operationId: 'searchBusinessEvents',
+      summary: 'Find business events, V5',
+      body: v5EventSearchBody,
+      answers: { 200: v5EventsAnswer },
+      read: ({ body, form }) => parseEventSearch(body, form),
+      async handle({ input, workspaceId, warn }) {
+        warn();
+        return presentV5Events(await listEvents(deps, { ...input, workspaceId }), input.limit);
+      },
+    }),
+  ];
 }
 
 export type EventAsked = { name: string; attributes: BusinessAttribute[]; createdBy: string };

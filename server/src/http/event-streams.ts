@@ -14,10 +14,10 @@ import { streamedDeviceAttributes, streamedKinds } from '../domain/events/event-
 import { maxStreamedAttributes } from '../domain/limits/delivery.ts';
 import type { RequestReader } from '../domain/request-reader.ts';
 import { isStorableText } from '../domain/storable-text.ts';
-import type { CampaignAccessDependencies } from './campaigns/call.ts';
+import { makeV5Dialect } from './campaigns/dialects.ts';
+import type { CampaignAccessDependencies } from './campaigns/dialects.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from './campaigns/campaign-reader.ts';
 import type { Body } from './campaigns/campaign-reader.ts';
-import { makeV5Dialect } from './campaigns/v5.ts';
 import { codeShape, named } from './openapi/shapes.ts';
 import type { KeyCaller } from './route/auth.ts';
 import { addRoutes, makeRequestId, route } from './route/route.ts';

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { explainDelivery } from '../app/explain.ts';
 import type { ExplainDependencies, Explanation } from '../app/explain.ts';
@@ -9,14 +8,11 @@ import type { ToldTrigger } from '../domain/events/triggers.ts';
 import { steps, nobodyOfThatId, describeNoRun, describeDelivery, describeRun } from '../domain/explain.ts';
 import type { DeviceExplanation } from '../domain/explain.ts';
 import { isStorableText } from '../domain/storable-text.ts';
-import { makeRequireCampaignAccess } from './campaigns/call.ts';
-import type { CampaignAccessDependencies } from './campaigns/call.ts';
-import { presentV5, presentV5Error } from './campaigns/v5-answers.ts';
-import { v5Base, v5Dialect } from './campaigns/v5.ts';
-import { describeOperation } from './openapi/operation.ts';
+import { makeV5Dialect, v5Base } from './campaigns/dialects.ts';
+import type { CampaignAccessDependencies } from './campaigns/dialects.ts';
+import { presentV5 } from './campaigns/v5-answers.ts';
 import { codeShape, named } from './openapi/shapes.ts';
-import { toServiceError } from './route/errors.ts';
-import { refuseOtherMethods } from './route/route.ts';
+import { addRoutes, route } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 const explainQuery = Type.Object({
@@ -86,34 +82,29 @@ export type ExplainRouteDependencies = ExplainDependencies & CampaignAccessDepen
 
 /** Routes that explain why a user received a campaign or did not: an addition to V5, with its keys, limits and errors. */
 export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
-  return async (server) => {
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) =>
-      presentV5Error(toServiceError(error, request), { request, reply }),
-    );
-    server.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'optional' }));
-    const url = `${v5Base}/:id/explain`;
-    const schema = describeOperation(v5Dialect, {
-      operationId: 'explainDelivery',
-      summary: 'Explain why a user received a campaign or did not',
-      params: Type.Object({ id: Type.String({ description: 'The id of the campaign' }) }),
-      querystring: explainQuery,
-      answers: { 200: explainAnswer },
-      refuses: [404],
-    });
-    server.get(url, { schema, config: { isAnswerSecret: true } }, async (request) => {
-      const { id: campaignId } = request.params as { id: string };
-      const asked = { workspaceId: request.facts.workspaceId!, campaignId, ...parseQuery(request) };
-      return presentV5(presentExplanation(await explainDelivery(deps, asked)));
-    });
-    refuseOtherMethods(server, url, ['GET']);
-  };
+  return async (server) =>
+    addRoutes(server, [
+      route(makeV5Dialect(deps), {
+        method: 'GET',
+        url: `${v5Base}/:id/explain`,
+        operationId: 'explainDelivery',
+        summary: 'Explain why a user received a campaign or did not',
+        params: Type.Object({ id: Type.String({ description: 'The id of the campaign' }) }),
+        querystring: explainQuery,
+        answers: { 200: explainAnswer },
+        refuses: [404],
+        config: { isAnswerSecret: true },
+        read: ({ query }) => parseQuery(query),
+        async handle({ input, workspaceId, params: { id: campaignId } }) {
+          return presentV5(presentExplanation(await explainDelivery(deps, { workspaceId, campaignId, ...input })));
+        },
+      }),
+    ]);
 }
 
 const maxCustomerId = 512;
 
-function parseQuery(request: FastifyRequest): { customerId: string; runId: string | undefined } {
-  const query = request.query as Record<string, unknown>;
+function parseQuery(query: Record<string, unknown>): { customerId: string; runId: string | undefined } {
   const faults: RequestFault[] = [];
   const { customer_id: customerId, run_id: runId } = query;
   if (customerId === undefined || customerId === '') faults.push({ field: 'customer_id', reason: 'missing' });

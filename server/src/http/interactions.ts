@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { InteractionReports } from '../app/interactions.ts';
@@ -7,14 +7,14 @@ import { interactionKinds } from '../domain/events/interactions.ts';
 import type { InteractionKind } from '../domain/events/interactions.ts';
 import { maxBadge } from '../domain/limits/push.ts';
 import { maxReportBodyBytes } from '../domain/limits/delivery.ts';
-import { describeOperation } from './openapi/operation.ts';
-import type { Dialect } from './openapi/operation.ts';
 import { named } from './openapi/shapes.ts';
+import { presentDefaultError } from './route/errors.ts';
 import { parseJson } from './route/json-body.ts';
 import { problemRefusals } from './route/own-dialect.ts';
-import { refuseOtherMethods } from './route/route.ts';
+import { addRoutes, hiddenRoute, route } from './route/route.ts';
+import type { RouteDialect } from './route/route.ts';
 import type { VendorHeaders } from './route/vendor-headers.ts';
-import { warnOfUnknownFields } from './route/warnings.ts';
+import type { AnsweredCall } from './route/warnings.ts';
 import type { RouteFamily } from './server/build-server.ts';
 import { callerAddress } from './server/call-origin.ts';
 
@@ -52,48 +52,36 @@ const clickQuery = Type.Object({
 
 export type InteractionRouteDependencies = { interactions: InteractionReports; vendorHeaders: VendorHeaders };
 
-const reportUrl = '/v1/interactions';
-const clickUrl = '/v1/click/:token';
-const dialect: Dialect = {
-  tag: 'Interactions',
-  // The token in the message is the credential.
-  credentials: [],
-  refusals: problemRefusals(['INTERACTION_TOKEN_UNKNOWN', 'INTERACTION_RATE_LIMITED']),
-};
-
 /** Routes for reports from devices: without a key, from any page's origin. The token in the message is the credential. */
 export function interactionRoutes(deps: InteractionRouteDependencies): RouteFamily {
+  const dialect = makeInteractionDialect(deps);
+  const reportUrl = '/v1/interactions';
   return async (server) => {
-    prepareScope(server);
-    server.options(reportUrl, { schema: { hide: true } }, (_request, reply) =>
-      reply
-        .headers({
-          'access-control-allow-methods': 'POST',
-          'access-control-allow-headers': 'content-type',
-          'access-control-max-age': '86400',
-        })
-        .code(204)
-        .send(),
-    );
-    server.post(reportUrl, {
-      bodyLimit: maxReportBodyBytes,
-      schema: describeOperation(dialect, {
+    acceptTextAsJson(server);
+    await addRoutes(server, [
+      hiddenRoute(dialect, { method: 'OPTIONS', url: reportUrl, handle: ({ reply }) => answerPreflight(reply) }),
+      route(dialect, {
+        method: 'POST',
+        url: reportUrl,
         operationId: 'reportInteraction',
         summary: 'Report that a message was shown, clicked or closed',
         description:
           'The body is JSON, also when it is sent as text/plain, which a page may post without asking first.',
         consumes: ['application/json', 'text/plain'],
         body: interactionBody,
+        maxBodyBytes: maxReportBodyBytes,
         answers: { 204: Type.Null() },
         refuses: [404, 429],
+        async handle({ request, warn }) {
+          warn();
+          await report(deps, request);
+        },
       }),
-      handler: (request, reply) => report(deps, { request, reply }),
-    });
-    refuseOtherMethods(server, reportUrl, ['POST', 'OPTIONS']);
-
-    server.get(clickUrl, {
-      exposeHeadRoute: false,
-      schema: describeOperation(dialect, {
+      route(dialect, {
+        method: 'GET',
+        // A preview that requests only the head is not a click.
+        isHeadRefused: true,
+        url: '/v1/click/:token',
         operationId: 'followClick',
         summary: 'Count a click and go to the address of the message',
         params: clickParameters,
@@ -101,30 +89,47 @@ export function interactionRoutes(deps: InteractionRouteDependencies): RouteFami
         answers: { 302: Type.Null() },
         answerHeaders: { Location: Type.String({ description: 'The address of the message' }) },
         refuses: [404, 429],
+        handle: ({ request, reply }) => click(deps, { request, reply }),
       }),
-      handler: (request, reply) => click(deps, { request, reply }),
-    });
-    refuseOtherMethods(server, clickUrl, ['GET']);
-    // A preview that requests only the head is not a click.
-    server.head(clickUrl, { schema: { hide: true } }, async () => {
-      throw new ServiceError('METHOD_NOT_ALLOWED', { members: { allow: 'GET' } });
-    });
+    ]);
   };
 }
 
-/** Pages of every origin can read all responses, including errors; cookies are never sent. */
-function prepareScope(server: FastifyInstance): void {
-  // Devices make millions of calls and the API log is for integrators. Device tokens, also in paths, must stay out of it too.
-  server.addHook('onRoute', (route) => {
-    route.config = { ...route.config, isUnrecorded: true };
-  });
-  server.addHook('onRequest', async (_request, reply) => {
-    reply.headers({
-      'access-control-allow-origin': '*',
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-    });
-  });
+/** Makes the dialect. Pages of every origin can read all responses, including errors; cookies are never sent. */
+function makeInteractionDialect({ vendorHeaders }: InteractionRouteDependencies): RouteDialect {
+  return {
+    tag: 'Interactions',
+    // The token in the message is the credential.
+    credentials: [],
+    refusals: problemRefusals(['INTERACTION_TOKEN_UNKNOWN', 'INTERACTION_RATE_LIMITED']),
+    vendorHeaders,
+    areShapesChecked: true,
+    // Devices make millions of calls and the API log is for integrators. Device tokens, also in paths, must stay out of it too.
+    config: { isUnrecorded: true },
+    async onEveryCall(_request, reply) {
+      reply.headers({
+        'access-control-allow-origin': '*',
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+      });
+    },
+    callerOf: () => ({}),
+    presentError: (error, { reply }) => presentDefaultError(error, reply),
+  };
+}
+
+function answerPreflight(reply: FastifyReply): FastifyReply {
+  return reply
+    .headers({
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'content-type',
+      'access-control-max-age': '86400',
+    })
+    .code(204)
+    .send();
+}
+
+function acceptTextAsJson(server: Parameters<RouteFamily>[0]): void {
   server.removeContentTypeParser('application/json');
   // navigator.sendBeacon sends text/plain, and a page may post it without a preflight request (Fetch, CORS-safelisted).
   server.addContentTypeParser(['application/json', 'text/plain'], { parseAs: 'string' }, (_request, text, done) => {
@@ -137,11 +142,8 @@ function prepareScope(server: FastifyInstance): void {
   });
 }
 
-type Call = { request: FastifyRequest; reply: FastifyReply };
-
-async function report(deps: InteractionRouteDependencies, { request, reply }: Call): Promise<FastifyReply> {
+async function report(deps: InteractionRouteDependencies, request: FastifyRequest): Promise<void> {
   const { token, kind, action, id, value, lowered } = request.body as Static<typeof interactionBody>;
-  warnOfUnknownFields(deps.vendorHeaders, request.body, { request, reply, shape: interactionBody });
   const address = callerAddress(request);
   if (lowered !== undefined && kind !== 'impression')
     throw new ServiceError('PARAMETER_INVALID', { field: 'lowered', reason: 'is of kind impression' });
@@ -153,7 +155,7 @@ async function report(deps: InteractionRouteDependencies, { request, reply }: Ca
     if (value === undefined) throw new ServiceError('PARAMETER_INVALID', { field: 'value', reason: 'is required' });
     const { workspaceId } = await deps.interactions.setBadge({ token, count: value, address });
     request.facts.workspaceId = workspaceId;
-    return reply.code(204).send();
+    return;
   }
   const { workspaceId } = await deps.interactions.report({
     token,
@@ -164,10 +166,9 @@ async function report(deps: InteractionRouteDependencies, { request, reply }: Ca
     address,
   });
   request.facts.workspaceId = workspaceId;
-  return reply.code(204).send();
 }
 
-async function click(deps: InteractionRouteDependencies, { request, reply }: Call): Promise<FastifyReply> {
+async function click(deps: InteractionRouteDependencies, { request, reply }: AnsweredCall): Promise<FastifyReply> {
   const { token } = request.params as Static<typeof clickParameters>;
   const { to } = request.query as Static<typeof clickQuery>;
   const { workspaceId, uncounted } = await deps.interactions.click({

@@ -6,8 +6,9 @@ import type { Metric } from 'prom-client';
 import { ServiceError } from '../domain/errors.ts';
 import { metricTable } from '../domain/operations/metrics.ts';
 import type { MetricSample, MetricSamples, MetricEntry, MetricName } from '../domain/operations/metrics.ts';
-import { presentOwnErrors } from './route/own-dialect.ts';
-import { refuseOtherMethods } from './route/route.ts';
+import { presentOwnError } from './route/own-dialect.ts';
+import { addRoutes, hiddenRoute } from './route/route.ts';
+import type { RouteRules } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 export type MetricsDependencies = { render: () => Promise<RenderedMetrics>; token: string };
@@ -17,18 +18,23 @@ export type MetricsDependencies = { render: () => Promise<RenderedMetrics>; toke
  * it is for the operator.
  */
 export function metricsRoutes({ render, token }: MetricsDependencies): RouteFamily {
-  return async (server) => {
-    presentOwnErrors(server);
-    server.get('/metrics', { schema: { hide: true }, config: { isUnrecorded: true } }, async (request, reply) => {
-      if (!isMetricsToken(token, request.headers.authorization)) {
-        reply.header('www-authenticate', 'Bearer');
-        throw new ServiceError('AUTHENTICATION_INVALID');
-      }
-      const { contentType, text } = await render();
-      return reply.header('cache-control', 'no-store').type(contentType).send(text);
-    });
-    refuseOtherMethods(server, '/metrics', ['GET']);
-  };
+  const rules: RouteRules = { callerOf: () => ({}), presentError: presentOwnError };
+  return async (server) =>
+    addRoutes(server, [
+      hiddenRoute(rules, {
+        method: 'GET',
+        url: '/metrics',
+        config: { isUnrecorded: true },
+        async handle({ request, reply }) {
+          if (!isMetricsToken(token, request.headers.authorization)) {
+            reply.header('www-authenticate', 'Bearer');
+            throw new ServiceError('AUTHENTICATION_INVALID');
+          }
+          const { contentType, text } = await render();
+          return reply.header('cache-control', 'no-store').type(contentType).send(text);
+        },
+      }),
+    ]);
 }
 
 export type MetricsServerDependencies = {

@@ -1,23 +1,22 @@
-import type { FastifyReply, FastifyRequest, FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { TSchema } from 'typebox';
 import type { TokenCaller, TokenDependencies } from '../app/tokens/prove-clients.ts';
 import { generateToken, refreshToken, revokeToken } from '../app/tokens/tokens.ts';
 import type { IssuedTokens } from '../app/tokens/tokens.ts';
 import { dataCenterOfHost } from '../domain/access/data-centers.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { maxTokenBodyBytes } from '../domain/limits/access.ts';
-import { describeOperation } from './openapi/operation.ts';
-import type { Dialect } from './openapi/operation.ts';
+import type { Operation } from './openapi/operation.ts';
 import { codeShape, named } from './openapi/shapes.ts';
 import { readBasic } from './route/auth.ts';
 import type { BasicCredentials } from './route/auth.ts';
 import { bodyErrors, declareErrors, repeatErrors, routeErrors, statusConstant } from './route/dialect-errors.ts';
-import { toServiceError } from './route/errors.ts';
+import { addRoutes, route } from './route/route.ts';
+import type { Call, RouteDialect } from './route/route.ts';
 import { makeVendorHeaders } from './route/vendor-headers.ts';
 import type { VendorHeaders } from './route/vendor-headers.ts';
-import { warnOfUnknownNames } from './route/warnings.ts';
 import type { AnsweredCall } from './route/warnings.ts';
+import type { RouteFamily } from './server/build-server.ts';
 import { callerAddress } from './server/call-origin.ts';
 
 /** Presents table 2.2 of the interface with the members of RFC 6749 §5.1 next to the envelope (decision D18). */
@@ -90,10 +89,7 @@ const fieldCodes: Record<string, string> = {
 };
 
 /** Sends every error in the shape of table 2.3. */
-function presentTokenError(
-  error: ServiceError,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): FastifyReply {
+function presentTokenError(error: ServiceError, { request, reply }: AnsweredCall): FastifyReply {
   const { status, errorType, error: standardError } = tokenErrors[error.code] ?? tokenErrors.INTERNAL!;
   const { field, reason, retryAfterSeconds } = error.context;
   if (status === 401) reply.header('www-authenticate', challengeFor(request));
@@ -259,154 +255,140 @@ export type TokenRouteDependencies = TokenDependencies & {
   vendorHeaders?: VendorHeaders;
 };
 
-const mediaType = 'application/x-www-form-urlencoded';
-
-const dialect: Dialect = {
-  tag: 'Tokens',
-  // The credentials are in the form, or in the header that may replace it (RFC 6749 §2.3.1).
-  credentials: [],
-  refusals: { errors: tokenErrors, shape: errorAnswer, codeOf: (name) => tokenErrors[name]?.errorType },
-};
-
-const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
-
 /** Routes POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decision D10 to D19). */
-export function tokenRoutes(deps: TokenRouteDependencies): FastifyPluginAsync {
-  const { serviceDomain, vendorHeaders = makeVendorHeaders('SVC') } = deps;
-  const read = (request: FastifyRequest) => readRequest(request, serviceDomain);
-  const warn = (call: AnsweredCall, names: string[]): void => warnOfUnknownNames(vendorHeaders, call, names);
-
+export function tokenRoutes(deps: TokenRouteDependencies): RouteFamily {
+  const dialect = makeTokenDialect(deps);
+  const read = ({ request, once }: Call): TokenRequest =>
+    readRequest(request, { once, serviceDomain: deps.serviceDomain });
   return async (server) => {
-    prepareScope(server);
-
-    route(server, '/v1/oauth/token', {
-      operationId: 'generateToken',
-      summary: 'Generate an access token',
-      form: tokenForm,
-      answer: generatedAnswer,
-      async handler(request, reply) {
-        const { form, basic, caller, repeatable } = read(request);
-        assertGrantType(form, 'client_credentials');
-        const credentials = readCredentials(form, basic);
-        const clientSecret = requireSecret(credentials);
-        warn({ request, reply }, form.unknownNames(tokenFields));
-        const command = { ...repeatable, caller: { ...caller, clientId: credentials.clientId }, clientSecret };
-        return answer(request, await generateToken(deps, command));
-      },
-    });
-
-    route(server, '/v1/oauth/refresh', {
-      operationId: 'refreshToken',
-      summary: 'Refresh an access token',
-      form: refreshForm,
-      answer: refreshedAnswer,
-      async handler(request, reply) {
-        const { form, basic, caller, repeatable } = read(request);
-        assertGrantType(form, 'refresh_token');
-        const { clientId, clientSecret } = readCredentials(form, basic);
-        const given = form.read('refresh_token');
-        if (given === undefined) throw new ServiceError('TOKEN_REFRESH_MISSING');
-        warn({ request, reply }, form.unknownNames(refreshFields));
-        const command = { ...repeatable, caller: { ...caller, clientId }, refreshToken: given, clientSecret };
-        return answer(request, await refreshToken(deps, command));
-      },
-    });
-
-    route(server, '/v1/oauth/revoke', {
-      operationId: 'revokeToken',
-      summary: 'Revoke an access or refresh token (RFC 7009)',
-      form: revokeForm,
-      answer: revokedAnswer,
-      async handler(request, reply) {
-        const { form, basic, caller } = read(request);
-        const credentials = readCredentials(form, basic);
-        const clientSecret = requireSecret(credentials);
-        const token = form.read('token');
-        if (token === undefined) throw new ServiceError('TOKEN_TO_REVOKE_MISSING');
-        warn({ request, reply }, form.unknownNames(revokeFields));
-        await revokeToken(deps, { caller: { ...caller, clientId: credentials.clientId }, clientSecret, token });
-        return { status: 'SUCCESS' };
-      },
-    });
+    server.removeAllContentTypeParsers();
+    // The body is the unparsed text: repeated fields stay visible, and request.rawBody, which the API log stores, stays empty.
+    server.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
+    await addRoutes(server, [
+      route(dialect, {
+        ...tokenRoute,
+        url: '/v1/oauth/token',
+        operationId: 'generateToken',
+        summary: 'Generate an access token',
+        body: tokenForm,
+        isRepeatable: true,
+        answers: { 200: generatedAnswer },
+        read(call) {
+          const { form, basic, ...sent } = read(call);
+          assertGrantType(form, 'client_credentials');
+          const credentials = readCredentials(form, basic);
+          return { ...sent, form, clientId: credentials.clientId, clientSecret: requireSecret(credentials) };
+        },
+        findUnknown: ({ input: { form } }) => form.unknownNames(tokenFields),
+        async handle({ input: { caller, repeatable, clientId, clientSecret }, request, warn }) {
+          warn();
+          const command = { ...repeatable, caller: { ...caller, clientId }, clientSecret };
+          return answer(request, await generateToken(deps, command));
+        },
+      }),
+      route(dialect, {
+        ...tokenRoute,
+        url: '/v1/oauth/refresh',
+        operationId: 'refreshToken',
+        summary: 'Refresh an access token',
+        body: refreshForm,
+        isRepeatable: true,
+        answers: { 200: refreshedAnswer },
+        read(call) {
+          const { form, basic, ...sent } = read(call);
+          assertGrantType(form, 'refresh_token');
+          const credentials = readCredentials(form, basic);
+          const given = form.read('refresh_token');
+          if (given === undefined) throw new ServiceError('TOKEN_REFRESH_MISSING');
+          return { ...sent, form, ...credentials, refreshToken: given };
+        },
+        findUnknown: ({ input: { form } }) => form.unknownNames(refreshFields),
+        async handle({ input: { caller, repeatable, clientId, clientSecret, refreshToken: given }, request, warn }) {
+          warn();
+          const command = { ...repeatable, caller: { ...caller, clientId }, refreshToken: given, clientSecret };
+          return answer(request, await refreshToken(deps, command));
+        },
+      }),
+      route(dialect, {
+        ...tokenRoute,
+        url: '/v1/oauth/revoke',
+        operationId: 'revokeToken',
+        summary: 'Revoke an access or refresh token (RFC 7009)',
+        body: revokeForm,
+        answers: { 200: revokedAnswer },
+        read(call) {
+          const { form, basic, caller } = read(call);
+          const credentials = readCredentials(form, basic);
+          const clientSecret = requireSecret(credentials);
+          const token = form.read('token');
+          if (token === undefined) throw new ServiceError('TOKEN_TO_REVOKE_MISSING');
+          return { form, token, clientSecret, caller: { ...caller, clientId: credentials.clientId } };
+        },
+        findUnknown: ({ input: { form } }) => form.unknownNames(revokeFields),
+        async handle({ input: { caller, clientSecret, token }, warn }) {
+          warn();
+          await revokeToken(deps, { caller, clientSecret, token });
+          return { status: 'SUCCESS' };
+        },
+      }),
+    ]);
   };
 }
 
-/**
- * Installs the scope's own body parser, error shape and first checks: method, then media type, then the query
- * (decision D10, D17).
- */
-function prepareScope(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  // The body is the unparsed text: repeated fields stay visible, and request.rawBody, which the API log stores, stays empty.
-  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxTokenBodyBytes }, (_request, text, done) => {
-    done(null, text);
-  });
-  // The schemas only document; the handlers check.
-  server.setValidatorCompiler(() => () => true);
-  server.setErrorHandler((error, request, reply) =>
-    presentTokenError(toServiceError(error, request), { request, reply }),
-  );
-  server.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
-    if (request.method !== 'POST') throw new ServiceError('METHOD_NOT_ALLOWED');
-    const sent = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
-    if (sent !== mediaType) throw new ServiceError('MEDIA_TYPE_UNSUPPORTED');
-    const query = request.query as Record<string, unknown>;
-    const field = queryCredentials.find((name) => Object.hasOwn(query, name));
-    if (field !== undefined) throw new ServiceError('TOKEN_CREDENTIALS_IN_QUERY', { field });
-  });
+const mediaType = 'application/x-www-form-urlencoded';
+
+const tokenRoute = {
+  method: 'POST' as const,
+  maxBodyBytes: maxTokenBodyBytes,
+  config: { isAnswerSecret: true },
+  description:
+    'Credentials may also be sent as Basic authentication instead of client_id and client_secret; both must agree when both are sent.',
+  consumes: [mediaType],
+  refuses: [401, 429],
+} satisfies Partial<Operation> & { [member: string]: unknown };
+
+const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
+
+/** Makes the dialect of RFC 6749. The first checks are of the method, then the media type, then the query (decision D10, D17). */
+function makeTokenDialect({ vendorHeaders = makeVendorHeaders('SVC') }: TokenRouteDependencies): RouteDialect {
+  return {
+    tag: 'Tokens',
+    // The credentials are in the form, or in the header that may replace it (RFC 6749 §2.3.1).
+    credentials: [],
+    refusals: { errors: tokenErrors, shape: errorAnswer, codeOf: (name) => tokenErrors[name]?.errorType },
+    vendorHeaders,
+    async onEveryCall(_request, reply) {
+      reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    },
+    onRequest: [refuseOtherForms],
+    callerOf: () => ({}),
+    // The parsers read the form.
+    readBody: () => ({}),
+    presentError: presentTokenError,
+  };
 }
 
-type TokenRoute = {
-  operationId: string;
-  summary: string;
-  form: TSchema;
-  answer: TSchema;
-  handler(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
-};
-
-function route(server: FastifyInstance, path: string, { form, answer, handler, ...named }: TokenRoute): void {
-  server.route({
-    method: 'POST',
-    url: path,
-    bodyLimit: maxTokenBodyBytes,
-    config: { isAnswerSecret: true },
-    schema: describeOperation(dialect, {
-      ...named,
-      description:
-        'Credentials may also be sent as Basic authentication instead of client_id and client_secret; both must agree when both are sent.',
-      ...(path.endsWith('/revoke') ? {} : { isRepeatable: true }),
-      consumes: [mediaType],
-      body: form,
-      answers: { 200: answer },
-      refuses: [401, 429],
-    }),
-    handler,
-  });
-  server.route({
-    method: server.supportedMethods.filter((method) => method !== 'POST'),
-    url: path,
-    exposeHeadRoute: false,
-    schema: { hide: true },
-    // Never reached: the scope's first hook rejects the method.
-    handler: async () => undefined,
-  });
+async function refuseOtherForms(request: FastifyRequest): Promise<void> {
+  const sent = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  if (sent !== mediaType) throw new ServiceError('MEDIA_TYPE_UNSUPPORTED');
+  const query = request.query as Record<string, unknown>;
+  const field = queryCredentials.find((name) => Object.hasOwn(query, name));
+  if (field !== undefined) throw new ServiceError('TOKEN_CREDENTIALS_IN_QUERY', { field });
 }
 
-function readRequest(request: FastifyRequest, serviceDomain: string | undefined) {
+type TokenRequest = ReturnType<typeof readRequest>;
+
+function readRequest(
+  request: FastifyRequest,
+  { once, serviceDomain }: { once: Call['once']; serviceDomain: string | undefined },
+) {
   const rawBody = typeof request.body === 'string' ? request.body : '';
   const form: Form = parseForm(rawBody);
-  const idempotencyKey = request.headers['idempotency-key'];
   const caller: Omit<TokenCaller, 'clientId'> = {
     address: callerAddress(request),
     dataCenter: dataCenterOfHost(request.hostname, serviceDomain),
   };
-  return {
-    form,
-    basic: readBasic(request.headers),
-    caller,
-    repeatable: { idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined, rawBody },
-  };
+  return { form, basic: readBasic(request.headers), caller, repeatable: { idempotencyKey: once.key, rawBody } };
 }
 
 function answer(request: FastifyRequest, issued: IssuedTokens) {

@@ -6,6 +6,7 @@ import { statusActions } from '../../domain/campaigns/campaign.ts';
 import type { StatusAction, SearchVersion } from '../../domain/campaigns/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxActedCampaigns } from '../../domain/limits/campaigns.ts';
+import { isObject } from '../../domain/request-reader.ts';
 import type { RequestReader } from '../../domain/request-reader.ts';
 import { findUnstorable, unstorable } from '../../domain/storable-text.ts';
 import { text, named } from '../openapi/shapes.ts';
@@ -56,6 +57,24 @@ export function parseCreate(body: Body, asked: { version: SearchVersion; request
   const createdBy = optionalText(reader, 'created_by');
   refuseFaults(reader);
   return { parts: takeParts(body), createdBy: createdBy!, requestId };
+}
+
+const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/;
+
+/**
+ * Appends the UTC offset to V1's times: they are in UTC (fact 6.2), while those of a stored campaign are in its zone. A
+ * campaign created through V1 has the zone UTC; one changed through V1 keeps its own.
+ */
+export function withUtcTimes(parts: CampaignParts, zone: 'UTC' | 'its own'): CampaignParts {
+  const details = parts.scheduling_details;
+  if (!isObject(details)) return parts;
+  const { timezone: _unknown, ...rest } = details;
+  const times = ['start_time', 'expiry_time'].flatMap((name) => {
+    const sent = rest[name];
+    return typeof sent === 'string' && sent !== '' && !hasOffset.test(sent) ? [[name, `${sent}Z`]] : [];
+  });
+  const zoned = zone === 'UTC' ? { timezone: 'UTC' } : {};
+  return { ...parts, scheduling_details: { ...rest, ...Object.fromEntries(times), ...zoned } };
 }
 
 export type ChangeAsked = { change: CampaignParts; updatedBy: string | undefined; requestId: string | undefined };

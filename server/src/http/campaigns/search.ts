@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { TProperties, TSchema } from 'typebox';
 import {
@@ -8,7 +7,6 @@ import {
   campaignStatuses,
 } from '../../domain/campaigns/campaign.ts';
 import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign.ts';
-import { ServiceError } from '../../domain/errors.ts';
 import { maxCampaignsPerPage } from '../../domain/limits/campaigns.ts';
 import type { RequestReader } from '../../domain/request-reader.ts';
 import { parseIsoTime } from '../../domain/timing/iso-time.ts';
@@ -71,14 +69,6 @@ export function parsePage(body: Body, dialect: SearchDialect): PageAsked {
   const page = readPage(reader, dialect);
   refuseFaults(reader);
   return page;
-}
-
-/** Returns the body as an object. @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
-export function readBody({ body }: FastifyRequest): Body {
-  if (body === undefined) throw new ServiceError('BODY_EMPTY');
-  if (body === null || typeof body !== 'object' || Array.isArray(body))
-    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
-  return body as Body;
 }
 
 function readPage(reader: RequestReader, { version, requestIdHeader }: SearchDialect): PageAsked {

@@ -1,24 +1,18 @@
-import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { nameWinner, readWinner } from '../../app/campaigns/winner.ts';
 import type { WinnerChoice } from '../../app/campaigns/winner.ts';
 import { learningMeasures, variationName } from '../../domain/experiments/variants.ts';
 import { maxVariations } from '../../domain/limits/campaigns.ts';
-import { describeOperation } from '../openapi/operation.ts';
 import { codeShape, named, text } from '../openapi/shapes.ts';
-import { toServiceError } from '../route/errors.ts';
-import { refuseOtherMethods } from '../route/route.ts';
-import { warnOfUnknownFields } from '../route/warnings.ts';
-import type { RouteFamily } from '../server/build-server.ts';
+import { route } from '../route/route.ts';
+import type { Route, RouteDialect } from '../route/route.ts';
 import { readRequestId } from './authoring.ts';
-import { makeRequireCampaignAccess, callerOf } from './call.ts';
-import type { CampaignRouteDependencies } from './call.ts';
 import { makeCampaignReader, refuseFaults } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';
+import { callerOf, v5Base } from './dialects.ts';
+import type { CampaignRouteDependencies, V5Caller } from './dialects.ts';
 import { presentWinner } from './present-winner.ts';
-import { readBody } from './search.ts';
-import { presentV5, presentV5Error } from './v5-answers.ts';
-import { requestIdHeader, v5Base, v5Dialect } from './v5.ts';
+import { presentV5 } from './v5-answers.ts';
 
 /*
  * Bodies and responses for the winner among a campaign's variations, an addition. They document; parseWinner implements the
@@ -67,71 +61,52 @@ const winnerAnswer = named(
   }),
 );
 
-const url = `${v5Base}/:id/winner`;
-const params = Type.Object({ id: Type.String({ description: 'The id of the campaign' }) });
-
 /** Routes for the winner among a campaign's variations: an addition to V5, with its keys, limits and errors. */
-export function winnerRoutes(deps: CampaignRouteDependencies): RouteFamily {
-  return async (server) => {
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) =>
-      presentV5Error(toServiceError(error, request), { request, reply }),
-    );
-    server.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'optional' }));
-    const scope = server as unknown as FastifyInstance;
-    addRead(scope, deps);
-    addName(scope, deps);
-    addTakeBack(scope, deps);
-    refuseOtherMethods(server, url, ['GET', 'PUT', 'DELETE']);
+export function winnerRoutes(deps: CampaignRouteDependencies, v5: RouteDialect<V5Caller>): Route[] {
+  const winner = {
+    url: `${v5Base}/:id/winner`,
+    params: Type.Object({ id: Type.String({ description: 'The id of the campaign' }) }),
+    answers: { 200: winnerAnswer },
   };
-}
-
-function addRead(server: FastifyInstance, deps: CampaignRouteDependencies): void {
-  const schema = describeOperation(v5Dialect, {
-    operationId: 'getCampaignWinner',
-    summary: 'Get the winner among the variations of a campaign, and how they stand',
-    params,
-    answers: { 200: winnerAnswer },
-    refuses: [404],
-  });
-  server.get(url, { schema }, async (request) => {
-    const { id } = request.params as { id: string };
-    return presentV5(presentWinner(await readWinner(deps, { workspaceId: request.facts.workspaceId!, id })));
-  });
-}
-
-function addName(server: FastifyInstance, deps: CampaignRouteDependencies): void {
-  const schema = describeOperation(v5Dialect, {
-    operationId: 'nameCampaignWinner',
-    summary: 'Give the winning variation to everybody who was not sent to yet',
-    params,
-    body: winnerBody,
-    isRepeatable: true,
-    answers: { 200: winnerAnswer },
-    refuses: [404, 422],
-  });
-  server.put(url, { schema }, async (request, reply) => {
-    const body = readBody(request);
-    const choice = parseWinner(body, requestIdHeader(deps, request));
-    const { id } = request.params as { id: string };
-    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: winnerBody });
-    return presentV5(presentWinner(await nameWinner(deps, { ...callerOf(request), id, choice })));
-  });
-}
-
-function addTakeBack(server: FastifyInstance, deps: CampaignRouteDependencies): void {
-  const schema = describeOperation(v5Dialect, {
-    operationId: 'takeBackCampaignWinner',
-    summary: 'Let the shares decide again which variation is whose',
-    params,
-    answers: { 200: winnerAnswer },
-    refuses: [404, 413, 415, 422],
-  });
-  server.delete(url, { schema }, async (request) => {
-    const { id } = request.params as { id: string };
-    const command = { ...callerOf(request), idempotencyKey: undefined, id, choice: { kind: 'none' } as const };
-    return presentV5(presentWinner(await nameWinner(deps, command)));
-  });
+  return [
+    route(v5, {
+      method: 'GET',
+      ...winner,
+      operationId: 'getCampaignWinner',
+      summary: 'Get the winner among the variations of a campaign, and how they stand',
+      refuses: [404],
+      async handle({ workspaceId, params: { id } }) {
+        return presentV5(presentWinner(await readWinner(deps, { workspaceId, id })));
+      },
+    }),
+    route(v5, {
+      method: 'PUT',
+      ...winner,
+      operationId: 'nameCampaignWinner',
+      summary: 'Give the winning variation to everybody who was not sent to yet',
+      body: winnerBody,
+      isRepeatable: true,
+      refuses: [404, 422],
+      read: ({ body, form }) => parseWinner(body, form.requestIdHeader),
+      async handle(call) {
+        call.warn();
+        const command = { ...callerOf(call), ...call.params, choice: call.input };
+        return presentV5(presentWinner(await nameWinner(deps, command)));
+      },
+    }),
+    route(v5, {
+      method: 'DELETE',
+      ...winner,
+      operationId: 'takeBackCampaignWinner',
+      summary: 'Let the shares decide again which variation is whose',
+      refuses: [404, 413, 415, 422],
+      async handle(call) {
+        const choice = { kind: 'none' } as const;
+        const command = { ...callerOf(call), idempotencyKey: undefined, ...call.params, choice };
+        return presentV5(presentWinner(await nameWinner(deps, command)));
+      },
+    }),
+  ];
 }
 
 const names = Array.from({ length: maxVariations }, (_, index) => variationName(index + 1));

@@ -9,7 +9,8 @@ import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
 import { campaignActions } from '../../domain/campaigns/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { calendarViews } from '../../domain/timing/calendar.ts';
-import { parseSearch, readBody } from '../campaigns/search.ts';
+import { parseSearch } from '../campaigns/search.ts';
+import { readObject } from '../route/route.ts';
 import { consoleApi as api } from './access.ts';
 import type { ConsoleCookies } from './access.ts';
 import {
@@ -85,7 +86,7 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCamp
   server.post(`${api}/campaigns/search`, searching, async (request) => {
     const workspaceId = workspaceOf(request);
     const { versioning } = await campaigns.settings(workspaceId);
-    const asked = parseSearch(readBody(request), { version: 'V5', versioning });
+    const asked = parseSearch(readObject(request), { version: 'V5', versioning });
     const { order } = request.query as Static<typeof Listing>;
     const found = await campaigns.search({ ...asked, versioning, workspaceId, ...(order && { order }) });
     return { campaigns: found.map(presentListedCampaign), limit: asked.limit };

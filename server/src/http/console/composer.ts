@@ -18,10 +18,10 @@ import type { DescribedOccurrence } from '../../domain/timing/occurrences.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { presentFrequencyCap } from '../../domain/workspace-controls.ts';
 import { takeParts } from '../campaigns/authoring.ts';
-import { readBody } from '../campaigns/search.ts';
 import { parseTest, presentTestResults } from '../campaigns/test-and-preview.ts';
 import { presentV5Error } from '../campaigns/v5-answers.ts';
 import { presentDefaultError, toServiceError } from '../route/errors.ts';
+import { readObject } from '../route/route.ts';
 import { consoleApi as api } from './access.ts';
 import { ChangedCampaign } from './campaign-answers.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
@@ -193,7 +193,7 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
       presentCount(await countComposed(composer, { workspaceId: workspaceOf(request), parts: partsOf(request) })),
     );
     scope.post(`${api}/composer/test`, answering(Type.Object({ results: TestResults })), async (request) => {
-      const asked = parseTest(readBody(request), { version: 'V5' });
+      const asked = parseTest(readObject(request), { version: 'V5' });
       const results = await testComposed(composer, {
         ...asked,
         workspaceId: workspaceOf(request),
@@ -216,7 +216,7 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
 }
 
 function partsOf(request: FastifyRequest) {
-  return takeParts(readBody(request));
+  return takeParts(readObject(request));
 }
 
 function workspaceOf(request: FastifyRequest): string {

@@ -5,10 +5,10 @@ import { previewCampaign } from '../../app/campaigns/preview-campaign.ts';
 import type { Preview, PreviewDependencies } from '../../app/campaigns/preview-campaign.ts';
 import type { AndroidPayload, Platform } from '../../domain/content/content.ts';
 import type { OwnContent } from '../../domain/content/texts.ts';
-import { readBody } from '../campaigns/search.ts';
 import { parsePreview, presentPreview } from '../campaigns/test-and-preview.ts';
 import { presentV5, presentV5Error } from '../campaigns/v5-answers.ts';
 import { presentDefaultError, toServiceError } from '../route/errors.ts';
+import { readObject } from '../route/route.ts';
 import { consoleApi } from './access.ts';
 import { PreviewAnswer } from './composer.ts';
 
@@ -48,7 +48,7 @@ export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePrevie
       },
       async (request) => {
         const { workspaceId } = request.query as Static<typeof Workspace>;
-        const preview = await previewCampaign(deps, { ...parsePreview(readBody(request), 'anybody'), workspaceId });
+        const preview = await previewCampaign(deps, { ...parsePreview(readObject(request), 'anybody'), workspaceId });
         const { platforms, ...shown } = presentPreview(preview);
         const sizes = preview.platforms.map((rendered) => [rendered.platform.toLowerCase(), sizeOf(rendered)] as const);
         const withSizes = sizes.map(([name, size]) => [name, { ...platforms[name], ...size }]);

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Scope } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -10,7 +10,7 @@ import { codeShape, named } from '../openapi/shapes.ts';
 import { keyCallerOf, makeRequireApiKey } from './auth.ts';
 import type { BearerDependencies, KeyCaller } from './auth.ts';
 import { bodyErrors, declareErrors, routeErrors } from './dialect-errors.ts';
-import { presentDefaultError, problemErrors, toServiceError } from './errors.ts';
+import { presentDefaultError, problemErrors } from './errors.ts';
 import { isGatewayError, presentGatewayError } from './gateway-errors.ts';
 import type { Body, RouteDialect } from './route.ts';
 import type { VendorHeaders } from './vendor-headers.ts';
@@ -47,14 +47,6 @@ type OwnDialect = Pick<Dialect, 'tag' | 'credentials'> & {
 /** Sends Problem Details (RFC 9457), except for errors of tokens. */
 export function presentOwnError(error: ServiceError, { request, reply }: AnsweredCall): FastifyReply {
   return isGatewayError(error) ? presentGatewayError(error, { request, reply }) : presentDefaultError(error, reply);
-}
-
-/** Bodies are parsed member by member, and errors are Problem Details (RFC 9457), except those of tokens. */
-export function presentOwnErrors(server: FastifyInstance): void {
-  server.setValidatorCompiler(() => () => true);
-  server.setErrorHandler((error, request, reply) =>
-    presentOwnError(toServiceError(error, request), { request, reply }),
-  );
 }
 
 /** Makes the reader of a body of a route outside the contract. */

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type {
   FastifyContextConfig,
   FastifyInstance,
+  FastifyPluginAsync,
   FastifyReply,
   FastifyRequest,
   HTTPMethods,
@@ -40,37 +41,72 @@ export function route<Caller extends object, Params extends TObject = TObject, I
       const call = toCall(dialect, { request, reply }) as Call<Caller, Static<Params>>;
       await declared.admit?.(call);
       if (declared.body) call.body = (dialect.readBody ?? readObject)(request);
-      const parsed = { ...call, input: (await declared.read?.(call)) as Input };
-      if (declared.warnsOfRefused) warn(dialect, declared, parsed);
+      const input = (await declared.read?.(call)) as Input;
+      const parsed: HandledCall<Caller, Params, Input> = {
+        ...call,
+        input,
+        isWarned: false,
+        warn: () => warnOnce(dialect, declared, parsed),
+      };
       const answer = await declared.handle(parsed);
-      if (!declared.warnsOfRefused) warn(dialect, declared, parsed);
+      parsed.warn();
       if (answer === reply) return reply;
       if (status !== undefined) reply.code(status);
       return status === 204 ? reply.send() : answer;
     },
   };
-  return { dialect, options };
+  return { rules: dialect, options, isBodyIgnored: declared.isBodyIgnored === true };
 }
 
-export type Route = { dialect: RouteDialect; options: RouteOptions };
+export type Route = { rules: RouteRules; options: RouteOptions; isBodyIgnored: boolean };
+
+/** Declares a route that the OpenAPI document omits. */
+export function hiddenRoute<Caller extends object>(rules: RouteRules<Caller>, hidden: HiddenRoute<Caller>): Route {
+  const { method, url, querystring, config, handle } = hidden;
+  const options: RouteOptions = {
+    method,
+    url,
+    schema: { hide: true, ...(querystring === undefined ? {} : { querystring }) },
+    config: { ...rules.config, ...config },
+    onRequest: [...hooksOfEveryCall(rules), ...(rules.onRequest ?? [])],
+    errorHandler: makeErrorHandler(rules),
+    handler: async (request, reply) => handle(toCall(rules, { request, reply }) as Call<Caller>),
+  };
+  return { rules, options, isBodyIgnored: false };
+}
+
+export type HiddenRoute<Caller extends object> = {
+  method: HTTPMethods;
+  url: string;
+  querystring?: TObject;
+  config?: FastifyContextConfig;
+  /** Sends the response, or returns its body. */
+  handle: (call: Call<Caller>) => unknown;
+};
 
 /** The rules that all routes of a family share: documentation, credentials, and the shape of errors. */
-export type RouteDialect<Caller extends object = object> = Dialect & {
-  vendorHeaders: Pick<VendorHeaders, 'nameOf'>;
+export type RouteDialect<Caller extends object = object> = Dialect &
+  RouteRules<Caller> & {
+    /** Names the header of warnings; left out if shapes reject unknown fields. */
+    vendorHeaders?: Pick<VendorHeaders, 'nameOf'>;
+    /** Fastify validates requests by their shapes. Otherwise shapes only document, and parsers report the family's errors. */
+    areShapesChecked?: true;
+    /** Returns the body as an object; `readObject` unless given. */
+    readBody?: (request: FastifyRequest) => Body;
+  };
+
+/** How a route treats its callers. */
+export type RouteRules<Caller extends object = object> = {
   /** Runs first, also for methods that the address does not accept. */
   onEveryCall?: Hook;
   /** Checks before the body is read: credentials, limits, headers. A hook that sends the response ends the call. */
   onRequest?: readonly Hook[];
   /** Returns the caller that `onRequest` has authenticated. */
   callerOf: (request: FastifyRequest) => Caller;
-  /** Fastify validates requests by their shapes. Otherwise shapes only document, and parsers report the family's errors. */
-  areShapesChecked?: true;
   /** Of every route, also for methods that the address does not accept. */
   config?: FastifyContextConfig;
   /** Other methods are refused with 405 unless given. */
   otherMethods?: 'not found';
-  /** Returns the body as an object; `readObject` unless given. */
-  readBody?: (request: FastifyRequest) => Body;
   presentError: (error: ServiceError, call: AnsweredCall) => FastifyReply | Promise<FastifyReply>;
 };
 
@@ -86,6 +122,8 @@ export type RouteDeclaration<Caller extends object, Params extends TObject, Inpu
   config?: FastifyContextConfig;
   /** A GET whose HEAD is refused; otherwise Fastify answers HEAD as GET without the body. */
   isHeadRefused?: true;
+  /** Accepts any body of any media type, as clients send a content type with an empty body. */
+  isBodyIgnored?: true;
   /** Checks that need the database of the workspace or the path, before the body is examined; counts limits. */
   admit?: (call: Call<Caller, Static<Params>>) => Promise<void>;
   /** Parses the request into what `handle` gets as `input`. */
@@ -95,8 +133,6 @@ export type RouteDeclaration<Caller extends object, Params extends TObject, Inpu
    * status. It returns `reply` if it has sent the response itself.
    */
   handle: (call: ParsedCall<Caller, Params, Input>) => unknown;
-  /** Unknown fields are also reported if `handle` refuses the call. */
-  warnsOfRefused?: true;
   /** The shape whose fields are known, if it is not `body` for every call. */
   shapeOf?: (input: Input) => object;
   /** Returns the paths of unknown fields that the parser found, reported after those of the shape. */
@@ -114,20 +150,39 @@ export type Call<Caller extends object = object, Params = unknown> = Caller &
     once: { key: string | undefined; rawBody: string };
   };
 
-type ParsedCall<Caller extends object, Params extends TObject, Input> = Call<Caller, Static<Params>> & { input: Input };
+type ParsedCall<Caller extends object, Params extends TObject, Input> = Call<Caller, Static<Params>> & {
+  input: Input;
+  /** Warns of unknown fields now, so that a refusal reports them too. Otherwise only a success reports them. */
+  warn: () => void;
+};
+
+type HandledCall<Caller extends object, Params extends TObject, Input> = ParsedCall<Caller, Params, Input> & {
+  isWarned: boolean;
+};
 
 /** Adds routes. Every other method of their addresses is answered with 405, in the dialect of the address. */
-export function addRoutes(server: FastifyInstance, routes: readonly Route[]): void {
-  for (const { options } of routes) server.route(options);
+export async function addRoutes(server: RouteScope, routes: readonly Route[]): Promise<void> {
+  for (const { options, isBodyIgnored } of routes) {
+    if (isBodyIgnored) await server.register(async (scope) => ignoreBodies(scope).route(options));
+    else server.route(options);
+  }
   for (const [url, declared] of Map.groupBy(routes, ({ options }) => options.url))
-    if (declared[0]!.dialect.otherMethods !== 'not found') refuseOthers(server, url, declared);
+    if (declared[0]!.rules.otherMethods !== 'not found') refuseOthers(server, url, declared);
+}
+
+type RouteScope = Parameters<FastifyPluginAsync>[0];
+
+function ignoreBodies(scope: RouteScope): RouteScope {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null));
+  return scope;
 }
 
 /** The order in which `Allow` lists methods. */
 const listedMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-function refuseOthers(server: FastifyInstance, url: string, declared: readonly Route[]): void {
-  const dialect = declared[0]!.dialect;
+function refuseOthers(server: RouteScope, url: string, declared: readonly Route[]): void {
+  const { rules } = declared[0]!;
   const taken = new Set(declared.map(({ options }) => options.method as string));
   const allow = listedMethods.filter((method) => taken.has(method)).join(', ');
   // Fastify adds HEAD to a route that accepts GET.
@@ -140,20 +195,20 @@ function refuseOthers(server: FastifyInstance, url: string, declared: readonly R
     url,
     schema: { hide: true },
     exposeHeadRoute: false,
-    ...(dialect.config === undefined ? {} : { config: dialect.config }),
+    ...(rules.config === undefined ? {} : { config: rules.config }),
     // Runs before the body is parsed: a rejected method's body, or its absence, must not matter (QUERY requires a content
     // type).
-    onRequest: [...hooksOfEveryCall(dialect), refuse],
-    errorHandler: makeErrorHandler(dialect),
+    onRequest: [...hooksOfEveryCall(rules), refuse],
+    errorHandler: makeErrorHandler(rules),
     handler: refuse,
   });
 }
 
-function hooksOfEveryCall({ onEveryCall }: RouteDialect): Hook[] {
+function hooksOfEveryCall({ onEveryCall }: RouteRules): Hook[] {
   return onEveryCall ? [onEveryCall] : [];
 }
 
-function makeErrorHandler({ presentError }: RouteDialect): NonNullable<RouteOptions['errorHandler']> {
+function makeErrorHandler({ presentError }: RouteRules): NonNullable<RouteOptions['errorHandler']> {
   return (error, request, reply) => presentError(toServiceError(error, request), { request, reply });
 }
 
@@ -163,9 +218,9 @@ function findOnlyStatus({ answers }: Operation): number | undefined {
   return statuses.length === 1 ? statuses[0] : undefined;
 }
 
-function toCall(dialect: RouteDialect, { request, reply }: AnsweredCall): Call {
+function toCall({ callerOf }: RouteRules, { request, reply }: AnsweredCall): Call {
   return {
-    ...dialect.callerOf(request),
+    ...callerOf(request),
     request,
     reply,
     params: request.params,
@@ -183,11 +238,14 @@ export function readObject({ body }: Pick<FastifyRequest, 'body'>): Body {
   return body as Body;
 }
 
-function warn<Caller extends object, Params extends TObject, Input>(
+function warnOnce<Caller extends object, Params extends TObject, Input>(
   { vendorHeaders }: RouteDialect<Caller>,
   { body: shape, shapeOf, findUnknown }: RouteDeclaration<Caller, Params, Input>,
-  call: ParsedCall<Caller, Params, Input>,
+  call: HandledCall<Caller, Params, Input>,
 ): void {
+  if (call.isWarned) return;
+  call.isWarned = true;
+  if (!vendorHeaders) return;
   if (shape) warnOfUnknownFields(vendorHeaders, call.body, { ...call, shape: shapeOf?.(call.input) ?? shape });
   if (findUnknown) warnOfUnknownNames(vendorHeaders, call, findUnknown(call));
 }

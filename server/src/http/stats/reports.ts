@@ -109,8 +109,8 @@ export function reportRoutes(deps: ReportRouteDependencies): RouteFamily {
         // The response contains the signature, which grants access to the file.
         config: { isAnswerSecret: true },
         read: ({ body }) => parseReport(body, maxReportDays),
-        warnsOfRefused: true,
-        async handle({ input: { requestId, ...asked }, workspaceId, key, once, request }) {
+        async handle({ input: { requestId, ...asked }, workspaceId, key, once, request, warn }) {
+          warn();
           const secret = isBearer(request) ? undefined : readBasic(request.headers)?.password;
           const made = await requestReportFile(deps, { workspaceId, request: asked, key, once, secret });
           return {

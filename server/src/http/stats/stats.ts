@@ -236,8 +236,8 @@ export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
           maxBodyBytes: maxStatsBodyBytes,
           answers: { 200: statsAnswer },
           read: ({ body }) => parseStats(body),
-          warnsOfRefused: true,
-          async handle({ input, workspaceId }) {
+          async handle({ input, workspaceId, warn }) {
+            warn();
             return presentStats(await readCampaignStats(deps, { ...input, workspaceId }), input);
           },
         }),
