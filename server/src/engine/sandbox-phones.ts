@@ -2,12 +2,10 @@ import { createHash, createPublicKey } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { Clock } from '../clock.ts';
 import type { App } from '../domain/apps.ts';
-import type {
-  ApnsCredential,
-  FcmCredential,
-  HmsCredential,
-  WebPushCredential,
-} from '../domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../domain/providers/apns.ts';
+import type { FcmCredential } from '../domain/providers/fcm.ts';
+import type { HmsCredential } from '../domain/providers/hms.ts';
+import type { WebPushCredential } from '../domain/providers/webpush.ts';
 import type { Encryption } from '../domain/crypto/encryption.ts';
 import { makeIdsInOrder } from '../domain/ids.ts';
 import { toStorable } from '../domain/storable-text.ts';

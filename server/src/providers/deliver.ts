@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Message } from '../domain/content/message.ts';
-import type { ApnsCredential } from '../domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../domain/providers/apns.ts';
 import { providerOf, providersOf } from '../domain/delivery/providers.ts';
 import type { ProviderName } from '../domain/delivery/providers.ts';
 import { unknownCase } from '../domain/unknown-case.ts';

@@ -1,6 +1,6 @@
-import type { HmsCredential, ProviderCredentials } from '../domain/credentials/credentials.ts';
+import type { HmsCredential } from '../domain/providers/hms.ts';
+import type { ProviderCredentials, Reachable } from '../domain/delivery/providers.ts';
 import { providerOf } from '../domain/delivery/providers.ts';
-import type { Reachable } from '../domain/delivery/providers.ts';
 import { isKnownPushService } from '../domain/delivery/push-services.ts';
 import { fcmMessagesPerMinute, noisySiteMessagesPerMinute } from '../domain/limits/delivery.ts';
 import { unknownCase } from '../domain/unknown-case.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { ApnsCredential } from '../../domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../../domain/providers/apns.ts';
 import { sendByRoute } from '../access-tokens.ts';
 import { readJsonAnswer } from '../answer-rules.ts';
 import type { Http2Target } from '../http2/open-socket.ts';

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { FcmCredential } from '../../domain/credentials/credentials.ts';
+import type { FcmCredential } from '../../domain/providers/fcm.ts';
 import { sendByRoute, makeTokenAccess, plainAddress, makeAccessTokens } from '../access-tokens.ts';
 import type { TokenEndpoints, AccessTokens } from '../access-tokens.ts';
 import type { Http2Transport } from '../http2/transport.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { HmsCredential } from '../../domain/credentials/credentials.ts';
+import type { HmsCredential } from '../../domain/providers/hms.ts';
 import { makeAccessTokens, sendByRoute, makeTokenAccess, plainAddress } from '../access-tokens.ts';
 import type { TokenEndpoints } from '../access-tokens.ts';
 import type { Http2Transport } from '../http2/transport.ts';

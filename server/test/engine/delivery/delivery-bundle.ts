@@ -24,7 +24,7 @@ export const http2Clients: Http2Client[] = ['carillon', 'node'];
 export async function startDeliveryBundle(http2Client: Http2Client = 'carillon') {
   const clock = makeManualClock(new Date('2026-11-21T12:00:00Z'));
   const log = makeLog({ level: 'silent', pretty: false });
-  const [fcm, apns, webpush, hms] = await makeSimulatedCredentials('abcdef123456');
+  const { fcm, apns, webpush, hms } = await makeSimulatedCredentials('abcdef123456');
   const pem = (privateKey: string) => createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }) as string;
   const secret = randomBytes(32);
   const delivered: DeliveredMessage[] = [];

@@ -75,7 +75,7 @@ function readLine(line: string, found: { connections: Map<string, Connection>; f
 }
 
 async function makeSender(origin: string, http2Client: Http2Client) {
-  const [fcm, apns] = await makeSimulatedCredentials('abcdef123456');
+  const { fcm, apns } = await makeSimulatedCredentials('abcdef123456');
   const delivery = makeDelivery({
     clock: makeManualClock(new Date('2026-11-21T12:00:00Z')),
     log: makeLog({ level: 'silent', pretty: false }),

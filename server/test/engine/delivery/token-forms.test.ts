@@ -12,7 +12,7 @@ import type { SimulatedAnswer, SimulatorAccount } from '../../../src/providers/s
 
 const now = new Date('2026-11-21T12:00:00Z');
 const seconds = now.getTime() / 1000;
-const [fcm, apns, webpush] = await makeSimulatedCredentials('abcdef123456');
+const { fcm, apns, webpush } = await makeSimulatedCredentials('abcdef123456');
 const pemOf = (privateKey: string): string =>
   createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }) as string;
 const account: SimulatorAccount = {

@@ -4,7 +4,7 @@ import type { RequestOptions } from 'node:https';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import { fieldAnswers } from '../../../../src/domain/sandbox/faults.ts';
+import { providerNames, providers } from '../../../../src/domain/delivery/providers.ts';
 import { fieldAnswer } from '../../../../src/providers/simulator/field-answers.ts';
 import { startSimulators } from '../../../../src/providers/simulator/start-simulators.ts';
 import { makeLog } from '../../../../src/log.ts';
@@ -212,7 +212,7 @@ describe('a push service of HTTP/1.1', () => {
 });
 
 test('every answer of the table can be given', () => {
-  for (const [provider, answers] of Object.entries(fieldAnswers))
-    for (const name of Object.keys(answers))
+  for (const provider of providerNames)
+    for (const name of Object.keys(providers[provider].sandbox.fieldAnswers))
       expect(fieldAnswer(provider as 'fcm', name as 'limited', 'any').status).toBeGreaterThanOrEqual(200);
 });
