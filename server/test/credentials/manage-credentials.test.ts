@@ -17,7 +17,7 @@ import type { GivenKey } from '../../src/domain/delivery/providers.ts';
 import { encryptionContext, makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import type { WebPushCredential } from '../../src/domain/providers/webpush.ts';
 import { makeAskProvider } from '../../src/providers/check-credential.ts';
-import { realProviderEndpoints } from '../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../src/providers/registry.ts';
 import { makeLog } from '../../src/log.ts';
 import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
 import { startDeliveryBundle } from '../engine/delivery/delivery-bundle.ts';

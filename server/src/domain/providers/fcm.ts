@@ -1,3 +1,4 @@
+import { fcmMessagesPerMinute } from '../limits/delivery.ts';
 import { ProviderKeyError, maxKeyFile, requirePrivateKey } from './key-fields.ts';
 import type { KeyFields } from './key-fields.ts';
 import { sharedAdvice } from './provider-facts.ts';
@@ -45,6 +46,7 @@ export const fcm = {
   summaryNames: { projectId: 'Project', clientEmail: 'Service account' },
   accountName: ({ projectId }) => projectId,
   accountId: ({ projectId = '' }) => projectId,
+  limits: { messagesPerMinute: fcmMessagesPerMinute },
   forApp: (credential, { restrictsPackage, identifier }) =>
     restrictsPackage ? { ...credential, restrictedPackage: identifier } : credential,
   evidence: {

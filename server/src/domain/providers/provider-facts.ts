@@ -45,6 +45,12 @@ export type ProviderFacts<Credential extends BaseCredential = BaseCredential, Fi
    * service counts alone, and this is what the names of all its accounts begin with.
    */
   accountId(summary: Summary): string;
+  /** What the provider accepts per minute from one account; absent if it names no limit. */
+  limits?: {
+    messagesPerMinute?: number;
+    /** The limit while the provider considers this sender noisy. */
+    noisyMessagesPerMinute?: number;
+  };
   /** Returns the credential with the app's values, which override those in the credential. */
   forApp?(credential: Credential, app: App): Credential;
   evidence: {

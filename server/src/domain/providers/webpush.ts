@@ -1,5 +1,6 @@
 import { createECDH } from 'node:crypto';
 import { isPublicName } from '../delivery/push-services.ts';
+import { noisySiteMessagesPerMinute } from '../limits/delivery.ts';
 import { ProviderKeyError } from './key-fields.ts';
 import type { KeyFields, KeyOf } from './key-fields.ts';
 import { sharedAdvice } from './provider-facts.ts';
@@ -83,6 +84,7 @@ export const webpush = {
   accountName: ({ subject }) => subject,
   // Push services identify a site by its VAPID key.
   accountId: ({ publicKey = '' }) => `${publicKey.slice(0, 22)}:`,
+  limits: { noisyMessagesPerMinute: noisySiteMessagesPerMinute },
   evidence: { scope: ({ origin = '' }) => [origin] },
   advice: {
     onAcceptedKey:

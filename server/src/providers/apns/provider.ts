@@ -10,10 +10,12 @@ import { isDeviceToken, maxPayloadBytes, planApnsRequest } from './plan.ts';
 import { makeApnsProviderTokens } from './provider-token.ts';
 import type { ShareProviderToken } from './provider-token.ts';
 
+export type ApnsEndpoints = { production: string; sandbox: string };
+
 export type ApnsProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
-  endpoints: { production: string; sandbox: string };
+  endpoints: ApnsEndpoints;
   /** Where simulated credentials connect. */
   simulatorOrigin: string | undefined;
   shareToken: ShareProviderToken;

@@ -8,14 +8,12 @@ import type { RoutedProvider } from '../provider.ts';
 import { classifyFcmAnswer } from './classify.ts';
 import { planFcmRequest, smallFcmBodyBytes } from './plan.ts';
 
-export type FcmEndpoints = TokenEndpoints;
-
 export type FcmProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
-  endpoints: FcmEndpoints;
+  endpoints: TokenEndpoints;
   /** Where simulated credentials connect: the same origins, on loopback. */
-  simulator: FcmEndpoints | undefined;
+  simulator: TokenEndpoints | undefined;
 };
 
 /** Makes the provider for FCM HTTP v1: one message per request, with a service account's OAuth token as bearer token. */

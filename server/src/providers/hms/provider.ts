@@ -7,14 +7,12 @@ import type { RoutedProvider } from '../provider.ts';
 import { classifyHmsAnswer, isHmsTokenExpired } from './classify.ts';
 import { maxBodyBytes, planHmsRequest } from './plan.ts';
 
-export type HmsEndpoints = TokenEndpoints;
-
 export type HmsProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
-  endpoints: HmsEndpoints;
+  endpoints: TokenEndpoints;
   /** Where simulated credentials connect: the same origins, on loopback. */
-  simulator: HmsEndpoints | undefined;
+  simulator: TokenEndpoints | undefined;
 };
 
 /**

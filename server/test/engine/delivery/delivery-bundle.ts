@@ -6,7 +6,7 @@ import type { Platform } from '../../../src/domain/content/content.ts';
 import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
 import type { Delivery } from '../../../src/providers/deliver.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import type { Http2Client } from '../../../src/providers/http2/transport.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeSimulatedSubscription } from '../../../src/providers/webpush/simulated-browser.ts';

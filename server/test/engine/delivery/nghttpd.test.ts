@@ -9,7 +9,7 @@ import { makeSimulatedCredentials } from '../../../src/app/sandbox/simulated-cre
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/content/content.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import type { Http2Client } from '../../../src/providers/http2/transport.ts';
 import { makeLog } from '../../../src/log.ts';
 import { isFull } from '../../full-test.ts';
@@ -86,7 +86,7 @@ async function makeSender(origin: string, http2Client: Http2Client) {
       simulators: {
         fcm: { messagesOrigin: origin, tokenOrigin: origin },
         apns: origin,
-        webPush: { origin: 'https://push.test', connectTo: origin },
+        webpush: { origin: 'https://push.test', connectTo: origin },
         hms: { messagesOrigin: origin, tokenOrigin: origin },
       },
     },

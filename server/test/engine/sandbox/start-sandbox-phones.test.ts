@@ -8,7 +8,7 @@ import type { Platform } from '../../../src/domain/content/content.ts';
 import type { ProviderCredential, ProviderCredentials } from '../../../src/domain/delivery/providers.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
 import type { Delivery } from '../../../src/providers/deliver.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import { makeSimulatedSubscription } from '../../../src/providers/webpush/simulated-browser.ts';
 import { startSandboxPhones } from '../../../src/engine/sandbox-phones.ts';
 import type { SandboxPhones } from '../../../src/engine/sandbox-phones.ts';
