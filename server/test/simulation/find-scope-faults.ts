@@ -223,12 +223,12 @@ function findKeptForEver({ world, providers, runs }: ScopeFacts): string[] {
 const maxKnownMilliseconds = 12 * hour;
 
 /**
- * True if half of the account's devices, and one of the same run, had been accepted before. What was asked later may be of a
- * later window of the same instant, so it does not count.
+ * True if half of the account's devices, this one among them, and one of the same run had been accepted before. What was
+ * asked later may be of a later window of the same instant, so it does not count.
  */
 function wasKnownToWork(request: SimulatedRequest, requests: readonly SimulatedRequest[]): boolean {
   const known = requests
-    .slice(0, requests.indexOf(request))
+    .slice(0, requests.indexOf(request) + 1)
     .filter(
       (other) =>
         other.account === request.account &&
