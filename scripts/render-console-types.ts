@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { TSchema } from 'typebox';
+import { alertKinds, conditionTable } from '../server/src/domain/operations/conditions.ts';
 import * as account from '../server/src/http/console/accounts.ts';
 import * as alert from '../server/src/http/console/alerts.ts';
 import * as calendar from '../server/src/http/console/campaigns.ts';
@@ -85,8 +86,23 @@ export async function renderConsoleTypes(): Promise<Record<string, string>> {
     const types = named.filter((shape) => shape.file === file).map((shape) => printer.declare(shape));
     files[`${file}.ts`] = await format(`${heading}${printer.imports()}\n${types.join('\n')}`, style);
   }
+  files['alerts.ts'] = await format(`${files['alerts.ts']}\n${renderAlertKinds()}`, style);
   files['routes.ts'] = await format(await renderRoutes(named), style);
   return files;
+}
+
+/** What the console shows of each kind of alert, from the declarations of conditions. */
+function renderAlertKinds(): string {
+  const rows = alertKinds.map((kind) => {
+    const { label, screen } = conditionTable[kind].alert;
+    return `${kind}: ${JSON.stringify({ label, screen })},`;
+  });
+  const screens = [...new Set(alertKinds.map((kind) => `'${conditionTable[kind].alert.screen}'`))].join(' | ');
+  return `/** The name of each kind, and the screen that its alerts link to. */
+export const alertKinds: Record<AlertKind, { label: string; screen: ${screens} }> = {
+${rows.join('\n')}
+};
+`;
 }
 
 function readShapes(): NamedShape[] {

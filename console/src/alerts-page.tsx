@@ -13,6 +13,7 @@ import {
 } from '@mantine/core';
 import { useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { alertKinds } from './api/generated/alerts.ts';
 import type { Alert, AlertKind, AlertSettings } from './api/generated/alerts.ts';
 import { consoleClient } from './console.ts';
 import { EmptyState } from './parts/empty-state.tsx';
@@ -77,7 +78,7 @@ function OpenAlerts({ alerts }: { alerts: Alert[] }) {
         <Notice key={alert.id} tone="error" title={alert.what}>
           <Text size="md">{alert.todo}</Text>
           <Text size="sm" mt={6} component="div">
-            {kindNames[alert.kind]}, since <Time at={alert.openedAt} />. <AlertLink kind={alert.kind} />
+            {alertKinds[alert.kind].label}, since <Time at={alert.openedAt} />. <AlertLink kind={alert.kind} />
           </Text>
         </Notice>
       ))}
@@ -100,7 +101,7 @@ function PastAlerts({ alerts }: { alerts: Alert[] }) {
       rows={alerts}
       keyOf={({ id }) => id}
       columns={[
-        { key: 'kind', title: 'About', cell: ({ kind }) => kindNames[kind] },
+        { key: 'kind', title: 'About', cell: ({ kind }) => alertKinds[kind].label },
         {
           key: 'what',
           title: 'What it was',
@@ -122,43 +123,30 @@ function PastAlerts({ alerts }: { alerts: Alert[] }) {
 function AlertLink({ kind }: { kind: AlertKind }) {
   const { id: workspaceId } = useWorkspace();
   const [seesSystem, seesKeys] = [useMay('system.read'), useMay('keys.read')];
-  switch (kind) {
-    case 'provider':
+  const { screen } = alertKinds[kind];
+  switch (screen) {
+    case 'providers':
       return (
         <RouteLink to="/w/$workspaceId/providers" params={{ workspaceId }}>
           Open the providers
         </RouteLink>
       );
-    case 'credential':
+    case 'keys':
       return seesKeys ? (
         <RouteLink to="/w/$workspaceId/keys" params={{ workspaceId }}>
           Open the keys
         </RouteLink>
       ) : null;
-    case 'queue':
-    case 'node':
-    case 'job':
-    case 'backup':
-    case 'certificate':
+    case 'system':
       return seesSystem ? (
         <RouteLink to="/w/$workspaceId/system" params={{ workspaceId }}>
           Open the system page
         </RouteLink>
       ) : null;
     default:
-      return kind satisfies never;
+      return screen satisfies never;
   }
 }
-
-const kindNames: Record<AlertKind, string> = {
-  provider: 'Provider refuses',
-  queue: 'Queue ages',
-  node: 'No sending node',
-  job: 'Job fails',
-  credential: 'Key ends',
-  backup: 'Backup late',
-  certificate: 'Certificate ends',
-};
 
 /** Where a workspace is told, and of what. */
 function AlertSettingsForm({ workspaceId }: { workspaceId: string }) {
@@ -173,7 +161,7 @@ function AlertSettingsForm({ workspaceId }: { workspaceId: string }) {
   );
 }
 
-const alertKinds = Object.keys(kindNames) as AlertKind[];
+const kinds = Object.keys(alertKinds) as AlertKind[];
 
 function AlertSettingsFields({ workspaceId, settings }: { workspaceId: string; settings: AlertSettings }) {
   const queries = useQueryClient();
@@ -224,12 +212,12 @@ function AlertSettingsFields({ workspaceId, settings }: { workspaceId: string; s
           />
           <Checkbox.Group
             label="Tell about"
-            value={alertKinds.filter((kind) => !muted.includes(kind))}
-            onChange={(told) => setMuted(alertKinds.filter((kind) => !told.includes(kind)))}
+            value={kinds.filter((kind) => !muted.includes(kind))}
+            onChange={(told) => setMuted(kinds.filter((kind) => !told.includes(kind)))}
           >
             <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={4}>
-              {alertKinds.map((kind) => (
-                <Checkbox key={kind} value={kind} label={kindNames[kind]} />
+              {kinds.map((kind) => (
+                <Checkbox key={kind} value={kind} label={alertKinds[kind].label} />
               ))}
             </SimpleGrid>
           </Checkbox.Group>

@@ -26,3 +26,14 @@ export type AlertSettings = {
   emails: string[];
   mutedKinds: AlertKind[];
 };
+
+/** The name of each kind, and the screen that its alerts link to. */
+export const alertKinds: Record<AlertKind, { label: string; screen: 'providers' | 'system' | 'keys' }> = {
+  provider: { label: 'Provider refuses', screen: 'providers' },
+  queue: { label: 'Queue ages', screen: 'system' },
+  node: { label: 'No sending node', screen: 'system' },
+  job: { label: 'Job fails', screen: 'system' },
+  credential: { label: 'Key ends', screen: 'keys' },
+  backup: { label: 'Backup late', screen: 'system' },
+  certificate: { label: 'Certificate ends', screen: 'system' },
+};

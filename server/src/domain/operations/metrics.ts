@@ -1,6 +1,6 @@
 import { providerNames } from '../delivery/providers.ts';
 import type { ProviderName } from '../delivery/providers.ts';
-import { aliveSeconds, alertKinds } from './conditions.ts';
+import { aliveSeconds } from './conditions.ts';
 import { troubleMeanings } from './readiness.ts';
 
 /** The outcomes of messages at providers, as charts show them. */
@@ -178,7 +178,7 @@ export const metricTable = {
     meaning: `Nodes that reported themselves within the last ${aliveSeconds} seconds.`,
   },
   carillon_alerts_open: {
-    ...{ kind: 'gauge', of: 'database', labels: { kind: alertKinds } },
+    ...{ kind: 'gauge', of: 'database', labels: { kind: 'kinds of [alerts](console.md#alerts)' } },
     meaning: "Open alerts of workspaces, as the console's page shows them.",
   },
   carillon_partitions: {

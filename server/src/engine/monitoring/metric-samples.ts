@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { providerNames } from '../../domain/delivery/providers.ts';
-import { aliveSeconds } from '../../domain/operations/conditions.ts';
+import { alertKinds, aliveSeconds } from '../../domain/operations/conditions.ts';
 import { laneNames, metricTable, sendOutcomes, connectionStates } from '../../domain/operations/metrics.ts';
 import type { MetricSample, MetricSamples, MetricName, connectionPools } from '../../domain/operations/metrics.ts';
 import { troubleMeanings } from '../../domain/operations/readiness.ts';
@@ -111,7 +111,7 @@ function sampleFigures(figures: Figure[]): MetricSamples {
       values: valuesOf('carillon_receivers_paused', 'receiver'),
     }),
     carillon_nodes: each('nodes', { label: 'role', values: valuesOf('carillon_nodes', 'role') }),
-    carillon_alerts_open: each('alerts-open', { label: 'kind', values: valuesOf('carillon_alerts_open', 'kind') }),
+    carillon_alerts_open: each('alerts-open', { label: 'kind', values: alertKinds }),
     carillon_partitions: each('partitions', tables),
     carillon_partitions_ahead_days: each('partitions-ahead-days', tables),
     carillon_backup_age_seconds: [sampleOf(valueOf('backup-age'))],
