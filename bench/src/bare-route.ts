@@ -3,7 +3,7 @@
  * origin, and ends when its input does. Argument: `push` or `token`.
  */
 import fastify from 'fastify';
-import { pushBodyV21 } from '../../server/src/http/push/answers.ts';
+import { pushBodyV21 } from '../../server/src/http/push/parse-push.ts';
 
 const server = fastify({ logger: false });
 server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, text, done) =>

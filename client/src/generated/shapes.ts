@@ -804,7 +804,7 @@ export type CampaignPushContent = {
 
       /** The number on the icon of the app */
       badge?: {
-        operation: 'set' | 'increment' | 'clear';
+        operation: 'set' | 'clear' | 'increment';
 
         /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
@@ -889,7 +889,7 @@ export type CampaignPushContent = {
 
         /** The number on the icon of the app */
         badge?: {
-          operation: 'set' | 'increment' | 'clear';
+          operation: 'set' | 'clear' | 'increment';
 
           /** To set, or 1 to 99 to add to what is counted for the device */
           value?: number;
@@ -978,7 +978,7 @@ export type CampaignPushContent = {
 
       /** The number on the icon of the app */
       badge?: {
-        operation: 'set' | 'increment' | 'clear';
+        operation: 'set' | 'clear' | 'increment';
 
         /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
@@ -1066,7 +1066,7 @@ export type CampaignPushContent = {
 
         /** The number on the icon of the app */
         badge?: {
-          operation: 'set' | 'increment' | 'clear';
+          operation: 'set' | 'clear' | 'increment';
 
           /** To set, or 1 to 99 to add to what is counted for the device */
           value?: number;
@@ -1171,7 +1171,7 @@ export type CampaignPushContent = {
 
       /** The number on the icon of the app */
       appBadge?: {
-        operation: 'set' | 'increment' | 'clear';
+        operation: 'set' | 'clear' | 'increment';
 
         /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
@@ -1237,7 +1237,7 @@ export type CampaignPushContent = {
 
         /** The number on the icon of the app */
         appBadge?: {
-          operation: 'set' | 'increment' | 'clear';
+          operation: 'set' | 'clear' | 'increment';
 
           /** To set, or 1 to 99 to add to what is counted for the device */
           value?: number;
@@ -2863,7 +2863,7 @@ export type PushAndroidContent = {
 
     /** The number on the icon of the app */
     badge?: {
-      operation: 'set' | 'increment' | 'clear';
+      operation: 'set' | 'clear' | 'increment';
 
       /** To set, or 1 to 99 to add to what is counted for the device */
       value?: number;
@@ -2925,7 +2925,7 @@ export type PushAndroidContent = {
 
       /** The number on the icon of the app */
       badge?: {
-        operation: 'set' | 'increment' | 'clear';
+        operation: 'set' | 'clear' | 'increment';
 
         /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
@@ -3036,7 +3036,7 @@ export type PushIosContent = {
 
     /** The number on the icon of the app */
     badge?: {
-      operation: 'set' | 'increment' | 'clear';
+      operation: 'set' | 'clear' | 'increment';
 
       /** To set, or 1 to 99 to add to what is counted for the device */
       value?: number;
@@ -3097,7 +3097,7 @@ export type PushIosContent = {
 
       /** The number on the icon of the app */
       badge?: {
-        operation: 'set' | 'increment' | 'clear';
+        operation: 'set' | 'clear' | 'increment';
 
         /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
@@ -3351,7 +3351,7 @@ export type PushWebContent = {
 
     /** The number on the icon of the app */
     appBadge?: {
-      operation: 'set' | 'increment' | 'clear';
+      operation: 'set' | 'clear' | 'increment';
 
       /** To set, or 1 to 99 to add to what is counted for the device */
       value?: number;
@@ -3399,7 +3399,7 @@ export type PushWebContent = {
 
       /** The number on the icon of the app */
       appBadge?: {
-        operation: 'set' | 'increment' | 'clear';
+        operation: 'set' | 'clear' | 'increment';
 
         /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;

@@ -1,3 +1,4 @@
+import type { RequestFault } from '../fields/reading-rules.ts';
 import { accessRegistry, accountRegistry } from './errors/access.ts';
 import { campaignRegistry } from './errors/campaigns.ts';
 import { dataRegistry } from './errors/data.ts';
@@ -29,9 +30,6 @@ type ErrorDeclaration = {
 };
 
 export type ErrorName = keyof typeof errorRegistry;
-
-/** A field that is missing, or the reason why its value is rejected ("must be a text"). */
-export type RequestFault = { field: string; reason: 'missing' | (string & {}) };
 
 export type ErrorContext = {
   /** Private: goes to the log, never to the caller. */

@@ -6,7 +6,7 @@ import type { ApnsEnvironment, AppSettings, App, AppDefaults } from '../domain/a
 import { payloadModes, platforms } from '../domain/content/content.ts';
 import type { PayloadMode, Platform } from '../domain/content/content.ts';
 import { ServiceError } from '../domain/errors.ts';
-import type { RequestReader } from '../domain/request-reader.ts';
+import type { RequestReader } from '../fields/request-reader.ts';
 import { named } from './openapi/shapes.ts';
 import type { KeyCaller } from './route/auth.ts';
 import { makeOwnDialect, makeOwnReader, refuseOwnFaults } from './route/own-dialect.ts';

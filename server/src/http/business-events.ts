@@ -7,7 +7,7 @@ import { ServiceError } from '../domain/errors.ts';
 import { businessAttributeTypes, readBusinessAttributes } from '../domain/events/events.ts';
 import type { BusinessAttribute } from '../domain/events/events.ts';
 import { maxBusinessEventsPerPage, maxBusinessNameCharacters } from '../domain/limits/campaigns.ts';
-import type { RequestReader } from '../domain/request-reader.ts';
+import type { RequestReader } from '../fields/request-reader.ts';
 import { readRequestId } from './campaigns/authoring.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from './campaigns/campaign-reader.ts';
 import type { Body } from './campaigns/campaign-reader.ts';

@@ -12,7 +12,7 @@ import {
 import type { EventStreamDependencies, EventStreamSettings, DeadBatch, EventStream } from '../app/event-streams.ts';
 import { streamedDeviceAttributes, streamedKinds } from '../domain/events/event-streams.ts';
 import { maxStreamedAttributes } from '../domain/limits/delivery.ts';
-import type { RequestReader } from '../domain/request-reader.ts';
+import type { RequestReader } from '../fields/request-reader.ts';
 import { isStorableText } from '../domain/storable-text.ts';
 import { makeV5Dialect } from './campaigns/dialects.ts';
 import type { CampaignAccessDependencies } from './campaigns/dialects.ts';

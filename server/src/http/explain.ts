@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { explainDelivery } from '../app/explain.ts';
 import type { ExplainDependencies, Explanation } from '../app/explain.ts';
 import { ServiceError } from '../domain/errors.ts';
-import type { RequestFault } from '../domain/errors.ts';
+import type { RequestFault } from '../fields/reading-rules.ts';
 import { dropReasons, triggerStates, describeTrigger } from '../domain/events/triggers.ts';
 import type { ToldTrigger } from '../domain/events/triggers.ts';
 import { steps, nobodyOfThatId, describeNoRun, describeDelivery, describeRun } from '../domain/explain.ts';

@@ -19,7 +19,7 @@ import { parseCustomer, parseDevice } from '../../src/http/data/parse-data.ts';
 import { parseEvents, parseTransition } from '../../src/http/data/incoming.ts';
 import * as data from '../../src/http/data/shapes.ts';
 import { parsePush } from '../../src/http/push/parse-push.ts';
-import * as pushes from '../../src/http/push/answers.ts';
+import * as pushes from '../../src/http/push/parse-push.ts';
 import {
   parseChange as parseFileChange,
   parseCreate as parseFile,

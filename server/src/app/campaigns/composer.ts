@@ -1,6 +1,6 @@
 import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { RequestFault } from '../../domain/errors.ts';
+import type { RequestFault } from '../../fields/reading-rules.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';

@@ -3,7 +3,7 @@ import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import { mergeParts } from '../../domain/campaign-document/changes.ts';
 import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { RequestFault } from '../../domain/errors.ts';
+import type { RequestFault } from '../../fields/reading-rules.ts';
 import { makeId } from '../../domain/ids.ts';
 import {
   insertAuthoredCampaign,

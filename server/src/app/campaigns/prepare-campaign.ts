@@ -7,7 +7,7 @@ import { scheduleTiming } from '../../domain/campaign-document/schedule.ts';
 import type { ScheduleContext } from '../../domain/campaign-document/schedule.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { RequestFault } from '../../domain/errors.ts';
+import type { RequestFault } from '../../fields/reading-rules.ts';
 import type { BusinessAttribute } from '../../domain/events/events.ts';
 import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { Timing } from '../../domain/timing/timing.ts';

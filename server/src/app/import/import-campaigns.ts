@@ -5,7 +5,7 @@ import { partNames } from '../../domain/campaign-document/campaign.ts';
 import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaigns/campaign.ts';
 import { platforms } from '../../domain/content/content.ts';
 import { isId, makeId } from '../../domain/ids.ts';
-import { isObject } from '../../domain/request-reader.ts';
+import { isObject } from '../../fields/request-reader.ts';
 import { parseIsoTime } from '../../domain/timing/iso-time.ts';
 import { textFault } from '../../domain/users/user-attributes.ts';
 import { findForeignIds, insertImportedCampaigns } from '../../storage/campaigns/authored-campaigns.ts';

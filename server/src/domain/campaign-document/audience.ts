@@ -1,7 +1,7 @@
 import type { CampaignDeliveryType } from '../campaigns/campaign.ts';
 import type { AudienceLimit } from '../campaigns/delivery-settings.ts';
 import { maxLimitedUsers } from '../limits/campaigns.ts';
-import type { RequestReader } from '../request-reader.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
 import { parseSegmentFilter } from '../segments/filter-reader.ts';
 import type { GroupFilter } from '../segments/filter.ts';
 

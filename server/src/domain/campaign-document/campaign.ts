@@ -4,7 +4,7 @@ import type { ConversionGoal } from '../campaigns/conversions.ts';
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import { platforms } from '../content/content.ts';
 import type { CampaignContent, Platform } from '../content/content.ts';
-import type { RequestFault } from '../errors.ts';
+import type { RequestFault } from '../../fields/reading-rules.ts';
 import type { TriggerCondition } from '../events/triggers.ts';
 import type { Variants } from '../experiments/variants.ts';
 import {
@@ -14,9 +14,11 @@ import {
   maxConversionGoals,
   maxConversionWindowHours,
 } from '../limits/campaigns.ts';
-import { unavailable, RequestReader } from '../request-reader.ts';
-import type { ReadingRules } from '../request-reader.ts';
+import { unavailable } from '../../fields/reading-rules.ts';
+import type { ReadingRules } from '../../fields/reading-rules.ts';
+import { RequestReader } from '../../fields/request-reader.ts';
 import { quote } from '../segments/filter-members.ts';
+import { makeTemplateRules } from '../template/parser.ts';
 import { sourceNames } from '../template/syntax.ts';
 import { textFault } from '../users/user-attributes.ts';
 import { readAudienceLimit, readSegmentation } from './audience.ts';
@@ -265,7 +267,7 @@ const documentRules: ReadingRules = {
   listFault: (value, maxItems) =>
     Array.isArray(value) && value.length <= maxItems ? undefined : `must be a list of at most ${maxItems} items`,
   onlyFault: (value) => `must be ${value}: ${!value} ${unavailable}`,
-  templates: { mode: 'AUTO', sources: sourceNames },
+  templates: makeTemplateRules({ mode: 'AUTO', sources: sourceNames }),
 };
 
 function isSent(value: unknown): boolean {

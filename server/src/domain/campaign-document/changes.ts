@@ -1,5 +1,5 @@
-import type { RequestFault } from '../errors.ts';
-import { isObject } from '../request-reader.ts';
+import type { RequestFault } from '../../fields/reading-rules.ts';
+import { isObject } from '../../fields/request-reader.ts';
 import type { Timing } from '../timing/timing.ts';
 import { unknownCase } from '../unknown-case.ts';
 import type { CampaignParts } from './campaign.ts';

@@ -1,14 +1,21 @@
-import { platforms } from '../content/content.ts';
-import type { CampaignContent, Platform, DefaultAction } from '../content/content.ts';
-import { readLocales, readAndroidOptions, readIosOptions, readWebOptions } from '../content/fields.ts';
-import { canonicalTag } from '../content/locales.ts';
+import { withoutAbsent } from '../../fields/field.ts';
+import { androidOptions, platforms, readIosOptions, webOptions } from '../content/content.ts';
+import type {
+  AndroidContent,
+  CampaignContent,
+  DefaultAction,
+  IosContent,
+  Platform,
+  WebContent,
+} from '../content/content.ts';
+import { canonicalTag, readLocales } from '../content/locales.ts';
 import { readProviderOverrides, spreadOverrides } from '../content/overrides.ts';
 import type { OwnContent } from '../content/texts.ts';
 import { defaultLocale, learningMeasures, variationName } from '../experiments/variants.ts';
 import type { Variants } from '../experiments/variants.ts';
 import { maxLocales, maxGroupKeyCharacters } from '../limits/push.ts';
 import { maxVariations } from '../limits/campaigns.ts';
-import type { RequestReader } from '../request-reader.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
 
 const documentNames = new Map(platforms.map((platform) => [platform.toLowerCase(), platform]));
 
@@ -88,7 +95,7 @@ function readAndroidContent(part: RequestReader): OwnContent['ANDROID'] {
       const value = button.template('click_action_value', 2_048) ?? '';
       return type === undefined ? [] : [{ type, name, value, ...(iconUrl === undefined ? {} : { iconUrl }) }];
     }),
-    ...readAndroidOptions(part),
+    ...withoutAbsent<Pick<AndroidContent, 'options'>>({ options: androidOptions.read(part, 'options') }),
   };
 }
 
@@ -119,7 +126,9 @@ function readIosContent(part: RequestReader): OwnContent['IOS'] {
     ],
     ...readDefaultAction(details),
     additionalActions,
-    ...readIosOptions(part, { enablesBadge: enableBadge, hasCategory: additionalActions.length > 0 }),
+    ...withoutAbsent<Pick<IosContent, 'options'>>({
+      options: readIosOptions(part, { enablesBadge: enableBadge, hasCategory: additionalActions.length > 0 }),
+    }),
   };
 }
 
@@ -138,7 +147,7 @@ function readWebContent(part: RequestReader): OwnContent['WEB'] {
     iconUrl: advanced.templateUrl('icon_url', ['https:', 'http:']) ?? '',
     ...(imageUrl === undefined ? {} : { imageUrl }),
     autoDismiss: details.flag('auto_dismiss_notification') ?? false,
-    ...readWebOptions(part),
+    ...withoutAbsent<Pick<WebContent, 'options'>>({ options: webOptions.read(part, 'options') }),
   };
 }
 

@@ -8,8 +8,12 @@ import {
   maxCapMessages,
   maxQueueHours,
 } from '../limits/campaigns.ts';
-import { unavailable } from '../request-reader.ts';
-import type { RequestReader } from '../request-reader.ts';
+import { unavailable } from '../../fields/reading-rules.ts';
+import { list, readWith, text } from '../../fields/combinators.ts';
+import { withoutAbsent } from '../../fields/field.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
+
+const maxAppIdCharacters = 64;
 
 /**
  * Reads `delivery_controls` (fact 6.2): the throttle, which of the workspace's caps, delay and quiet hours apply to the
@@ -99,7 +103,7 @@ export function readAdvanced(advanced: RequestReader): DeliverySettings {
     ttlMinutes: { ANDROID: minutes, IOS: minutes, WEB: minutes },
     androidPriority: android ?? defaultDeliverySettings.androidPriority,
     iosPriority: readIosPriority(priorities.part('ios_specific_priority')),
-    ...readAppIds(advanced, 'app_ids'),
+    ...withoutAbsent<Pick<DeliverySettings, 'appIds'>>({ appIds: appIds.read(advanced, 'app_ids') }),
   };
 }
 
@@ -142,12 +146,18 @@ export function readControlGroups(groups: RequestReader): ControlGroupSettings {
 export type ControlGroupSettings = Pick<DeliverySettings, 'controlGroupPercent' | 'leavesOutGlobalControlGroup'>;
 
 /**
- * Reads the apps that a campaign is for; whether they exist is checked in the database. Unlike other lists, an empty one
- * never counts as absent: the campaign would reach all users although no app was named.
+ * The apps that a campaign is for; whether they exist is checked in the database. Unlike other lists, an empty one never
+ * counts as absent: the campaign would reach all users although no app was named.
  */
-export function readAppIds(reader: RequestReader, name: string): Pick<DeliverySettings, 'appIds'> {
-  const sent = reader.members[name];
-  if (Array.isArray(sent) && sent.length === 0) reader.invalid(name, 'must name an app');
-  const appIds = reader.texts(name, { maxItems: maxNamedApps, maxCharacters: 64 });
-  return appIds === undefined ? {} : { appIds };
-}
+export const appIds = readWith<string[]>(
+  list(text({ minLength: 1, maxLength: maxAppIdCharacters }), {
+    minItems: 1,
+    maxItems: maxNamedApps,
+    description: 'Apps whose devices are reached; absent: all',
+  }),
+  (reader, name) => {
+    const sent = reader.members[name];
+    if (Array.isArray(sent) && sent.length === 0) reader.invalid(name, 'must name an app');
+    return reader.texts(name, { maxItems: maxNamedApps, maxCharacters: maxAppIdCharacters });
+  },
+);

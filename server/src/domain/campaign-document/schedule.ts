@@ -1,7 +1,7 @@
 import type { CampaignDeliveryType } from '../campaigns/campaign.ts';
-import type { RequestFault } from '../errors.ts';
+import type { RequestFault } from '../../fields/reading-rules.ts';
 import { maxOccurrences, maxBestTimeHours } from '../limits/campaigns.ts';
-import type { RequestReader } from '../request-reader.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
 import { calendarDates } from '../timing/calendar.ts';
 import type { MonthWeekday, Weekday, CalendarRule } from '../timing/calendar.ts';
 import { firstZone } from '../timing/local-send.ts';

@@ -2,7 +2,7 @@ import type { TriggerCondition, TriggerDelay, CountFilter } from '../events/trig
 import { maxEventNameCharacters } from '../limits/users.ts';
 import { maxFilterDepth, maxFilters } from '../limits/segments.ts';
 import { maxTriggerDelayDays, maxTriggerCount, maxTriggerFilters } from '../limits/campaigns.ts';
-import type { RequestReader } from '../request-reader.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
 import { FilterFault, FilterMembers, quote } from '../segments/filter-members.ts';
 import { attributeMembers, readAttributeFilter } from '../segments/filter-reader.ts';
 import type { GroupFilter, SegmentFilter } from '../segments/filter.ts';

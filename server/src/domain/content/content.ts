@@ -1,3 +1,37 @@
+import {
+  choice,
+  flagOrText,
+  list,
+  matching,
+  part,
+  partAs,
+  plain,
+  readWith,
+  required,
+  requiredPlain,
+  requiredTemplate,
+  share,
+  template,
+  templateUrl,
+  whole,
+  withDefault,
+} from '../../fields/combinators.ts';
+import type { Part } from '../../fields/combinators.ts';
+import { reading } from '../../fields/field.ts';
+import type { Field, Infer } from '../../fields/field.ts';
+import type { RequestReader, Schemes } from '../../fields/request-reader.ts';
+import {
+  maxActionNameCharacters,
+  maxActionTitleCharacters,
+  maxBadge,
+  maxBadgeIncrement,
+  maxLocArgs,
+  maxOfferedActions,
+  maxTimeoutSeconds,
+  maxVibrateMilliseconds,
+  maxVibrateSteps,
+} from '../limits/push.ts';
+
 /**
  * What a campaign shows on each platform, after the edge has parsed it (interface 2.8, fact 3.3). Wire spellings such as
  * `channel_id` and `iconURL` are converted in http/push/answers.ts.
@@ -80,75 +114,6 @@ export type CampaignContent = { ANDROID?: AndroidContent; IOS?: IosContent; WEB?
 /** Extensions of the interface, under their wire names: `options` of each platform. */
 export type ContentOptions = { ANDROID: AndroidOptions; IOS: IosOptions; WEB: WebOptions };
 
-/** A change of the badge that a phone can carry out. */
-export type BadgeSetting = { operation: 'set'; value: number } | { operation: 'clear' };
-
-/** `increment` counts separately for each device; without a known device it counts from zero. */
-export type BadgeChange = BadgeSetting | { operation: 'increment'; value: number };
-
-/** Keys of texts that the app looks up in its own language. The literal texts are sent as well. */
-export type LocKeys = {
-  titleLocKey?: string;
-  titleLocArgs?: string[];
-  /** iPhones only. */
-  subtitleLocKey?: string;
-  subtitleLocArgs?: string[];
-  bodyLocKey?: string;
-  bodyLocArgs?: string[];
-};
-
-export type AndroidOptions = {
-  deliveryMode?: PayloadMode;
-  visibility?: 'private' | 'public' | 'secret';
-  color?: string;
-  /** Name of a drawable of the app. */
-  icon?: string;
-  sticky?: boolean;
-  timeoutSeconds?: number;
-  badge?: BadgeChange;
-  locKeys?: LocKeys;
-  directBootOk?: boolean;
-  bandwidthConstrainedOk?: boolean;
-  restrictedSatelliteOk?: boolean;
-  analyticsLabel?: string;
-};
-
-/** A button; `action` is its name in reports. */
-export type OfferedAction = { action: string; title: string; url: string; iconURL?: string };
-
-/** A critical sound plays at its volume even if the phone is muted. Apple permits it to few apps. */
-export type IosSound = { name: string } | { name: string; critical: true; volume?: number };
-
-export type IosOptions = {
-  interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
-  relevanceScore?: number;
-  targetContentId?: string;
-  filterCriteria?: string;
-  sound?: IosSound;
-  badge?: BadgeChange;
-  contentAvailable?: boolean;
-  launchImage?: string;
-  locKeys?: LocKeys;
-  additionalActions?: OfferedAction[];
-};
-
-export type WebOptions = {
-  additionalActions?: OfferedAction[];
-  badgeURL?: string;
-  tag?: string;
-  renotify?: boolean;
-  silent?: boolean;
-  requireInteraction?: boolean;
-  lang?: string;
-  dir?: 'auto' | 'ltr' | 'rtl';
-  /** Milliseconds of vibration and pause in turn. */
-  vibrate?: number[];
-  /** Milliseconds since 1970. */
-  timestamp?: number;
-  declarative?: 'auto' | 'always' | 'never';
-  appBadge?: BadgeChange;
-};
-
 /**
  * The form of a message to an Android phone. `data`: the app's code runs and shows it. `notification`: the system shows it,
  * and the app does not receive it before a tap. `both`: the system shows it while the app is in the background, the app
@@ -156,6 +121,210 @@ export type WebOptions = {
  */
 export const payloadModes = ['data', 'notification', 'both'] as const;
 export type PayloadMode = (typeof payloadModes)[number];
+
+const maxName = 256;
+const web = ['https:', 'http:'];
+
+/** A change of the badge that a phone can carry out. */
+export type BadgeSetting = { operation: 'set'; value: number } | { operation: 'clear' };
+
+/** `increment` counts separately for each device; without a known device it counts from zero. */
+export type BadgeChange = BadgeSetting | { operation: 'increment'; value: number };
+
+const badge = partAs(
+  {
+    operation: required(choice(['set', 'clear', 'increment'])),
+    value: whole(0, maxBadge, 'To set, or 1 to 99 to add to what is counted for the device'),
+  },
+  {
+    description: 'The number on the icon of the app',
+    read(members, read): BadgeChange | undefined {
+      const operation = read('operation');
+      if (operation === 'clear') {
+        if (!members.isAbsent('value')) members.invalid('value', 'must be absent for clear');
+        return { operation };
+      }
+      if (operation !== undefined) members.requires('value');
+      const value = operation === 'increment' ? whole(1, maxBadgeIncrement).read(members, 'value') : read('value');
+      return operation !== undefined && value !== undefined ? { operation, value } : undefined;
+    },
+  },
+);
+
+const localisedArguments = list(withDefault(template({ max: 1_024 }), ''), { maxItems: maxLocArgs });
+const localisationKeys = {
+  titleLocKey: plain({ max: maxName, description: 'Key of a text in the app; its arguments need it' }),
+  titleLocArgs: localisedArguments,
+  bodyLocKey: plain({ max: maxName }),
+  bodyLocArgs: localisedArguments,
+};
+const iosLocalisationKeys = {
+  ...localisationKeys,
+  subtitleLocKey: plain({ max: maxName }),
+  subtitleLocArgs: localisedArguments,
+};
+
+/** Keys of texts that the app looks up in its own language. The literal texts are sent as well. Subtitles: iPhones only. */
+export type LocKeys = Infer<typeof iosLocalisationKeys>;
+
+/** Reads each key with its arguments; arguments without a key are a fault. */
+function locKeys(members: typeof localisationKeys, names: readonly ('title' | 'subtitle' | 'body')[]): Part<LocKeys> {
+  return partAs<typeof localisationKeys, LocKeys>(members, {
+    read(keys) {
+      const found: LocKeys = {};
+      for (const name of names) {
+        const key = iosLocalisationKeys[`${name}LocKey`].read(keys, `${name}LocKey`);
+        const args = localisedArguments.read(keys, `${name}LocArgs`) ?? [];
+        if (args.length > 0 && key === undefined) keys.invalid(`${name}LocArgs`, `needs ${name}LocKey`);
+        if (key === undefined) continue;
+        found[`${name}LocKey`] = key;
+        if (args.length > 0) found[`${name}LocArgs`] = args;
+      }
+      return Object.keys(found).length === 0 ? undefined : found;
+    },
+  });
+}
+
+function buttonMembers(opens: Schemes, description: string) {
+  return {
+    action: requiredPlain({ maxLength: maxActionNameCharacters, description: 'Its name in reports, once' }),
+    title: requiredTemplate({ maxLength: maxActionTitleCharacters }),
+    url: required(templateUrl(opens, description)),
+    iconURL: templateUrl(['https:'], 'https'),
+  };
+}
+
+/** A button; `action` is its name in reports. */
+export type OfferedAction = Infer<ReturnType<typeof buttonMembers>>;
+
+function buttons(opens: Schemes, description: string): Field<OfferedAction[]> {
+  const members = buttonMembers(opens, description);
+  return readWith(list(part(members), { maxItems: maxOfferedActions }), (options, name) => {
+    if (options.isAbsent(name)) return undefined;
+    const names = new Set<string>();
+    return options.parts(name, maxOfferedActions).map((button) => {
+      const read = reading(button, members);
+      const action = read('action');
+      if (action !== '' && !/^[A-Za-z0-9_-]+$/.test(action))
+        button.invalid('action', `must have 1 to ${maxActionNameCharacters} letters, digits, - and _`);
+      if (names.has(action)) button.invalid('action', 'is given twice');
+      names.add(action);
+      const title = read('title');
+      const offered = { action, title, url: read('url') ?? '' };
+      const iconURL = read('iconURL');
+      return iconURL === undefined ? offered : { ...offered, iconURL };
+    });
+  });
+}
+
+export const androidOptions = part({
+  deliveryMode: choice(payloadModes),
+  visibility: choice(['private', 'public', 'secret']),
+  color: matching({
+    pattern: /^#[0-9a-fA-F]{6}$/,
+    reason: 'must be a colour such as #0a7d5a',
+    description: '#rrggbb',
+  }),
+  icon: plain({ max: maxName, description: 'A drawable of the app' }),
+  sticky: flagOrText(),
+  timeoutSeconds: whole(1, maxTimeoutSeconds, 'Gone after so long'),
+  badge,
+  locKeys: locKeys(localisationKeys, ['title', 'body']),
+  directBootOk: flagOrText(),
+  bandwidthConstrainedOk: flagOrText(),
+  restrictedSatelliteOk: flagOrText(),
+  analyticsLabel: matching({
+    pattern: /^[A-Za-z0-9\-_.~%]{1,50}$/,
+    reason: 'must have 1 to 50 letters, digits and -_.~%',
+    description: '1 to 50 letters, digits and -_.~%',
+  }),
+});
+export type AndroidOptions = Infer<typeof androidOptions.members>;
+
+/** A critical sound plays at its volume even if the phone is muted. Apple permits it to few apps. */
+export type IosSound = { name: string } | { name: string; critical: true; volume?: number };
+
+const sound = partAs(
+  {
+    name: requiredPlain({ max: maxName, description: 'A file of the app, or default' }),
+    critical: flagOrText('Sounds although the phone is muted; needs an app with criticalAlerts'),
+    volume: share('Of a critical sound'),
+  },
+  {
+    read(members, read): IosSound {
+      const name = read('name');
+      const volume = read('volume');
+      if (read('critical') === true) return { name, critical: true, ...(volume === undefined ? {} : { volume }) };
+      if (volume !== undefined) members.invalid('volume', 'needs critical');
+      return { name };
+    },
+  },
+);
+
+export const iosOptions = part({
+  interruptionLevel: choice(['passive', 'active', 'time-sensitive', 'critical']),
+  relevanceScore: share(),
+  targetContentId: plain({ max: maxName }),
+  filterCriteria: plain({ max: maxName }),
+  sound,
+  badge,
+  contentAvailable: flagOrText(),
+  launchImage: plain({ max: maxName }),
+  locKeys: locKeys(iosLocalisationKeys, ['title', 'subtitle', 'body']),
+  additionalActions: buttons('web and apps', 'http, https or the scheme of an app'),
+});
+export type IosOptions = Infer<typeof iosOptions.members>;
+
+/** Reads `options` of an iPhone's content. Two older members of the content exclude the option that does the same. */
+export function readIosOptions(
+  content: RequestReader,
+  { enablesBadge, hasCategory }: { enablesBadge: boolean; hasCategory: boolean },
+): IosOptions | undefined {
+  const options = content.findPart('options');
+  if (!options) return undefined;
+  if (enablesBadge && !options.isAbsent('badge')) options.invalid('badge', 'cannot be combined with enableIosBadge');
+  if (hasCategory && !options.isAbsent('additionalActions'))
+    options.invalid('additionalActions', 'cannot be combined with a category');
+  return iosOptions.readIn(options);
+}
+
+function readLanguage(options: RequestReader, name: string): string | undefined {
+  const tag = options.plain(name, 100);
+  if (tag === undefined) return undefined;
+  try {
+    return Intl.getCanonicalLocales(tag)[0];
+  } catch {
+    options.invalid(name, 'is no language tag');
+    return undefined;
+  }
+}
+
+export const webOptions = part(
+  {
+    additionalActions: buttons(web, 'http or https'),
+    badgeURL: templateUrl(['https:'], 'https'),
+    tag: plain({ max: maxName, description: 'The same tag replaces the earlier notification' }),
+    renotify: flagOrText(),
+    silent: flagOrText(),
+    requireInteraction: flagOrText(),
+    lang: readWith(plain({ max: 100, description: 'BCP 47' }), readLanguage),
+    dir: choice(['auto', 'ltr', 'rtl']),
+    /** Milliseconds of vibration and pause in turn. */
+    vibrate: list(withDefault(whole(0, maxVibrateMilliseconds), 0), { maxItems: maxVibrateSteps }),
+    timestamp: whole(0, 8_640_000_000_000_000, 'Milliseconds since 1970'),
+    declarative: choice(['auto', 'always', 'never']),
+    appBadge: badge,
+  },
+  {
+    first: ['tag', 'renotify', 'silent', 'vibrate'],
+    // Browsers throw in both cases and show nothing.
+    check(members, { tag, renotify, silent, vibrate }) {
+      if (renotify === true && tag === undefined) members.invalid('renotify', 'needs a tag');
+      if (silent === true && vibrate !== undefined) members.invalid('silent', 'cannot be combined with vibrate');
+    },
+  },
+);
+export type WebOptions = Infer<typeof webOptions.members>;
 
 /** The format of a workspace's Android messages, which depends on what its app can read. */
 export type AndroidPayload = {

@@ -1,4 +1,9 @@
-import type { CampaignContent, Platform } from './content.ts';
+import { part, readWith, record, template, templateUrl } from '../../fields/combinators.ts';
+import { readMembers, withoutAbsent } from '../../fields/field.ts';
+import type { Field, Fields } from '../../fields/field.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
+import { maxLocales } from '../limits/push.ts';
+import type { CampaignContent, LocaleTexts, Platform } from './content.ts';
 import type { OwnContent } from './texts.ts';
 
 /** The user attribute that holds the user's language. */
@@ -65,4 +70,85 @@ export function canonicalTag(text: string): string | undefined {
 export function tagsFor(tag: string): string[] {
   const { language, script } = new Intl.Locale(tag).maximize();
   return [...new Set([tag, ...(script === undefined ? [] : [`${language}-${script}`]), language])];
+}
+
+const webSchemes = ['https:', 'http:'];
+
+/** A text that may be left out, but not be empty. */
+const textIfSent = readWith(template(), (entry, name) =>
+  entry.get(name) === undefined ? undefined : entry.requiredTemplate(name),
+);
+const shownTexts = { title: textIfSent, message: textIfSent };
+const androidTexts = { ...shownTexts, summary: template() };
+const olderSpelling = { Summary: template({ description: 'Older spelling of summary' }) };
+const iosTexts = { ...shownTexts, subtitle: template() };
+const webAddresses = {
+  redirectURL: templateUrl(webSchemes),
+  iconURL: templateUrl(webSchemes),
+  imageURL: templateUrl(['https:'], 'https'),
+};
+const webTexts = { ...shownTexts, ...webAddresses };
+const textsOf = { ANDROID: { ...androidTexts, ...olderSpelling }, IOS: iosTexts, WEB: webTexts };
+
+/** `locales`, next to the platforms: texts and addresses by language. In campaigns the platforms are in lower case. */
+export const pushLocales = locales({ ANDROID: part(textsOf.ANDROID), IOS: part(iosTexts), WEB: part(webTexts) });
+export const campaignLocales = locales({ android: part(androidTexts), ios: part(iosTexts), web: part(webTexts) });
+
+function locales(platforms: Fields): Field<object> {
+  return record(part(platforms), `Texts by language tag (BCP 47); at most ${maxLocales}`);
+}
+
+/** The names of the platforms in the body. */
+type Names = ReadonlyMap<string, Platform>;
+
+/** Reads `locales` into the contents of their platforms: only texts and addresses, by language tag. */
+export function readLocales(
+  content: CampaignContent,
+  { payload, names }: { payload: RequestReader; names: Names },
+): void {
+  const languages = payload.findPart('locales');
+  if (!languages) return;
+  const sent = languages.names().filter((name) => languages.get(name) !== undefined);
+  if (sent.length > maxLocales) return payload.invalid('locales', `must have at most ${maxLocales} languages`);
+  const seen = new Set<string>();
+  for (const name of sent) {
+    const tag = canonicalTag(name);
+    if (tag === undefined || seen.has(tag)) {
+      languages.invalid(name, tag === undefined ? 'is no language tag' : 'is given twice');
+      continue;
+    }
+    seen.add(tag);
+    const locale = languages.findPart(name);
+    for (const platformName of locale?.names() ?? []) {
+      if (locale!.get(platformName) === undefined) continue;
+      const platform = names.get(platformName);
+      const own = platform && content[platform];
+      const entry = own && locale!.findPart(platformName);
+      if (!own) locale!.invalid(platformName, 'is not a platform of this push');
+      else if (entry) (own.locales ??= {})[tag] = readTexts(entry, platform);
+    }
+  }
+}
+
+function readTexts(entry: RequestReader, platform: Platform): LocaleTexts {
+  for (const name of entry.names())
+    if (entry.get(name) !== undefined && !Object.hasOwn(textsOf[platform], name))
+      entry.invalid(name, 'is no text and no address');
+  return withoutAbsent<LocaleTexts>({
+    title: shownTexts.title.read(entry, 'title'),
+    message: shownTexts.message.read(entry, 'message'),
+    ...(platform === 'ANDROID' ? { summary: readSummary(entry) } : {}),
+    ...(platform === 'IOS' ? { subtitle: iosTexts.subtitle.read(entry, 'subtitle') } : {}),
+    ...(platform === 'WEB' ? readWebTexts(entry) : {}),
+  });
+}
+
+/** Reads the summary of an Android content; `Summary` is an older spelling, which is read if there is no `summary`. */
+export function readSummary(entry: RequestReader): string | undefined {
+  return androidTexts.summary.read(entry.over({ summary: entry.get('summary') ?? entry.members.Summary }), 'summary');
+}
+
+function readWebTexts(entry: RequestReader): Pick<LocaleTexts, 'redirectUrl' | 'iconUrl' | 'imageUrl'> {
+  const { redirectURL, iconURL, imageURL } = readMembers(entry, webAddresses);
+  return withoutAbsent({ redirectUrl: redirectURL, iconUrl: iconURL, imageUrl: imageURL });
 }

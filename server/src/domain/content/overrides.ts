@@ -1,8 +1,8 @@
 import { maxOverrideBytes, maxOverrideDepth } from '../limits/push.ts';
-import { isObject } from '../request-reader.ts';
-import type { RequestReader } from '../request-reader.ts';
+import { anything, part, record } from '../../fields/combinators.ts';
+import { isObject } from '../../fields/request-reader.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
 import { isStorableText, unstorable } from '../storable-text.ts';
-import { isTemplate, templateFault } from '../template/parser.ts';
 import type {
   JsonObject,
   OverriddenProvider,
@@ -11,6 +11,20 @@ import type {
   CampaignContent,
   Platform,
 } from './content.ts';
+
+const anyPatch = (description: string) => record(anything, description);
+const requestPatch = part({ headers: anyPatch('null takes one away'), payload: anyPatch('RFC 7386') });
+
+/** `providerOverrides`, next to the platforms. */
+export const providerOverrides = part(
+  {
+    fcm: anyPatch('Of the message of FCM'),
+    hms: anyPatch('Of the message of Huawei Push Kit'),
+    apns: requestPatch,
+    webpush: requestPatch,
+  },
+  { description: 'Changes to the finished requests, as merge patches' },
+);
 
 export type ReadOverrides = {
   overrides: ProviderOverrides;
@@ -51,9 +65,9 @@ function checkJson(part: RequestReader, { name, given, readsUser }: Given): bool
     part.invalid(name, `must have at most ${maxOverrideBytes} bytes as JSON`);
   const walk = (value: unknown, path: string, depth: number): void => {
     if (typeof value === 'string') {
-      const fault = isStorableText(value) ? templateFault(value, templates) : unstorable;
+      const fault = isStorableText(value) ? templates.fault(value) : unstorable;
       if (fault !== undefined) part.invalid(path, fault);
-      else if (isTemplate(value, templates.mode)) readsUser.add(name);
+      else if (templates.isTemplate(value)) readsUser.add(name);
       return;
     }
     if (value === null || typeof value !== 'object') return;
@@ -122,7 +136,7 @@ function readHeaders(
     if (!Object.hasOwn(overrideHeaders[provider], name) || (isTopic && value === null)) part.invalid(path, denied);
     else if (headers.has(name)) part.invalid(path, 'is given twice');
     else if (value !== null && typeof value !== 'string') part.invalid(path, 'must be a text');
-    else if (value !== null && (isTopic || !isTemplate(value, part.rules.templates.mode))) {
+    else if (value !== null && (isTopic || !part.rules.templates.isTemplate(value))) {
       const fault = headerFault(provider, { name, value });
       if (fault !== undefined) part.invalid(path, fault);
     }

@@ -1,5 +1,5 @@
 import { maxOverrideBytes } from '../limits/push.ts';
-import type { Schemes } from '../request-reader.ts';
+import type { Schemes } from '../../fields/request-reader.ts';
 import type {
   AndroidContent,
   DefaultAction,

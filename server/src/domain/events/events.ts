@@ -1,6 +1,6 @@
 import { maxBusinessAttributes, maxBusinessNameCharacters } from '../limits/campaigns.ts';
 import { maxOffsetSeconds } from '../limits/users.ts';
-import { isObject } from '../request-reader.ts';
+import { isObject } from '../../fields/request-reader.ts';
 import { parseIsoTime } from '../timing/iso-time.ts';
 import { unknownCase } from '../unknown-case.ts';
 import { textFault } from '../users/user-attributes.ts';

@@ -1,3 +1,4 @@
+import type { TemplateRules } from '../../fields/reading-rules.ts';
 import { maxBlockDepth } from '../limits/push.ts';
 import { parseExpression, parseWithoutChoice } from './expressions.ts';
 import { NameUses, TemplateSyntaxError, tokenize, TokenStream } from './syntax.ts';
@@ -154,12 +155,16 @@ export function isTemplate(text: string, mode: TemplateMode): boolean {
   return text.includes('{{') || text.includes('{%') || (mode === 'ON' && text.includes('{#'));
 }
 
-/** Returns why a text cannot be a template of a campaign with these sources; undefined if it can, or is not a template. */
-export function templateFault(
-  text: string,
-  { mode, sources }: { mode: TemplateMode; sources: readonly SourceName[] },
-): string | undefined {
-  if (!isTemplate(text, mode)) return undefined;
+/** Returns the rules for templates in a body: which texts are templates, and from which sources they may read. */
+export function makeTemplateRules(reading: { mode: TemplateMode; sources: readonly SourceName[] }): TemplateRules {
+  return {
+    isTemplate: (text) => isTemplate(text, reading.mode),
+    fault: (text) => (isTemplate(text, reading.mode) ? templateFault(text, reading.sources) : undefined),
+  };
+}
+
+/** Returns why a text cannot be a template of a campaign with these sources; undefined if it can. */
+function templateFault(text: string, sources: readonly SourceName[]): string | undefined {
   const parsed = parseTemplate(text);
   if ('fault' in parsed) return `is no template: ${parsed.fault}`;
   const absent = Object.keys(parsed.template.references).find((name) => !sources.some((one) => one === name));

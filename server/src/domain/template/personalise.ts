@@ -4,7 +4,7 @@ import { languagesOf, makeContentIn } from '../content/locales.ts';
 import type { ContentIn } from '../content/locales.ts';
 import { changeTexts } from '../content/texts.ts';
 import type { OwnContent, TextPlace } from '../content/texts.ts';
-import { addressFault } from '../request-reader.ts';
+import { addressFault } from '../../fields/request-reader.ts';
 import type { Attributes } from '../users/user-attributes.ts';
 import { parseTemplate, isTemplate } from './parser.ts';
 import type { TemplateMode } from './parser.ts';

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { RequestFault } from '../../domain/errors.ts';
-import { unavailable, RequestReader } from '../../domain/request-reader.ts';
-import type { ReadingRules } from '../../domain/request-reader.ts';
+import type { RequestFault } from '../../fields/reading-rules.ts';
+import { noTemplates, unavailable } from '../../fields/reading-rules.ts';
+import type { ReadingRules } from '../../fields/reading-rules.ts';
+import { RequestReader } from '../../fields/request-reader.ts';
 
 export type Body = Record<string, unknown>;
 
@@ -42,8 +43,7 @@ const campaignRules: ReadingRules = {
       ? undefined
       : `must be a list of 1 to ${maxItems} texts`,
   onlyFault: (value) => `must be ${value}: ${!value} ${unavailable}`,
-  // Nothing read here is sent to a user.
-  templates: { mode: 'OFF', sources: [] },
+  templates: noTemplates,
 };
 
 function textFault(text: string, maxCharacters: number): string | undefined {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { platforms } from '../../domain/content/content.ts';
+import { androidOptions, iosOptions, platforms, webOptions } from '../../domain/content/content.ts';
 import type {
   AndroidContent,
   CampaignContent,
@@ -7,14 +7,8 @@ import type {
   IosContent,
   WebContent,
 } from '../../domain/content/content.ts';
-import { collectOverrides } from '../../domain/content/overrides.ts';
-import {
-  androidOptions,
-  campaignLocales,
-  iosOptions,
-  providerOverrides,
-  webOptions,
-} from '../openapi/content-options.ts';
+import { campaignLocales } from '../../domain/content/locales.ts';
+import { collectOverrides, providerOverrides } from '../../domain/content/overrides.ts';
 import { flag, part, text, tree, named } from '../openapi/shapes.ts';
 
 const action = {
@@ -31,7 +25,7 @@ const keys = { coupon_code: text(), sound_file: text(), group_key: text(), colla
 
 const android = {
   ...template,
-  options: androidOptions,
+  options: Type.Optional(androidOptions.schema),
   basic_details: part({
     notification_channel: text(),
     title: text(),
@@ -61,7 +55,7 @@ const android = {
 };
 const ios = {
   ...template,
-  options: iosOptions,
+  options: Type.Optional(iosOptions.schema),
   basic_details: part({
     title: text(),
     message: text(),
@@ -77,7 +71,7 @@ const ios = {
 };
 const web = {
   ...template,
-  options: webOptions,
+  options: Type.Optional(webOptions.schema),
   basic_details: part({
     title: text(),
     message: text(),
@@ -96,8 +90,8 @@ export const pushContent = named(
     android: part({ ...android, template_backup: part(android) }),
     ios: part({ ...ios, template_backup: part(ios) }),
     web: part({ ...web, template_backup: part(web) }),
-    locales: campaignLocales,
-    providerOverrides,
+    locales: Type.Optional(campaignLocales.schema),
+    providerOverrides: Type.Optional(providerOverrides.schema),
   }),
 );
 

@@ -8,7 +8,7 @@ import {
 } from '../../domain/campaigns/campaign.ts';
 import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign.ts';
 import { maxCampaignsPerPage } from '../../domain/limits/campaigns.ts';
-import type { RequestReader } from '../../domain/request-reader.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
 import { parseIsoTime } from '../../domain/timing/iso-time.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { isAbsent } from '../route/json-body.ts';

@@ -3,7 +3,7 @@ import type { TestCommand, TestResult } from '../../app/campaigns/test-campaign.
 import type { SearchVersion } from '../../domain/campaigns/campaign.ts';
 import { platforms } from '../../domain/content/content.ts';
 import { maxTestIdentifiers } from '../../domain/limits/campaigns.ts';
-import type { RequestReader } from '../../domain/request-reader.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
 import { readRequestId, takeParts } from './authoring.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';

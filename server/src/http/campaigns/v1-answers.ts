@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ExecutionsAnswer, CampaignRecord } from '../../app/campaigns/search-campaigns.ts';
-import type { RequestFault, ServiceError } from '../../domain/errors.ts';
+import type { ServiceError } from '../../domain/errors.ts';
+import type { RequestFault } from '../../fields/reading-rules.ts';
 import { bodyErrors, declareErrors, routeErrors, setErrorHeaders, statusPhrases } from '../route/dialect-errors.ts';
 import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
 import { presentCampaign, presentExecution, presentV1Schedule } from './record.ts';

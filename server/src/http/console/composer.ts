@@ -13,7 +13,7 @@ import {
   testComposed,
 } from '../../app/campaigns/composer.ts';
 import type { CountAnswer } from '../../app/campaigns/composer.ts';
-import type { RequestFault } from '../../domain/errors.ts';
+import type { RequestFault } from '../../fields/reading-rules.ts';
 import type { DescribedOccurrence } from '../../domain/timing/occurrences.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { presentFrequencyCap } from '../../domain/workspace-controls.ts';

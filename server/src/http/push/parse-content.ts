@@ -1,10 +1,185 @@
-import { platforms as everyPlatform } from '../../domain/content/content.ts';
-import type { AndroidContent, CampaignContent, DefaultAction, Platform } from '../../domain/content/content.ts';
-import { readAndroidOptions, readIosOptions, readWebOptions, readLocales } from '../../domain/content/fields.ts';
+import {
+  choice,
+  flagOrText,
+  list,
+  part,
+  partAs,
+  partial,
+  plain,
+  readWith,
+  record,
+  required,
+  requiredTemplate,
+  requiredText,
+  template,
+  templateUrl,
+  text,
+  word,
+} from '../../fields/combinators.ts';
+import { reading, withoutAbsent } from '../../fields/field.ts';
+import type { Fields } from '../../fields/field.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
+import {
+  androidOptions,
+  iosOptions,
+  platforms as everyPlatform,
+  readIosOptions,
+  webOptions,
+} from '../../domain/content/content.ts';
+import type {
+  AndroidContent,
+  CampaignContent,
+  DefaultAction,
+  IosContent,
+  Platform,
+  WebContent,
+} from '../../domain/content/content.ts';
+import { pushLocales, readLocales, readSummary } from '../../domain/content/locales.ts';
+import { carriers, providerOverrides, readProviderOverrides, spreadOverrides } from '../../domain/content/overrides.ts';
 import type { OwnContent } from '../../domain/content/texts.ts';
-import type { RequestReader } from '../../domain/request-reader.ts';
-import { readProviderOverrides, carriers, spreadOverrides } from '../../domain/content/overrides.ts';
 import { maxGroupKeyCharacters, maxRichItems } from '../../domain/limits/push.ts';
+
+const maxKey = 256;
+const maxValue = 2_048;
+const webSchemes = ['https:', 'http:'];
+
+const shownMembers = { message: requiredTemplate(), title: requiredTemplate() };
+
+const keyValuePairs = readWith<Record<string, string>>(record(text()), (action, name) => {
+  const found: Record<string, string> = {};
+  const pairs = action.pairs(name);
+  for (const key of pairs.names()) {
+    // The names are validated too, and their faults are reported at the pairs.
+    action.over({ [name]: key }).plain(name);
+    found[key] = pairs.template(key) ?? '';
+  }
+  return found;
+});
+
+const defaultAction = partAs(
+  {
+    type: required(choice(['richlanding', 'navigation', 'deeplinking'])),
+    value: requiredTemplate({ max: maxValue }),
+    kvPairs: keyValuePairs,
+  },
+  {
+    title: 'PushDefaultAction',
+    read(_action, read): DefaultAction | undefined {
+      const type = read('type');
+      const value = read('value');
+      const pairs = read('kvPairs') ?? {};
+      return type && { type, value, keyValuePairs: pairs };
+    },
+  },
+);
+
+function richContent<const Type extends string>(types: readonly Type[]) {
+  const members = { type: required(word(types)), value: requiredTemplate({ max: maxValue }) };
+  const item = partAs(members, {
+    read(_item, read): { type: Type; value: string } | undefined {
+      const type = read('type');
+      const value = read('value');
+      return type && { type, value };
+    },
+  });
+  return list(item, { max: maxRichItems });
+}
+
+const androidAction = partAs(
+  {
+    type: required(word(['call', 'snooze', 'copy', 'share'])),
+    value: template({ max: maxValue }),
+    name: template({ max: maxKey }),
+    iconURL: templateUrl(webSchemes),
+  },
+  {
+    read(_action, read): AndroidContent['additionalActions'][number] | undefined {
+      const type = read('type');
+      const name = read('name') ?? '';
+      const value = read('value') ?? '';
+      const iconUrl = read('iconURL');
+      return type && { type, name, value, ...(iconUrl === undefined ? {} : { iconUrl }) };
+    },
+  },
+);
+
+/** The members of a content on the wire (fact 3.3). A fallback has the same. */
+const androidMembers = {
+  ...shownMembers,
+  summary: template(),
+  Summary: template({ description: 'Older spelling of summary' }),
+  channel_id: plain({ max: maxKey, description: 'Android notification channel' }),
+  groupKey: plain({ description: 'At most 45 ASCII characters are kept' }),
+  collapseReplaceKey: template({ max: maxKey, description: 'The same key updates the earlier notification' }),
+  richContent: richContent(['image', 'coupon', 'sound']),
+  defaultAction,
+  additionalActions: list(androidAction, { maxItems: 2 }),
+  options: androidOptions,
+};
+
+const category = partAs(
+  { category: requiredText({ max: maxKey }) },
+  {
+    read(action, read) {
+      action.plain('category');
+      return { category: read('category') };
+    },
+  },
+);
+const maxCategories = 1;
+
+const iosMembers = {
+  ...shownMembers,
+  subtitle: template(),
+  groupKey: plain(),
+  collapseReplaceKey: template({ max: maxKey }),
+  enableIosBadge: flagOrText(),
+  richContent: richContent(['gif', 'coupon', 'sound', 'image', 'audio', 'video']),
+  defaultAction,
+  additionalActions: list(category, { maxItems: maxCategories }),
+  options: iosOptions,
+};
+
+const webMembers = {
+  ...shownMembers,
+  redirectURL: required(templateUrl(webSchemes)),
+  iconURL: required(templateUrl(webSchemes)),
+  imageURL: templateUrl(['https:'], 'https'),
+  autoDismiss: flagOrText(),
+  options: webOptions,
+};
+
+/** `payload`: one entry for each targeted platform. */
+export const payload = part({
+  ANDROID: withFallback(androidMembers, { title: 'PushAndroidContent', parse: parseAndroid }),
+  IOS: withFallback(iosMembers, { title: 'PushIosContent', parse: parseIos }),
+  WEB: withFallback(webMembers, { title: 'PushWebContent', parse: parseWeb }),
+  locales: pushLocales,
+  providerOverrides,
+});
+
+type ContentPart<Own> = { title: string; parse: (entry: RequestReader) => Own };
+
+/**
+ * A content with its fallback. A fallback has the same members; missing ones come from the content. `{}` is not a fallback.
+ */
+function withFallback<Own extends object>(members: Fields, { title, parse }: ContentPart<Own>) {
+  const fallback = partial(part(members));
+  return partAs(
+    { ...members, fallback },
+    {
+      title,
+      read(entry): Own & { fallback?: Own } {
+        const content = parse(entry);
+        const given = entry.findPart('fallback');
+        const sent = given?.sentMembers() ?? {};
+        if (!given || Object.keys(sent).length === 0) return content;
+        const { fallback: _own, ...own } = entry.members;
+        return { ...content, fallback: parse(given.over({ ...own, ...sent })) };
+      },
+    },
+  );
+}
 
 const ownNames = new Map(everyPlatform.map((platform) => [platform as string, platform]));
 
@@ -18,26 +193,26 @@ export type ContentContext = {
 /** Parses `payload`: one entry for each targeted platform (fact 3.3). */
 export function parseContent(body: RequestReader, { platforms, isSilent, prefixes }: ContentContext): CampaignContent {
   body.requires('payload');
-  const payload = body.findPart('payload');
-  if (!payload) return {};
+  const entries = body.findPart('payload');
+  if (!entries) return {};
   const content: CampaignContent = {};
   for (const platform of platforms) {
-    if (payload.isAbsent(platform)) payload.invalid(platform, 'is required for this platform');
-    const entry = payload.findPart(platform);
+    if (entries.isAbsent(platform)) entries.invalid(platform, 'is required for this platform');
+    const entry = entries.findPart(platform);
     if (!entry) continue;
     if (isSilent && platform === 'WEB') body.part('advancedSettings').invalid('silent', 'WEB cannot be silent');
     else if (isSilent) readSilent(content, { entry, platform });
-    else if (platform === 'ANDROID') content.ANDROID = withFallback(parseAndroid, entry);
-    else if (platform === 'IOS') content.IOS = withFallback(parseIos, entry);
-    else content.WEB = withFallback(parseWeb, entry);
+    else if (platform === 'ANDROID') content.ANDROID = payload.members.ANDROID.readIn(entry)!;
+    else if (platform === 'IOS') content.IOS = payload.members.IOS.readIn(entry)!;
+    else content.WEB = payload.members.WEB.readIn(entry)!;
   }
-  if (isSilent && !payload.isAbsent('locales')) payload.invalid('locales', 'cannot be in a silent message');
-  else readLocales(content, { payload, names: ownNames });
-  const { overrides, readsUser } = readProviderOverrides(payload, prefixes);
+  if (isSilent && !entries.isAbsent('locales')) entries.invalid('locales', 'cannot be in a silent message');
+  else readLocales(content, { payload: entries, names: ownNames });
+  const { overrides, readsUser } = readProviderOverrides(entries, prefixes);
   spreadOverrides(content, { overrides, readsUser });
   const carrying = platforms.flatMap((platform) => carriers[platform]);
   for (const provider of Object.keys(overrides) as (keyof typeof overrides)[])
-    if (!carrying.includes(provider)) payload.part('providerOverrides').warn(provider, 'has no effect here');
+    if (!carrying.includes(provider)) entries.part('providerOverrides').warn(provider, 'has no effect here');
   return content;
 }
 
@@ -48,93 +223,73 @@ function readSilent(content: CampaignContent, { entry, platform }: { entry: Requ
   const { title: _title, message: _message, defaultAction: _action, ...others } = entry.members;
   const shown = entry.over(others);
   for (const name of shown.names()) if (!shown.isAbsent(name)) shown.invalid(name, 'cannot be in a silent message');
-  const keyValuePairs = parsePairs(entry.part('defaultAction'));
-  if (Object.keys(keyValuePairs).length === 0) entry.part('defaultAction').invalid('kvPairs', 'is required');
+  const pairs = keyValuePairs.read(entry.part('defaultAction'), 'kvPairs') ?? {};
+  if (Object.keys(pairs).length === 0) entry.part('defaultAction').invalid('kvPairs', 'is required');
   const bare = { title: '', message: '', richContent: [], additionalActions: [] };
-  const defaultAction = { type: 'navigation', value: '', keyValuePairs } as const;
-  if (platform === 'ANDROID') content.ANDROID = { ...bare, defaultAction };
-  else content.IOS = { ...bare, defaultAction, enableBadge: false };
-}
-
-/**
- * Parses content with its fallback. A fallback has the same members; missing ones come from the content. `{}` is not a
- * fallback.
- */
-function withFallback<Content extends object>(
-  parse: (entry: RequestReader) => Content,
-  entry: RequestReader,
-): Content & { fallback?: Content } {
-  const content = parse(entry);
-  const given = entry.findPart('fallback');
-  const members = given?.sentMembers() ?? {};
-  if (!given || Object.keys(members).length === 0) return content;
-  const { fallback: _own, ...own } = entry.members;
-  return { ...content, fallback: parse(given.over({ ...own, ...members })) };
+  const action = { type: 'navigation', value: '', keyValuePairs: pairs } as const;
+  if (platform === 'ANDROID') content.ANDROID = { ...bare, defaultAction: action };
+  else content.IOS = { ...bare, defaultAction: action, enableBadge: false };
 }
 
 function parseAndroid(entry: RequestReader): OwnContent['ANDROID'] {
-  const summary = entry.over({ summary: entry.get('summary') ?? entry.members.Summary }).template('summary');
-  const channelId = entry.plain('channel_id', 256);
+  const read = reading(entry, androidMembers);
+  const summary = readSummary(entry);
+  const channelId = read('channel_id');
   return {
     ...parseTexts(entry),
-    ...(summary === undefined ? {} : { summary }),
-    ...(channelId === undefined ? {} : { channelId }),
+    ...withoutAbsent<Pick<AndroidContent, 'summary' | 'channelId'>>({ summary, channelId }),
     ...parseKeys(entry),
-    richContent: parseRichContent(entry, ['image', 'coupon', 'sound']),
+    richContent: read('richContent') ?? [],
     ...parseDefaultAction(entry),
-    additionalActions: parseAndroidActions(entry),
-    ...readAndroidOptions(entry),
+    additionalActions: read('additionalActions') ?? [],
+    ...withoutAbsent<Pick<AndroidContent, 'options'>>({ options: read('options') }),
   };
 }
 
 function parseIos(entry: RequestReader): OwnContent['IOS'] {
-  const subtitle = entry.template('subtitle');
-  const richContent = parseRichContent(entry, ['gif', 'coupon', 'sound', 'image', 'audio', 'video']);
-  const media = richContent.filter(({ type }) => type === 'image' || type === 'audio' || type === 'video');
-  if (media.length > 1) entry.invalid('richContent', 'may hold one of image, audio and video');
-  const actions = entry.items('additionalActions', 1);
-  const enableBadge = entry.flag('enableIosBadge') ?? false;
+  const read = reading(entry, iosMembers);
+  const subtitle = read('subtitle');
+  const media = ['image', 'audio', 'video'];
+  const items = read('richContent') ?? [];
+  if (items.filter(({ type }) => media.includes(type)).length > 1)
+    entry.invalid('richContent', 'may hold one of image, audio and video');
+  const actions = entry.items('additionalActions', maxCategories);
+  const enableBadge = read('enableIosBadge') ?? false;
+  const neighbours = { enablesBadge: enableBadge, hasCategory: actions.names().length > 0 };
   return {
     ...parseTexts(entry),
-    ...(subtitle === undefined ? {} : { subtitle }),
+    ...withoutAbsent<Pick<IosContent, 'subtitle'>>({ subtitle }),
     ...parseKeys(entry),
     enableBadge,
-    richContent,
+    richContent: items,
     ...parseDefaultAction(entry),
-    additionalActions: actions.names().map((index) => {
-      const action = actions.part(index);
-      action.plain('category');
-      return { category: action.requiredText('category', 256) };
-    }),
-    ...readIosOptions(entry, { enablesBadge: enableBadge, hasCategory: actions.names().length > 0 }),
+    additionalActions: actions.names().map((index) => category.readIn(actions.part(index))!),
+    ...withoutAbsent<Pick<IosContent, 'options'>>({ options: readIosOptions(entry, neighbours) }),
   };
 }
 
 function parseWeb(entry: RequestReader): OwnContent['WEB'] {
-  const requiredUrl = (name: 'redirectURL' | 'iconURL'): string =>
-    entry.requires(name) ? (entry.templateUrl(name, ['https:', 'http:']) ?? '') : '';
-  const imageUrl = entry.templateUrl('imageURL', ['https:']);
+  const read = reading(entry, webMembers);
+  const imageUrl = read('imageURL');
   return {
     ...parseTexts(entry),
-    redirectUrl: requiredUrl('redirectURL'),
-    iconUrl: requiredUrl('iconURL'),
-    ...(imageUrl === undefined ? {} : { imageUrl }),
-    autoDismiss: entry.flag('autoDismiss') ?? false,
-    ...readWebOptions(entry),
+    redirectUrl: read('redirectURL') ?? '',
+    iconUrl: read('iconURL') ?? '',
+    ...withoutAbsent<Pick<WebContent, 'imageUrl'>>({ imageUrl }),
+    autoDismiss: read('autoDismiss') ?? false,
+    ...withoutAbsent<Pick<WebContent, 'options'>>({ options: read('options') }),
   };
 }
 
 function parseTexts(entry: RequestReader): { message: string; title: string } {
-  return { message: entry.requiredTemplate('message'), title: entry.requiredTemplate('title') };
+  const read = reading(entry, shownMembers);
+  return { message: read('message'), title: read('title') };
 }
 
 function parseKeys(entry: RequestReader): { groupKey?: string; collapseReplaceKey?: string } {
-  const groupKey = normaliseGroupKey(entry.plain('groupKey'));
-  const collapseReplaceKey = entry.template('collapseReplaceKey', 256);
-  return {
-    ...(groupKey === undefined ? {} : { groupKey }),
-    ...(collapseReplaceKey === undefined ? {} : { collapseReplaceKey }),
-  };
+  const read = reading(entry, androidMembers);
+  const groupKey = normaliseGroupKey(read('groupKey'));
+  return withoutAbsent({ groupKey, collapseReplaceKey: read('collapseReplaceKey') });
 }
 
 /**
@@ -146,50 +301,6 @@ function normaliseGroupKey(text: string | undefined): string | undefined {
   return key === '' ? undefined : key;
 }
 
-function parseRichContent<const Type extends string>(
-  entry: RequestReader,
-  types: readonly Type[],
-): { type: Type; value: string }[] {
-  const items = entry.items('richContent', maxRichItems);
-  return items.names().flatMap((index) => {
-    const item = items.part(index);
-    item.requires('type');
-    const type = item.choice('type', types);
-    const value = item.requiredTemplate('value', 2_048);
-    return type === undefined ? [] : [{ type, value }];
-  });
-}
-
 function parseDefaultAction(entry: RequestReader): { defaultAction?: DefaultAction } {
-  const action = entry.findPart('defaultAction');
-  if (!action) return {};
-  action.requires('type');
-  const type = action.choice('type', ['richlanding', 'navigation', 'deeplinking']);
-  const value = action.requiredTemplate('value', 2_048);
-  const keyValuePairs = parsePairs(action);
-  return type === undefined ? {} : { defaultAction: { type, value, keyValuePairs } };
-}
-
-function parsePairs(action: RequestReader): Record<string, string> {
-  const keyValuePairs: Record<string, string> = {};
-  const pairs = action.pairs('kvPairs');
-  for (const name of pairs.names()) {
-    // The names are validated too, and their faults are reported at the pairs.
-    action.over({ kvPairs: name }).plain('kvPairs');
-    keyValuePairs[name] = pairs.template(name) ?? '';
-  }
-  return keyValuePairs;
-}
-
-function parseAndroidActions(entry: RequestReader): AndroidContent['additionalActions'] {
-  const actions = entry.items('additionalActions', 2);
-  return actions.names().flatMap((index) => {
-    const action = actions.part(index);
-    action.requires('type');
-    const type = action.choice('type', ['call', 'snooze', 'copy', 'share']);
-    const name = action.template('name', 256) ?? '';
-    const value = action.template('value', 2_048) ?? '';
-    const iconUrl = action.templateUrl('iconURL', ['https:', 'http:']);
-    return type === undefined ? [] : [{ type, name, value, ...(iconUrl === undefined ? {} : { iconUrl }) }];
-  });
+  return withoutAbsent({ defaultAction: defaultAction.read(entry, 'defaultAction') });
 }

@@ -29,13 +29,11 @@ import {
   pushErrors,
   identityHeaders,
   pushAnswer,
-  pushBodyV2,
-  pushBodyV21,
   pushFailure,
   pushFault,
   strongSignatureHeaders,
 } from './answers.ts';
-import { parsePush } from './parse-push.ts';
+import { parsePush, pushBodyV2, pushBodyV21 } from './parse-push.ts';
 import type { PushBody } from './parse-push.ts';
 
 export type PushRouteDependencies = BearerDependencies & {

@@ -3,8 +3,9 @@ import { Type } from 'typebox';
 import type { Scope } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
-import { RequestReader } from '../../domain/request-reader.ts';
-import type { ReadingRules } from '../../domain/request-reader.ts';
+import { noTemplates } from '../../fields/reading-rules.ts';
+import { RequestReader } from '../../fields/request-reader.ts';
+import type { ReadingRules } from '../../fields/reading-rules.ts';
 import type { Dialect, Refusals } from '../openapi/operation.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { keyCallerOf, makeRequireApiKey } from './auth.ts';
@@ -80,8 +81,7 @@ const rules: ReadingRules = {
   listFault: (value, maxItems) =>
     Array.isArray(value) && value.length <= maxItems ? undefined : `must be a list of at most ${maxItems}`,
   onlyFault: () => undefined,
-  // Nothing read here is rendered for a user.
-  templates: { mode: 'OFF', sources: [] },
+  templates: noTemplates,
 };
 
 /** Problem Details (RFC 9457): the error body of routes outside the contract. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { ApnsCredential } from '../../domain/providers/apns.ts';
+import type { ApnsCredential } from '../../domain/credentials/credentials.ts';
 import { sendByRoute } from '../access-tokens.ts';
 import { readJsonAnswer } from '../answer-rules.ts';
 import type { Http2Target } from '../http2/open-socket.ts';
@@ -10,12 +10,10 @@ import { isDeviceToken, maxPayloadBytes, planApnsRequest } from './plan.ts';
 import { makeApnsProviderTokens } from './provider-token.ts';
 import type { ShareProviderToken } from './provider-token.ts';
 
-export type ApnsEndpoints = { production: string; sandbox: string };
-
 export type ApnsProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
-  endpoints: ApnsEndpoints;
+  endpoints: { production: string; sandbox: string };
   /** Where simulated credentials connect. */
   simulatorOrigin: string | undefined;
   shareToken: ShareProviderToken;

@@ -1,7 +1,7 @@
 import type { Message } from '../../domain/content/message.ts';
 import { mergePatch, isOwnKey } from '../../domain/content/overrides.ts';
-import type { FcmCredential } from '../../domain/providers/fcm.ts';
-import { isObject } from '../../domain/request-reader.ts';
+import type { FcmCredential } from '../../domain/credentials/credentials.ts';
+import { isObject } from '../../fields/request-reader.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { makeAndroidPart } from '../payload/android.ts';
 import type { AndroidMessage, AndroidPart } from '../payload/android.ts';

@@ -1,7 +1,7 @@
 import type { IosOptions, LocKeys } from '../../domain/content/content.ts';
 import type { Message } from '../../domain/content/message.ts';
 import { mergePatch } from '../../domain/content/overrides.ts';
-import { isObject } from '../../domain/request-reader.ts';
+import { isObject } from '../../fields/request-reader.ts';
 import { findHeaderFault } from './override-headers.ts';
 
 export type IosMessage = Extract<Message, { platform: 'IOS' }>;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { findAppFaults, isAppId, noSuchApp, payloadOfApp } from '../../../src/domain/apps.ts';
 import type { App, AppSettings } from '../../../src/domain/apps.ts';
-import { readAppIds } from '../../../src/domain/campaign-document/delivery.ts';
-import { makePushReader } from '../../../src/http/push/parse-push.ts';
+import { appIds } from '../../../src/domain/campaign-document/delivery.ts';
+import { makePushReader } from '../../../src/http/push/push-reader.ts';
 
 const apps: Record<App['platform'], App> = {
   ANDROID: {
@@ -141,15 +141,15 @@ describe('what an app has of its own', () => {
 });
 
 test('a campaign names up to 20 apps; an empty list is refused, since it would reach everybody', () => {
-  const read = (appIds: unknown) => {
-    const reader = makePushReader({ appIds }, { mode: 'OFF', bodies: 'lenient' });
-    return { read: readAppIds(reader, 'appIds'), faults: reader.faults };
+  const read = (sent: unknown) => {
+    const reader = makePushReader({ appIds: sent }, { mode: 'OFF', bodies: 'lenient' });
+    return { read: appIds.read(reader, 'appIds'), faults: reader.faults };
   };
-  expect(read(undefined)).toEqual({ read: {}, faults: [] });
-  expect(read(['shop', 'courier'])).toEqual({ read: { appIds: ['shop', 'courier'] }, faults: [] });
-  expect(read([])).toEqual({ read: {}, faults: [{ field: 'appIds', reason: 'must name an app' }] });
+  expect(read(undefined)).toEqual({ read: undefined, faults: [] });
+  expect(read(['shop', 'courier'])).toEqual({ read: ['shop', 'courier'], faults: [] });
+  expect(read([])).toEqual({ read: undefined, faults: [{ field: 'appIds', reason: 'must name an app' }] });
   const ids = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(64, 'x'));
-  expect(read(ids)).toEqual({ read: { appIds: ids }, faults: [] });
+  expect(read(ids)).toEqual({ read: ids, faults: [] });
   expect(read([...ids, 'shop']).faults).toEqual([{ field: 'appIds', reason: 'must have at most 20 items' }]);
   expect(read(['x'.repeat(65)]).faults).toHaveLength(1);
   expect(read({}).faults).toEqual([]);

@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { badgeOf, withBadge } from '../../../src/domain/content/message.ts';
-import { readAndroidOptions, readIosOptions, readWebOptions } from '../../../src/domain/content/fields.ts';
-import { makePushReader } from '../../../src/http/push/parse-push.ts';
+import { androidOptions, readIosOptions, webOptions } from '../../../src/domain/content/content.ts';
+import { makePushReader } from '../../../src/http/push/push-reader.ts';
 
 type Json = Record<string, unknown>;
 
 function read(platform: string, options: unknown): { told: unknown; faults: string[] } {
   const part = makePushReader({ options }, { mode: 'AUTO', bodies: 'strict' });
-  const told =
+  const found =
     platform === 'ANDROID'
-      ? readAndroidOptions(part)
+      ? androidOptions.read(part, 'options')
       : platform === 'IOS'
         ? readIosOptions(part, { enablesBadge: false, hasCategory: false })
-        : readWebOptions(part);
+        : webOptions.read(part, 'options');
   const first = part.firstFault();
   const faults = part.faults.map(({ field, reason }) => `${field.replace('options.', '')}: ${reason}`);
   return {
-    told,
+    told: found === undefined ? {} : { options: found },
     faults: first && first.reason === undefined ? [`${first.field.replace('options.', '')}: not allowed`] : faults,
   };
 }

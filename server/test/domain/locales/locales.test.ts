@@ -8,8 +8,8 @@ import {
   languagesOf,
   makeContentIn,
 } from '../../../src/domain/content/locales.ts';
-import { readLocales } from '../../../src/domain/content/fields.ts';
-import { makePushReader } from '../../../src/http/push/parse-push.ts';
+import { readLocales } from '../../../src/domain/content/locales.ts';
+import { makePushReader } from '../../../src/http/push/push-reader.ts';
 
 const web = {
   title: 'T',

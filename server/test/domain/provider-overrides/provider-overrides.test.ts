@@ -6,7 +6,7 @@ import {
   collectOverrides,
   spreadOverrides,
 } from '../../../src/domain/content/overrides.ts';
-import { makePushReader } from '../../../src/http/push/parse-push.ts';
+import { makePushReader } from '../../../src/http/push/push-reader.ts';
 
 const read = (providerOverrides: unknown) => {
   const payload = makePushReader({ providerOverrides }, { mode: 'AUTO', bodies: 'strict' });

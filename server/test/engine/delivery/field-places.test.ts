@@ -11,8 +11,7 @@ import { findBrowserFault } from '../../../src/providers/simulator/browser.ts';
 import { findFcmViolation } from '../../../src/providers/fcm/simulator-rules.ts';
 import { checkApnsContent } from '../../../src/providers/simulator/iphone.ts';
 import { composeMessage } from '../../../src/engine/fan-out/compose-message.ts';
-import { parsePush } from '../../../src/http/push/parse-push.ts';
-import { pushBodyV2 } from '../../../src/http/push/answers.ts';
+import { parsePush, pushBodyV2 } from '../../../src/http/push/parse-push.ts';
 import { startDeliveryBundle } from './delivery-bundle.ts';
 
 type Body = Record<string, unknown>;

@@ -1,23 +1,55 @@
+import type { ProviderName } from '../../domain/delivery/providers.ts';
 import type { FieldAnswerName } from '../../domain/sandbox/faults.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
-import type { GivenAnswer } from '../simulator/simulator.ts';
-import { fcmError, googleError } from './simulator-rules.ts';
+import { fcmError, googleError } from '../fcm/simulator-rules.ts';
+import { hmsAnswer } from '../hms/simulator-rules.ts';
+import type { SimulatedAnswer } from './simulator.ts';
 
-/** Returns a response that Google sends in operation, as reported by senders. */
-export function fcmFieldAnswer(name: FieldAnswerName<'fcm'>, device: string): GivenAnswer {
+export type FieldAnswer = Exclude<SimulatedAnswer, 'silence'>;
+
+/**
+ * Returns a response that real providers send in operation, as reported by senders. It is always the same for the same device.
+ */
+export function fieldAnswer(provider: ProviderName, name: FieldAnswerName, device: string): FieldAnswer {
   switch (name) {
     case 'limited':
-      return limitDevice(device);
+      return provider === 'hms' ? limitedByHuawei() : limitedByGoogle(device);
     case 'limited-bare':
       return googleError(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', [fcmError('QUOTA_EXCEEDED')]);
     case 'project-limited':
-      return limitProject();
+      return limitOfProject();
     case 'sporadic':
-      return refuseByApple(device);
+      return refusedByApple(device);
     case 'malformed':
       return googleError(400, 'INVALID_ARGUMENT', 'The registration token is not a valid FCM registration token', [
         fcmError('INVALID_ARGUMENT'),
       ]);
+    case 'wrong-environment':
+      return { status: 400, body: { reason: 'BadDeviceToken' } };
+    case 'wrong-topic':
+      return { status: 400, body: { reason: 'DeviceTokenNotForTopic' } };
+    case 'throttled':
+      return {
+        status: 406,
+        headers: {
+          'retry-after': '1',
+          'x-wns-status': 'dropped',
+          'x-wns-notificationstatus': 'channelThrottled',
+        },
+      };
+    case 'outdated-key':
+      return {
+        status: 403,
+        body: 'the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions.',
+      };
+    case 'not-found':
+      return {
+        status: 404,
+        headers: { 'content-type': 'text/html' },
+        body: '<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>',
+      };
+    case 'wrong-app':
+      return hmsAnswer(200, '80300007', 'All tokens are invalid.');
     default:
       return unknownCase(name);
   }
@@ -32,7 +64,7 @@ const subjects = [
   (device: string) => `token:${device}`,
 ];
 
-function limitDevice(device: string): GivenAnswer {
+function limitedByGoogle(device: string): FieldAnswer {
   const form = sumOf(device);
   const violation = {
     subject: subjects[form % 3]!(device),
@@ -47,7 +79,7 @@ function limitDevice(device: string): GivenAnswer {
   };
 }
 
-function limitProject(): GivenAnswer {
+function limitOfProject(): FieldAnswer {
   const message =
     "Quota exceeded for quota metric 'Send requests' and limit 'Send requests per minute' of service " +
     "'fcm.googleapis.com' for consumer 'project_number:123'.";
@@ -84,8 +116,12 @@ const appleMessages = [
   'Auth error from APNS or Web Push Service',
 ];
 
-function refuseByApple(device: string): GivenAnswer {
+function refusedByApple(device: string): FieldAnswer {
   return googleError(401, 'UNAUTHENTICATED', appleMessages[sumOf(device) % 2]!, [fcmError('THIRD_PARTY_AUTH_ERROR')]);
+}
+
+function limitedByHuawei(): FieldAnswer {
+  return hmsAnswer(200, '80300011', 'The number of messages sent to the token exceeds the upper limit.');
 }
 
 function sumOf(text: string): number {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { makeDocumentReader } from '../../src/domain/campaign-document/campaign.ts';
-import type { RequestReader } from '../../src/domain/request-reader.ts';
+import type { RequestReader } from '../../src/fields/request-reader.ts';
 import { makeCampaignReader } from '../../src/http/campaigns/campaign-reader.ts';
-import { makePushReader } from '../../src/http/push/parse-push.ts';
+import { makePushReader } from '../../src/http/push/push-reader.ts';
 
 /** Every way to read a member, and what each family says of a value of the wrong kind. */
 const ways: Record<string, (reader: RequestReader) => unknown> = {

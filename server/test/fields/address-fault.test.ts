@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressFault } from '../../src/domain/request-reader.ts';
+import { addressFault } from '../../src/fields/request-reader.ts';
 
 test.each([
   ['https://shop.example/17', true],

@@ -1,7 +1,5 @@
-import type { RequestFault } from './errors.ts';
-import { isTemplate, templateFault } from './template/parser.ts';
-import type { TemplateMode } from './template/parser.ts';
-import type { SourceName } from './template/syntax.ts';
+import { notAllowed, unavailable } from './reading-rules.ts';
+import type { Fault, ReadingRules, RequestFault } from './reading-rules.ts';
 
 /**
  * Reads one object of a request member by member. An invalid value is noted with its path and reads as not sent, so that
@@ -97,7 +95,7 @@ export class RequestReader {
   /** Reads a text that may be a template. An invalid template is rejected. */
   template(name: string, maxCharacters?: number): string | undefined {
     const text = this.text(name, maxCharacters);
-    const fault = text === undefined ? undefined : templateFault(text, this.rules.templates);
+    const fault = text === undefined ? undefined : this.rules.templates.fault(text);
     if (fault !== undefined) this.invalid(name, fault);
     return text;
   }
@@ -109,7 +107,7 @@ export class RequestReader {
   /** Reads a text that is the same for every user and therefore must not be a template. */
   plain(name: string, maxCharacters?: number): string | undefined {
     const text = this.text(name, maxCharacters);
-    if (text !== undefined && isTemplate(text, this.rules.templates.mode)) this.invalid(name, 'cannot be a template');
+    if (text !== undefined && this.rules.templates.isTemplate(text)) this.invalid(name, 'cannot be a template');
     return text;
   }
 
@@ -211,7 +209,7 @@ export class RequestReader {
   /** Reads a URL that may be a template. The URL that the template produces for a user is checked when it is rendered. */
   templateUrl(name: string, schemes: Schemes): string | undefined {
     const value = this.get(name);
-    const isRendered = typeof value === 'string' && isTemplate(value, this.rules.templates.mode);
+    const isRendered = typeof value === 'string' && this.rules.templates.isTemplate(value);
     return isRendered ? this.template(name, 2_048) : this.url(name, schemes);
   }
 
@@ -293,43 +291,6 @@ type Place = { path?: string; rules: ReadingRules; noted?: Noted };
 export function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
-
-/**
- * The differences between the route families that read a body member by member: which values count as sent, which
- * spellings of a value are accepted, and how a fault is reported. The words are part of each family's contract.
- */
-export type ReadingRules = {
-  /** `all` reports every fault; `first` reports one, a value that is not allowed before any other (decision D31). */
-  tells: 'first' | 'all';
-  /** A member that is not sent reads as undefined and is not a fault. */
-  isSent(value: unknown): boolean;
-  /** True if a value counts as absent where a member is required. */
-  isAbsent(value: unknown): boolean;
-  missing: 'missing' | 'is required';
-  maxTextCharacters: number;
-  textFault(text: string, maxCharacters: number): string | undefined;
-  /** Undefined for a value that is not a flag. */
-  toFlag(value: unknown): boolean | undefined;
-  toNumber(value: unknown): unknown;
-  /** Returns the text of a value chosen by the caller, such as one of its pairs; any other value unchanged. */
-  toPairText(value: unknown): unknown;
-  isChoice(value: unknown, word: string | number): boolean;
-  choiceFault(value: unknown, words: readonly (string | number)[]): Fault;
-  listFault(value: unknown, maxItems: number): Fault | undefined;
-  /**
-   * Returns why a flag must have the one value that asks for what happens anyway (docs/decisions/0008). Undefined: the other
-   * value is accepted, with a warning.
-   */
-  onlyFault(value: boolean): string | undefined;
-  templates: { mode: TemplateMode; sources: readonly SourceName[] };
-};
-
-/** Marks a list or value that the interface does not allow. One family reports it with a separate error. */
-export const notAllowed = Symbol('not allowed');
-type Fault = string | typeof notAllowed;
-
-/** The text for features that this deployment does not have, the same everywhere (decision D30). */
-export const unavailable = 'is not available in this version';
 
 /** Which URLs a member accepts: those with one of the schemes or, where a phone opens them, also those of its apps. */
 export type Schemes = readonly string[] | 'web and apps';

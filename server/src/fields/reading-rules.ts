@@ -1,0 +1,49 @@
+/**
+ * The differences between the route families that read a body member by member: which values count as sent, which
+ * spellings of a value are accepted, and how a fault is reported. The words are part of each family's contract.
+ */
+export type ReadingRules = {
+  /** `all` reports every fault; `first` reports one, a value that is not allowed before any other (decision D31). */
+  tells: 'first' | 'all';
+  /** A member that is not sent reads as undefined and is not a fault. */
+  isSent(value: unknown): boolean;
+  /** True if a value counts as absent where a member is required. */
+  isAbsent(value: unknown): boolean;
+  missing: 'missing' | 'is required';
+  maxTextCharacters: number;
+  textFault(text: string, maxCharacters: number): string | undefined;
+  /** Undefined for a value that is not a flag. */
+  toFlag(value: unknown): boolean | undefined;
+  toNumber(value: unknown): unknown;
+  /** Returns the text of a value chosen by the caller, such as one of its pairs; any other value unchanged. */
+  toPairText(value: unknown): unknown;
+  isChoice(value: unknown, word: string | number): boolean;
+  choiceFault(value: unknown, words: readonly (string | number)[]): Fault;
+  listFault(value: unknown, maxItems: number): Fault | undefined;
+  /**
+   * Returns why a flag must have the one value that asks for what happens anyway (docs/decisions/0008). Undefined: the other
+   * value is accepted, with a warning.
+   */
+  onlyFault(value: boolean): string | undefined;
+  templates: TemplateRules;
+};
+
+/** What counts as a template in a body, and why a template is rejected. */
+export type TemplateRules = {
+  isTemplate(text: string): boolean;
+  /** Undefined for a valid template, and for a text that is not a template. */
+  fault(text: string): string | undefined;
+};
+
+/** The rules of bodies in which nothing is rendered for a user. */
+export const noTemplates: TemplateRules = { isTemplate: () => false, fault: () => undefined };
+
+/** A field that is missing, or the reason why its value is rejected ("must be a text"). */
+export type RequestFault = { field: string; reason: 'missing' | (string & {}) };
+
+/** Marks a list or value that the interface does not allow. One family reports it with a separate error. */
+export const notAllowed = Symbol('not allowed');
+export type Fault = string | typeof notAllowed;
+
+/** The text for features that this deployment does not have, the same everywhere (decision D30). */
+export const unavailable = 'is not available in this version';
