@@ -22,7 +22,7 @@ import type { MetricEntry } from '../server/src/domain/operations/metrics.ts';
 import { keptTables } from '../server/src/domain/operations/retention.ts';
 import type { KeptTables } from '../server/src/domain/operations/retention.ts';
 import { troubleMeanings } from '../server/src/domain/operations/readiness.ts';
-import { fieldAnswers } from '../server/src/domain/sandbox/faults.ts';
+import { providerNames, providers } from '../server/src/domain/delivery/providers.ts';
 import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { timeZoneAliases } from '../server/src/domain/timing/local-time.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
@@ -236,15 +236,22 @@ function renderTroubles(): string {
 
 function renderMagicTokens(): string {
   const cell = (start: string | undefined): string => (start === undefined ? '–' : `\`${start}…\``);
-  const rows = magicTokens.map(({ outcome, fcm, hms, apns, webpush, answer }) => [
-    ...[outcome, cell(fcm), cell(hms), cell(apns), cell(webpush), answer],
+  const rows = magicTokens.map(({ outcome, answer, ...starts }) => [
+    outcome,
+    ...providerNames.map((name) => cell(starts[name])),
+    answer,
   ]);
-  return table(['Outcome', 'FCM token', 'HMS token', 'APNs token', 'Web subscription', 'Answer'], rows);
+  return table(['Outcome', ...providerNames.map((name) => providers[name].names.short), 'Answer'], rows);
 }
 
 function renderFieldAnswers(): string {
-  const rows = Object.entries(fieldAnswers).flatMap(([provider, answers]) =>
-    Object.entries(answers).map(([name, { scope, answer }]) => [`\`${provider}\``, `\`${name}\``, scope, answer]),
+  const rows = providerNames.flatMap((provider) =>
+    Object.entries(providers[provider].sandbox.fieldAnswers).map(([name, { scope, answer }]) => [
+      `\`${provider}\``,
+      `\`${name}\``,
+      scope,
+      answer,
+    ]),
   );
   return table(['Provider', '`answer`', 'Concerns the', 'What the provider replies'], rows);
 }

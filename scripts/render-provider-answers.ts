@@ -3,10 +3,7 @@ import type { AccountEffect, DeviceEffect } from '../server/src/domain/delivery/
 import { suspicionHours, suspicionSends, unresolvedHours } from '../server/src/domain/users/devices.ts';
 import { unknownCase } from '../server/src/domain/unknown-case.ts';
 import type { AnswerRules, Meaning } from '../server/src/providers/answer-rules.ts';
-import { apnsAnswers } from '../server/src/providers/apns/classify.ts';
-import { fcmAnswers } from '../server/src/providers/fcm/classify.ts';
-import { hmsAnswers } from '../server/src/providers/hms/classify.ts';
-import { webPushAnswers } from '../server/src/providers/webpush/classify.ts';
+import { descriptors } from '../server/src/providers/registry.ts';
 import { probeMilliseconds } from '../server/src/engine/governor/provider-evidence.ts';
 
 type Table = (head: string[], rows: string[][]) => string;
@@ -25,10 +22,12 @@ export function renderProviderAnswers(table: Table): Record<string, string> {
       ]),
     );
   return {
-    'provider-answers-fcm': answers(fcmAnswers),
-    'provider-answers-apns': answers(apnsAnswers),
-    'provider-answers-webpush': answers(webPushAnswers),
-    'provider-answers-hms': answers(hmsAnswers),
+    ...Object.fromEntries(
+      Object.entries(descriptors).map(([name, descriptor]) => [
+        `provider-answers-${name}`,
+        answers(descriptor.answers),
+      ]),
+    ),
     'evidence-numbers': table(['Number', 'Value'], numbers()),
   };
 }

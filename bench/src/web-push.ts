@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { makeVapidAuthorizations } from '../../server/src/providers/webpush/vapid.ts';
 import { makeWebPushEncryption } from '../../server/src/providers/webpush/encryption-pool.ts';
 import { makeClock } from '../../server/src/clock.ts';
-import type { WebPushCredential } from '../../server/src/domain/credentials/credentials.ts';
+import type { WebPushCredential } from '../../server/src/domain/providers/webpush.ts';
 import { makeLog } from '../../server/src/log.ts';
 import { tellComparison } from './comparison.ts';
 import { requirePeer } from './install-peers.ts';

@@ -4,7 +4,7 @@ import type { App, AppSettings } from '../domain/apps.ts';
 import { platforms } from '../domain/content/content.ts';
 import type { Platform } from '../domain/content/content.ts';
 import { ownerOfCredential } from '../domain/credentials/credentials.ts';
-import { platformsOf, providersOf } from '../domain/delivery/providers.ts';
+import { providers, providersOf } from '../domain/delivery/providers.ts';
 import type { ProviderName } from '../domain/delivery/providers.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { deleteApp, insertApp, listApps, lockApp, updateApp } from '../storage/apps.ts';
@@ -147,7 +147,9 @@ export async function removeApp({ database, clock }: AppDependencies, removal: B
     // A credential used by an app with the same id on another platform stays.
     const isOnlyOf = (provider: ProviderName): boolean =>
       providersOf[platform].includes(provider) &&
-      namesakes.every((other) => other.platform === platform || !platformsOf[provider].includes(other.platform));
+      namesakes.every(
+        (other) => other.platform === platform || !providers[provider].platforms.includes(other.platform),
+      );
     const own = credentials.find((credential) => credential.appId === appId && isOnlyOf(credential.provider));
     if (own)
       throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `has a credential of ${own.provider}` });

@@ -4,15 +4,13 @@ import type { App } from '../domain/apps.ts';
 import type { Platform } from '../domain/content/content.ts';
 import { adviseOnCheck, knownCheckOf } from '../domain/credentials/checks.ts';
 import type { CredentialCheck } from '../domain/credentials/checks.ts';
-import type { ProviderCredential } from '../domain/credentials/credentials.ts';
-import { ProviderKeyError, parseProviderKey } from '../domain/credentials/provider-keys.ts';
-import type { GivenKey } from '../domain/credentials/provider-keys.ts';
+import { parseProviderKey } from '../domain/credentials/credentials.ts';
 import { encryptionContext } from '../domain/crypto/encryption.ts';
 import type { Encryption } from '../domain/crypto/encryption.ts';
-import { platformsOf, providerOf, providersOf } from '../domain/delivery/providers.ts';
-import type { ProviderName } from '../domain/delivery/providers.ts';
+import { providerNames, providerOf, providers, providersOf } from '../domain/delivery/providers.ts';
+import type { GivenKey, ProviderCredential, ProviderName } from '../domain/delivery/providers.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { unknownCase } from '../domain/unknown-case.ts';
+import { ProviderKeyError } from '../domain/providers/key-fields.ts';
 import { holdApp } from '../storage/apps.ts';
 import { inTransaction } from '../storage/database.ts';
 import type { Database, Queryable } from '../storage/database.ts';
@@ -30,7 +28,6 @@ import { findWorkspace } from '../storage/workspaces.ts';
 import { audit } from './accounts/audit.ts';
 import type { Actor } from './accounts/audit.ts';
 import { makeSimulatedCredentials } from './sandbox/simulated-credentials.ts';
-import { providersOfPlatforms } from './system/provider-health.ts';
 import { requireWorkspace } from './workspaces.ts';
 
 export type CredentialDependencies = {
@@ -69,14 +66,15 @@ export async function listCredentials({ database }: Pick<CredentialDependencies,
     countReachedDevices(database, workspaceId),
     countRunsOfPlatforms(database, workspaceId),
   ]);
-  return providersOfPlatforms.map(({ platform, provider, name }) => {
+  return providerNames.map((provider) => {
+    const { platforms, names } = providers[provider];
     const own = stored.filter((credential) => credential.provider === provider);
     const row = own.find(({ appId }) => appId === defaultAppId);
     const others = own.filter(({ appId }) => appId !== defaultAppId);
     return {
-      platform,
+      platform: platforms[0],
       provider,
-      name,
+      name: names.inLists,
       connected: row ? presentable(row) : null,
       ofOtherApps: others.map((other) => ({ appId: other.appId, connected: presentable(other) })),
       hits: {
@@ -91,7 +89,7 @@ export async function listCredentials({ database }: Pick<CredentialDependencies,
 
 /** Returns the platforms that use the provider by default, and those with devices that chose it. */
 function platformsThatNeed(provider: ProviderName, devices: readonly ReachedDevices[]): Platform[] {
-  return platformsOf[provider].filter(
+  return providers[provider].platforms.filter(
     (platform) =>
       providersOf[platform][0] === provider ||
       devices.some((reached) => reached.platform === platform && providerOf(reached) === provider),
@@ -173,7 +171,7 @@ export async function useSimulatedCredential(deps: CredentialDependencies, { by,
   const { database, onChanged } = deps;
   if (!deps.isSandbox || !(await findWorkspace(database, workspaceId))) throw new ServiceError('NOT_FOUND');
   const made = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
-  const credential = made.find((each) => each.provider === provider)!;
+  const credential = made[provider];
   await store(deps, { by, workspaceId, appId: defaultAppId, credential, check: undefined, inPlaceOf: undefined });
   await onChanged();
   return presentable(await find(database, { workspaceId, provider }));
@@ -219,7 +217,7 @@ export async function askCredential(
 export async function removeCredential(deps: CredentialDependencies, request: Of & Removal): Promise<void> {
   const { database, clock, onChanged } = deps;
   const { by, workspaceId, provider, whileSending, appId = defaultAppId } = request;
-  const { name } = providersOfPlatforms.find((each) => each.provider === provider)!;
+  const name = providers[provider].names.inLists;
   await inTransaction(database, async (tx) => {
     const needing = platformsThatNeed(provider, await countReachedDevices(tx, workspaceId));
     const runs = countRuns(await countRunsOfPlatforms(tx, workspaceId), needing);
@@ -298,7 +296,7 @@ type OfOneApp = { workspaceId: string; appId: string; credential: ProviderCreden
  */
 async function requireApp(tx: Queryable, { workspaceId, appId, credential }: OfOneApp): Promise<void> {
   if (appId === defaultAppId) return;
-  const platforms = platformsOf[credential.provider];
+  const platforms = providers[credential.provider].platforms;
   let app: App | undefined;
   for (const platform of platforms) app ??= await holdApp(tx, { workspaceId, platform, appId });
   if (!app)
@@ -306,12 +304,8 @@ async function requireApp(tx: Queryable, { workspaceId, appId, credential }: OfO
       field: 'app',
       reason: `"${appId}" is no app on ${platforms.join(', ')}`,
     });
-  if (credential.provider !== 'apns') return;
-  const { topic, environment } = credential;
-  if (topic !== app.identifier || environment !== app.environment)
-    throw new ServiceError('PROVIDER_KEY_INVALID', {
-      reason: `The app ${appId} is ${app.identifier} in ${app.environment}, not ${topic} in ${environment}`,
-    });
+  const reason = providers[credential.provider].key.findAppFault?.(credential, app);
+  if (reason !== undefined) throw new ServiceError('PROVIDER_KEY_INVALID', { reason });
 }
 
 /** Audit log entries about the default apps still name no app. */
@@ -381,31 +375,8 @@ export async function saveProviderCredential(
     provider: credential.provider,
     appId,
     encrypted: encryption.encrypt(JSON.stringify(credential), context),
-    summary: summarise(credential),
+    summary: providers[credential.provider].summarise(credential),
     simulated: credential.simulated,
     at,
   });
-}
-
-/** Returns the public properties of a credential: never a private key. */
-function summarise(credential: ProviderCredential): Record<string, string> {
-  switch (credential.provider) {
-    case 'fcm':
-      return { projectId: credential.projectId, clientEmail: credential.clientEmail };
-    case 'apns':
-      return {
-        teamId: credential.teamId,
-        keyId: credential.keyId,
-        topic: credential.topic,
-        environment: credential.environment,
-      };
-    case 'webpush':
-      return { publicKey: credential.publicKey, subject: credential.subject };
-    case 'hms': {
-      const { clientId, owner } = credential;
-      return { clientId, [owner.kind === 'project' ? 'projectId' : 'huaweiAppId']: owner.id };
-    }
-    default:
-      return unknownCase(credential);
-  }
 }

@@ -1,17 +1,11 @@
-import { createHash, createPublicKey } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { Clock } from '../clock.ts';
 import type { App } from '../domain/apps.ts';
-import type {
-  ApnsCredential,
-  FcmCredential,
-  HmsCredential,
-  WebPushCredential,
-} from '../domain/credentials/credentials.ts';
 import type { Encryption } from '../domain/crypto/encryption.ts';
 import { makeIdsInOrder } from '../domain/ids.ts';
 import { toStorable } from '../domain/storable-text.ts';
 import type { Logger } from '../log.ts';
+import { mapProviders } from '../providers/registry.ts';
 import { startSimulators } from '../providers/simulator/start-simulators.ts';
 import type { SimulatorAccount, SimulatorPlace, Simulators } from '../providers/simulator/start-simulators.ts';
 import { listApps } from '../storage/apps.ts';
@@ -91,41 +85,17 @@ async function readAccounts(database: Database, encryption: Encryption): Promise
   const accounts: SimulatorAccount[] = [];
   for (const workspaceId of workspaceIds) {
     const apps = await listApps(database, workspaceId);
-    const { fcm, apns, webpush, hms } = openCredentials(
+    const credentials = openCredentials(
       encryption,
       rows.filter((row) => row.workspaceId === workspaceId),
     );
-    accounts.push({
-      workspaceId,
-      ...(fcm ? { fcm: fcmAccount(fcm) } : {}),
-      ...(apns ? { apns: apnsAccount(apns, apps) } : {}),
-      ...(webpush ? { webpush: webPushAccount(webpush) } : {}),
-      ...(hms ? { hms: hmsAccount(hms) } : {}),
+    const known = mapProviders(({ simulatedAccount }, name) => {
+      const credential = credentials[name];
+      return credential && simulatedAccount(credential, apps);
     });
+    accounts.push({ workspaceId, ...known } as SimulatorAccount);
   }
   return accounts;
 }
 
-function fcmAccount({ projectId, clientEmail, privateKey }: FcmCredential) {
-  return { projectId, clientEmail, publicKeyPem: publicPem(privateKey) };
-}
-
 const isOnIos = ({ platform }: App): boolean => platform === 'IOS';
-
-/** An Apple key is valid for all apps of its team. */
-function apnsAccount({ teamId, keyId, topic, privateKey }: ApnsCredential, apps: readonly App[]) {
-  const others = apps.filter(isOnIos).map(({ identifier }) => identifier);
-  return { teamId, keyId, topics: [topic, ...others], publicKeyPem: publicPem(privateKey) };
-}
-
-function webPushAccount({ publicKey }: WebPushCredential) {
-  return { publicKey };
-}
-
-function hmsAccount({ clientId, clientSecret, owner }: HmsCredential) {
-  return { clientId, owner, secretDigest: createHash('sha256').update(clientSecret).digest('hex') };
-}
-
-function publicPem(privateKey: string): string {
-  return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }) as string;
-}

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { ProviderName } from '../domain/delivery/providers.ts';
 import { readJsonAnswer } from './answer-rules.ts';
 import type { Http2Target } from './http2/open-socket.ts';
 import type { Http2Transport } from './http2/transport.ts';
@@ -83,7 +84,7 @@ export function makeAccessTokens<C>(options: AccessTokensOptions<C>): AccessToke
 export type TokenEndpoints = { messagesOrigin: string; tokenOrigin: string };
 
 export type TokenAccessOptions<Credential> = {
-  name: 'fcm' | 'hms';
+  name: ProviderName;
   /** Returns the account, which has its own connections. */
   accountOf(credential: Credential): string;
   endpoints: TokenEndpoints;

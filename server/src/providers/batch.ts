@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Message } from '../domain/content/message.ts';
-import type { ProviderCredentials } from '../domain/credentials/credentials.ts';
+import type { ProviderCredentials } from '../domain/delivery/providers.ts';
 import type { OwnTexts, ContentShape } from '../domain/template/personalise.ts';
 import { RequestHeads } from './http2/requests.ts';
 import type { OutgoingRequest, RequestHead } from './http2/requests.ts';

@@ -3,9 +3,9 @@ import type { Platform } from '../domain/content/content.ts';
 import { messageIdentity } from '../domain/content/message.ts';
 import type { Message } from '../domain/content/message.ts';
 import type { CredentialCheck } from '../domain/credentials/checks.ts';
-import type { ProviderCredential, WebPushCredential } from '../domain/credentials/credentials.ts';
-import { ProviderKeyError, parseWebPushKey } from '../domain/credentials/provider-keys.ts';
-import { platformsOf } from '../domain/delivery/providers.ts';
+import { providers } from '../domain/delivery/providers.ts';
+import type { ProviderCredential } from '../domain/delivery/providers.ts';
+import { ProviderKeyError } from '../domain/providers/key-fields.ts';
 import { unknownCase } from '../domain/unknown-case.ts';
 import { makeDelivery } from './deliver.ts';
 import type { Delivery, DeliveryOptions } from './deliver.ts';
@@ -20,9 +20,10 @@ export async function checkCredential(
   { delivery }: { delivery: Pick<Delivery, 'probe'> },
   credential: ProviderCredential,
 ): Promise<CredentialCheck> {
-  if (credential.provider === 'webpush') return checkPair(credential);
   const { provider } = credential;
-  const platform = platformsOf[provider][0];
+  const { key, platforms } = providers[provider];
+  if (key.checkAlone) return checkAlone(() => key.checkAlone!(credential));
+  const [platform] = platforms;
   const outcome = await delivery.probe({
     message: probeMessage(platform),
     // Bytes that no provider has issued: the digest of a sentence, after four bytes that mark a bad device for the simulated
@@ -38,18 +39,13 @@ export async function checkCredential(
   return judge(outcome);
 }
 
-function checkPair({ subject, publicKey, privateKey }: WebPushCredential): CredentialCheck {
+function checkAlone(check: () => string): CredentialCheck {
   try {
-    parseWebPushKey({ subject, keys: { publicKey, privateKey } });
+    return { verdict: 'ACCEPTED', words: check() };
   } catch (error) {
     if (!(error instanceof ProviderKeyError)) throw error;
     return { verdict: 'REFUSED', words: error.message };
   }
-  return {
-    verdict: 'ACCEPTED',
-    words:
-      'The two keys are a pair. Push services know no accounts, so nobody is asked before a browser has subscribed.',
-  };
 }
 
 /** Apple's refusals with status 400 that are about the credential, not about the made-up device. */

@@ -1,27 +1,21 @@
 import type { Clock } from '../clock.ts';
 import type { Message } from '../domain/content/message.ts';
-import type { ApnsCredential } from '../domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../domain/providers/apns.ts';
 import { providerOf, providersOf } from '../domain/delivery/providers.ts';
-import type { ProviderName } from '../domain/delivery/providers.ts';
-import { unknownCase } from '../domain/unknown-case.ts';
+import type { ProviderCredential, ProviderName } from '../domain/delivery/providers.ts';
 import type { Logger } from '../log.ts';
 import type { OutgoingProxy } from '../outgoing/proxy.ts';
-import { planLiveActivityRequest, measureApnsMessage } from './apns/plan.ts';
+import { planLiveActivityRequest } from './apns/plan.ts';
 import type { LiveActivityMessage } from './apns/plan.ts';
 import type { ShareProviderToken } from './apns/provider-token.ts';
-import { makeApnsProvider } from './apns/provider.ts';
 import { makeSingleBatch } from './batch.ts';
 import type { DeliveryBatch, OpenBatch, SendTo } from './batch.ts';
-import type { DeliveryEndpoints } from './endpoints.ts';
-import { measureFcmMessage } from './fcm/plan.ts';
-import { makeFcmProvider } from './fcm/provider.ts';
-import { makeHmsProvider } from './hms/provider.ts';
 import { makeHttp2Transport } from './http2/transport.ts';
 import type { Http2Client } from './http2/transport.ts';
 import { makeLaneBatch, unusableCredential } from './lane-batch.ts';
 import type { DeliveryProvider, DeliveryRequest, DeviceAddress, Outcome, Plan, RoutedProvider } from './provider.ts';
-import { measureWebPushMessage } from './webpush/plan.ts';
-import { makeWebPushProvider } from './webpush/provider.ts';
+import { descriptors, mapProviders } from './registry.ts';
+import type { DeliveryEndpoints } from './registry.ts';
 
 export type Delivery = {
   /** Sends one message to one device through its provider. Never rejects. */
@@ -51,80 +45,49 @@ export type DeliveryOptions = {
 export function makeDelivery(options: DeliveryOptions): Delivery {
   const { clock, log, endpoints, allowedNetworks, proxy, shareToken = async ({ make }) => make() } = options;
   const transport = makeHttp2Transport({ log, allowedNetworks, proxy, client: options.http2Client });
-  const { simulators } = endpoints;
-  const fcm = makeFcmProvider({ clock, transport, endpoints: endpoints.fcm, simulator: simulators?.fcm });
-  const apns = makeApnsProvider({
-    clock,
-    transport,
-    endpoints: endpoints.apns,
-    simulatorOrigin: simulators?.apns,
-    shareToken,
-  });
-  const webpush = makeWebPushProvider({ clock, log, transport, simulator: simulators?.webPush });
-  const hms = makeHmsProvider({ clock, transport, endpoints: endpoints.hms, simulator: simulators?.hms });
+  const made = mapProviders<DeliveryProvider<ProviderCredential>>((descriptor, name) =>
+    descriptor.make({
+      ...{ clock, log, transport, shareToken },
+      endpoints: (endpoints as Partial<Record<ProviderName, unknown>>)[name],
+      simulator: endpoints.simulators?.[name],
+    }),
+  );
 
   const send = async ({ message, device, credentials }: DeliveryRequest, change: ChangePlan): Promise<Outcome> => {
     const name = providerOf(device);
-    const through = <C>(provider: DeliveryProvider<C>, credential: C | undefined): Promise<Outcome> | Outcome =>
-      credential === undefined
-        ? noCredential(message, name)
-        : deliverThrough(provider, { message, device, credential, change }, clock);
-    switch (name) {
-      case 'fcm':
-        return through(fcm, credentials.fcm);
-      case 'apns':
-        return through(apns, credentials.apns);
-      case 'webpush':
-        return through(webpush, credentials.webpush);
-      case 'hms':
-        return through(hms, credentials.hms);
-      default:
-        return unknownCase(name);
-    }
+    const credential = credentials[name];
+    if (credential === undefined) return noCredential(message, name);
+    return await deliverThrough(made[name], { message, device, credential, change }, clock);
   };
 
   const deliver = (request: DeliveryRequest): Promise<Outcome> => send(request, (plan) => plan);
   const openSingleBatch = makeSingleBatch(deliver);
   const openBatch = (batch: DeliveryBatch): SendTo => {
-    const through = <C>(provider: RoutedProvider<C>, credential: C | undefined): SendTo =>
-      batch.pace === 'promptly' || credential === undefined
-        ? openSingleBatch(batch)
-        : makeLaneBatch({ clock, transport, provider, credential, batch });
-    const { credentials, devices } = batch;
-    const name = providerOf(devices[0]!);
-    switch (name) {
-      case 'fcm':
-        return through(fcm, credentials.fcm);
-      case 'apns':
-        return through(apns, credentials.apns);
-      case 'hms':
-        return through(hms, credentials.hms);
-      case 'webpush':
-        // Each push service has its own addresses, and each message is encrypted.
-        return openSingleBatch(batch);
-      default:
-        return unknownCase(name);
-    }
+    const name = providerOf(batch.devices[0]!);
+    const [provider, credential] = [made[name], batch.credentials[name]];
+    return batch.pace === 'promptly' || credential === undefined || !isRouted(provider)
+      ? openSingleBatch(batch)
+      : makeLaneBatch({ clock, transport, provider, credential, batch });
   };
 
   return {
     deliver,
     openBatch,
     probe: (request) =>
-      send(request, canValidateOnly.includes(providerOf(request.device)) ? validateOnly : (plan) => plan),
+      send(request, descriptors[providerOf(request.device)].canValidateOnly ? validateOnly : (plan) => plan),
     async deliverLiveActivity({ message, credential }) {
       try {
         const origin = endpoints.apns[credential.environment];
         const planned = planLiveActivityRequest(message, { credential, origin });
         if ('outcome' in planned) return planned.outcome;
-        return apns.classify(await apns.send(planned.plan, credential), clock.realNow());
+        return made.apns.classify(await made.apns.send(planned.plan, credential), clock.realNow());
       } catch (error) {
         return unusableCredential(error);
       }
     },
     async close() {
       await transport.close();
-      await Promise.all([fcm.close(), apns.close(), webpush.close(), hms.close()]);
+      await Promise.all(Object.values(made).map((provider) => provider.close()));
     },
   };
 }
@@ -135,8 +98,6 @@ function noCredential({ platform }: Message, provider: ProviderName): Outcome {
 }
 
 type ChangePlan = (plan: Plan) => Plan;
-
-const canValidateOnly: readonly ProviderName[] = ['fcm', 'hms'];
 
 /** Asks the provider to check account, address and message, and to deliver nothing (delivery 1). */
 function validateOnly(plan: Plan): Plan {
@@ -167,18 +128,13 @@ export type MessageSize = {
 
 /** Returns how many bytes a provider counts for a message, and the maximum it accepts. Pure. */
 export function measureMessage(message: Message): MessageSize {
-  switch (message.platform) {
-    case 'ANDROID':
-      return everywhere(measureFcmMessage(message));
-    case 'IOS':
-      return everywhere(measureApnsMessage(message));
-    case 'WEB':
-      return measureWebPushMessage(message);
-    default:
-      return unknownCase(message);
-  }
+  const { measure } = descriptors[providersOf[message.platform][0]];
+  if (!measure) throw new Error(`the usual provider of ${message.platform} measures no messages`);
+  const { bytes, most, maxEverywhere = most } = measure(message);
+  return { bytes, most, maxEverywhere };
 }
 
-function everywhere({ bytes, most }: { bytes: number; most: number }): MessageSize {
-  return { bytes, most, maxEverywhere: most };
+/** Push services of browsers have separate addresses, and each of their messages is encrypted, so messages share no lane. */
+function isRouted<C>(provider: DeliveryProvider<C>): provider is RoutedProvider<C> {
+  return 'access' in provider;
 }

@@ -1,7 +1,6 @@
 import type { Message } from '../domain/content/message.ts';
-import type { ProviderCredentials } from '../domain/credentials/credentials.ts';
+import type { ProviderCredentials, Reachable } from '../domain/delivery/providers.ts';
 import type { AccountEffect, DeviceEffect } from '../domain/delivery/evidence.ts';
-import type { Reachable } from '../domain/delivery/providers.ts';
 import type { Http2Target } from './http2/open-socket.ts';
 import type { SubscriptionKeys } from './webpush/encrypt.ts';
 

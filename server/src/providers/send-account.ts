@@ -1,9 +1,6 @@
-import type { HmsCredential, ProviderCredentials } from '../domain/credentials/credentials.ts';
-import { providerOf } from '../domain/delivery/providers.ts';
-import type { Reachable } from '../domain/delivery/providers.ts';
+import { accountKeyOf, providerOf, providers } from '../domain/delivery/providers.ts';
+import type { ProviderCredentials, Reachable } from '../domain/delivery/providers.ts';
 import { isKnownPushService } from '../domain/delivery/push-services.ts';
-import { fcmMessagesPerMinute, noisySiteMessagesPerMinute } from '../domain/limits/delivery.ts';
-import { unknownCase } from '../domain/unknown-case.ts';
 import { parseSubscription } from './webpush/encrypt.ts';
 
 /** The unit that a provider counts and limits: one account of one sender, whichever node sends. */
@@ -24,45 +21,15 @@ export function sendAccountOf(
   credentials: ProviderCredentials,
 ): SendAccount | undefined {
   const provider = providerOf(device);
-  switch (provider) {
-    case 'fcm': {
-      if (!credentials.fcm) return undefined;
-      const { projectId, simulated } = credentials.fcm;
-      // The simulators have no quota.
-      return {
-        key: `fcm:${projectId}`,
-        perMinute: simulated ? undefined : fcmMessagesPerMinute,
-        throttledPerMinute: undefined,
-      };
-    }
-    case 'apns':
-      return (
-        credentials.apns && {
-          key: `apns:${credentials.apns.teamId}`,
-          perMinute: undefined,
-          throttledPerMinute: undefined,
-        }
-      );
-    case 'webpush': {
-      const origin = parseSubscription(device.pushId)?.endpoint.origin;
-      if (!credentials.webpush || origin === undefined) return undefined;
-      // Push services identify a site by its VAPID key.
-      const site = credentials.webpush.publicKey.slice(0, 22);
-      return {
-        key: `webpush:${site}:${origin}`,
-        perMinute: undefined,
-        throttledPerMinute: noisySiteMessagesPerMinute,
-        ...(!isKnownPushService(origin) && { isChosenByDevice: true }),
-      };
-    }
-    case 'hms':
-      return credentials.hms && { key: keyOfHms(credentials.hms), perMinute: undefined, throttledPerMinute: undefined };
-    default:
-      return unknownCase(provider);
-  }
-}
-
-/** Returns the account key for Huawei, which counts per project or app that sends, and names no limit. */
-function keyOfHms({ owner }: HmsCredential): string {
-  return `hms:${owner.id}`;
+  const credential = credentials[provider];
+  if (!credential) return undefined;
+  const { address, limits, summarise } = providers[provider];
+  const key = accountKeyOf(provider, summarise(credential));
+  // The simulators have no quota.
+  const perMinute = credential.simulated ? undefined : limits?.messagesPerMinute;
+  const account = { key, perMinute, throttledPerMinute: limits?.noisyMessagesPerMinute };
+  if (address !== 'subscription') return account;
+  const origin = parseSubscription(device.pushId)?.endpoint.origin;
+  if (origin === undefined) return undefined;
+  return { ...account, key: `${key}${origin}`, ...(!isKnownPushService(origin) && { isChosenByDevice: true }) };
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { BackupRefusedError, BackupNotWrittenError, DatabaseNotEmptyError } from '../app/system/backup.ts';
 import { WorkspaceRefusedError } from '../app/workspaces.ts';
-import { ProviderKeyError } from '../domain/credentials/provider-keys.ts';
+import { ProviderKeyError } from '../domain/providers/key-fields.ts';
 import { DecryptionError } from '../domain/crypto/encryption.ts';
 import { isOutage } from '../domain/database-faults.ts';
 import { ApplicationRolesError } from '../storage/installation/database-roles.ts';

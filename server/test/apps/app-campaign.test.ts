@@ -153,7 +153,7 @@ test('a device whose app has no credential is kept, and the others are reached',
 
 test("an app's refused credential holds its devices alone; they are reached once the app has another", async () => {
   const { database, workspaceId, encryption } = bundle;
-  const [credential] = await makeSimulatedCredentials('nobody');
+  const { fcm: credential } = await makeSimulatedCredentials('nobody');
   // The simulated Firebase is not told of this one.
   const stored = { workspaceId, appId: 'courier', credential, at: new Date() };
   await saveProviderCredential({ encryption }, database, stored);

@@ -5,9 +5,8 @@ import { checkCredential, connectCredential, listCredentials, removeCredential }
 import type { CredentialDependencies } from '../../src/app/credentials.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import type { App } from '../../src/domain/apps.ts';
-import type { GivenKey } from '../../src/domain/credentials/provider-keys.ts';
+import type { GivenKey, ProviderCredential } from '../../src/domain/delivery/providers.ts';
 import { encryptionContext, makeEncryption } from '../../src/domain/crypto/encryption.ts';
-import type { ProviderCredential } from '../../src/domain/credentials/credentials.ts';
 import { makeLoadCredentials } from '../../src/engine/credentials.ts';
 import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
 import { createTestDatabase } from '../test-database.ts';

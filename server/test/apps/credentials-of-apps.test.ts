@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { App } from '../../src/domain/apps.ts';
 import { makeCredentialsOfApps } from '../../src/domain/credentials/credentials.ts';
-import type { CredentialOfApp, ApnsCredential, FcmCredential } from '../../src/domain/credentials/credentials.ts';
+import type { CredentialOfApp } from '../../src/domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../../src/domain/providers/apns.ts';
+import type { FcmCredential } from '../../src/domain/providers/fcm.ts';
 
 const fcm = (projectId: string): FcmCredential => ({
   ...{ provider: 'fcm', projectId, clientEmail: 'a@b.example', privateKeyId: 'k', privateKey: 'p', simulated: false },

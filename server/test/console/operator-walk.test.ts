@@ -14,7 +14,7 @@ import type { Carillon } from '../../src/start/node/start-carillon.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
-import { realProviderEndpoints } from '../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../src/providers/registry.ts';
 import { describeScreen, expectAccessible, openBrowser } from './console-browser.ts';
 
 const keys = (): { privateKey: string; publicKeyPem: string } => {

@@ -5,12 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  ProviderKeyError,
-  parseApnsKey,
-  parseFcmKeyFile,
-  parseWebPushKey,
-} from '../../src/domain/credentials/provider-keys.ts';
+import { ProviderKeyError } from '../../src/domain/providers/key-fields.ts';
+import { parseApnsKey } from '../../src/domain/providers/apns.ts';
+import { parseFcmKeyFile } from '../../src/domain/providers/fcm.ts';
+import { parseWebPushKey } from '../../src/domain/providers/webpush.ts';
 import { checkCredential } from '../../src/providers/check-credential.ts';
 import { startDeliveryBundle } from '../engine/delivery/delivery-bundle.ts';
 import { createTestDatabase } from '../test-database.ts';

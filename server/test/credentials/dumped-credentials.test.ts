@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { saveProviderCredential } from '../../src/app/credentials.ts';
 import { createKey } from '../../src/app/keys/keys.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
-import type { ProviderCredential } from '../../src/domain/credentials/credentials.ts';
+import type { ProviderCredential } from '../../src/domain/delivery/providers.ts';
 import { ensureWebhookSecret } from '../../src/engine/outbox/callbacks.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseHmsKey } from '../../src/domain/credentials/provider-keys.ts';
+import { parseHmsKey } from '../../src/domain/providers/hms.ts';
 
 const key = { clientId: '104729811', clientSecret: 'c0ffee'.repeat(8) };
 

@@ -33,7 +33,7 @@ const relayed =
           tokenOrigin: await relay(endpoints.fcm.tokenOrigin),
         },
         apns: await relay(endpoints.apns),
-        webPush: { ...endpoints.webPush, connectTo: await relay(endpoints.webPush.connectTo) },
+        webpush: { ...endpoints.webpush, connectTo: await relay(endpoints.webpush.connectTo) },
       };
 
 process.on('message', (command: CollectorCommand) => void carryOut(command).then((reply) => process.send?.(reply)));

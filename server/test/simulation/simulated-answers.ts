@@ -1,7 +1,7 @@
 import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import type { FieldAnswerName } from '../../src/domain/sandbox/faults.ts';
 import type { Answer } from '../../src/providers/provider.ts';
-import { fieldAnswer } from '../../src/providers/simulator/field-answers.ts';
+import { fieldAnswer } from '../engine/delivery/simulator/field-answer.ts';
 import { fcmError, googleError } from '../../src/providers/fcm/simulator-rules.ts';
 import { hmsAnswer } from '../../src/providers/hms/simulator-rules.ts';
 import { headersOf, textOf } from '../../src/providers/simulator/simulator.ts';

@@ -1,7 +1,6 @@
 import type { Clock } from '../../src/clock.ts';
 import { providerNames } from '../../src/domain/delivery/providers.ts';
-import type { ProviderName } from '../../src/domain/delivery/providers.ts';
-import type { ProviderCredentials } from '../../src/domain/credentials/credentials.ts';
+import type { ProviderCredentials, ProviderName } from '../../src/domain/delivery/providers.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { AccountTroubles } from './account-troubles.ts';
 import { readCredentialVersions, storeCredentials } from './simulated-store.ts';

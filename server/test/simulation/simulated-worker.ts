@@ -1,7 +1,6 @@
 import type { Clock } from '../../src/clock.ts';
-import type { ProviderCredentials } from '../../src/domain/credentials/credentials.ts';
+import type { ProviderCredentials, ProviderName } from '../../src/domain/delivery/providers.ts';
 import { providerOf } from '../../src/domain/delivery/providers.ts';
-import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
 import { setImmediate } from 'node:timers/promises';
 import { makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';

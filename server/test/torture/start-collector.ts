@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
 import type { Encryption } from '../../src/domain/crypto/encryption.ts';
 import { openCredentials } from '../../src/engine/credentials.ts';
-import type { SimulatorEndpoints } from '../../src/providers/endpoints.ts';
+import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
 import { startSimulators } from '../../src/providers/simulator/start-simulators.ts';
 import type { DeliveredMessage, SimulatorAccount } from '../../src/providers/simulator/start-simulators.ts';
 import type { Logger } from '../../src/log.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { SimulatorEndpoints } from '../../src/providers/endpoints.ts';
+import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
 
 export type WorkerProcess = {
   process: ChildProcess;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/start/config.ts';
-import type { SimulatorEndpoints } from '../../src/providers/endpoints.ts';
+import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
 import { makeLog } from '../../src/log.ts';
 import { openInstallation } from '../../src/start/database/open-installation.ts';
 import { setClockOffset } from '../../src/storage/installation/installation.ts';

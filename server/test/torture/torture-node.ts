@@ -3,8 +3,8 @@
  * one and counts every request. Arguments: their origins as JSON, then those of main.ts.
  */
 import closeWithGrace from 'close-with-grace';
-import { realProviderEndpoints } from '../../src/providers/endpoints.ts';
-import type { SimulatorEndpoints } from '../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../src/providers/registry.ts';
+import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { startCarillon } from '../../src/start/node/start-carillon.ts';
 

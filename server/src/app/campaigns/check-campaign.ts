@@ -8,7 +8,7 @@ import type { ScheduleContext } from '../../domain/campaign-document/schedule.ts
 import { warnOfCampaign } from '../../domain/campaigns/warnings.ts';
 import type { CampaignWarning, WarnedCampaign } from '../../domain/campaigns/warnings.ts';
 import type { Platform } from '../../domain/content/content.ts';
-import { platformsOf, providersOf } from '../../domain/delivery/providers.ts';
+import { providers } from '../../domain/delivery/providers.ts';
 import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
@@ -155,11 +155,11 @@ export async function findPlatformCredentials(
   const stored = await listProviderCredentials(tx, workspaceId);
   // If a platform has several, the default app's credential at the usual provider is reported.
   const rank = ({ provider, appId }: { provider: ProviderName; appId: string }): number =>
-    (providersOf[platformsOf[provider][0]][0] === provider ? 2 : 0) + (appId === defaultAppId ? 1 : 0);
+    (providers[provider].usualOn.length > 0 ? 2 : 0) + (appId === defaultAppId ? 1 : 0);
   return Object.fromEntries(
     [...stored]
       .sort((one, other) => rank(one) - rank(other))
-      .map(({ provider, simulated }) => [platformsOf[provider][0], simulated ? 'simulated' : 'real']),
+      .map(({ provider, simulated }) => [providers[provider].platforms[0], simulated ? 'simulated' : 'real']),
   );
 }
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID, createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { defaultAppId } from '../../domain/apps.ts';
 import type { Platform } from '../../domain/content/content.ts';
-import { providerOf } from '../../domain/delivery/providers.ts';
+import { hasSubscription, providerOf, providers } from '../../domain/delivery/providers.ts';
 import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { InteractionKind } from '../../domain/events/interactions.ts';
@@ -57,10 +57,13 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
         field: 'behaviour',
         reason: `must not be ${behaviour} for a device that ${provider} reaches`,
       });
-    const start = magic?.[provider] ?? (provider === 'apns' ? '' : 'virtual');
-    if (provider === 'apns') return start + randomBytes(32).toString('hex').slice(start.length);
-    const token = `${start}-${randomBytes(16).toString('hex')}`;
-    return provider === 'webpush' ? makeSubscription(token) : token;
+    const { address } = providers[provider];
+    const start = magic?.[provider];
+    // A token in a form of its own is hexadecimal.
+    if (address !== 'subscription' && address.pattern)
+      return `${start ?? ''}${randomBytes(32).toString('hex')}`.slice(0, 64);
+    const token = `${start ?? 'virtual'}-${randomBytes(16).toString('hex')}`;
+    return address === 'subscription' ? makeSubscription(token) : token;
   }
 
   const register = (registration: Registration, note: Note | undefined): Promise<void> =>
@@ -127,8 +130,9 @@ export type VirtualDevices = ReturnType<typeof makeVirtualDevices>;
 
 function describeDevice({ pushId, ...device }: TestDevice) {
   // A message identifies a browser by the end of its subscription's address.
-  const token =
-    providerOf(device) === 'webpush' ? decodeURIComponent(String(endpointOf(pushId)).split('/').at(-1) ?? '') : pushId;
+  const token = hasSubscription(device)
+    ? decodeURIComponent(String(endpointOf(pushId)).split('/').at(-1) ?? '')
+    : pushId;
   const behaviour: DeviceBehaviour = magicOutcome(providerOf(device), token) ?? 'works';
   return { ...device, token, behaviour };
 }

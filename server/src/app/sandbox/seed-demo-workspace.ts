@@ -66,7 +66,7 @@ export async function seedDemoWorkspace(
     const isNew = await insertWorkspace(tx, { id: workspaceId, dbName, ...demoSettings, createdAt: at });
     if (!isNew) throw new Error(`the workspace ${workspaceId} that the seed gives is there, and is not the demo`);
     const keys = await fillDemoWorkspace(deps, tx, { workspaceId, at, random });
-    for (const credential of credentials)
+    for (const credential of Object.values(credentials))
       await saveProviderCredential(deps, tx, { workspaceId, appId: defaultAppId, credential, at });
     await setDemoWorkspace(tx, {
       workspaceId,

@@ -2,7 +2,7 @@ import { defaultAppId } from '../../domain/apps.ts';
 import type { Platform } from '../../domain/content/content.ts';
 import { knownCheckOf } from '../../domain/credentials/checks.ts';
 import { adviseOnFailure, describeWaitingCause } from '../../domain/delivery/failures.ts';
-import { providersOf } from '../../domain/delivery/providers.ts';
+import { accountKeyOf, providerNames, providers } from '../../domain/delivery/providers.ts';
 import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { isRefusal } from '../../domain/operations/provider-issues.ts';
 import type { ProviderAnswers } from '../../domain/operations/provider-issues.ts';
@@ -12,13 +12,6 @@ import { listProviderCredentials } from '../../storage/keys/provider-credentials
 import type { CheckVerdict } from '../../storage/keys/provider-credentials.ts';
 import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
 import { findAccountLimits } from '../../storage/limits/governor.ts';
-
-export const providersOfPlatforms = [
-  { platform: 'ANDROID', provider: 'fcm', name: 'FCM (Android)' },
-  { platform: 'IOS', provider: 'apns', name: 'APNs (iOS)' },
-  { platform: 'WEB', provider: 'webpush', name: 'Web Push' },
-  { platform: 'ANDROID', provider: 'hms', name: 'Huawei Push Kit (Android)' },
-] as const satisfies { platform: Platform; provider: ProviderName; name: string }[];
 
 export type ProviderHealth = {
   platform: Platform;
@@ -44,36 +37,36 @@ export async function readProviderHealth(
 ): Promise<ProviderHealth[]> {
   const all = await listProviderCredentials(database, workspaceId);
   // One credential per provider is reported: the default app's, or that of the first app that has one.
-  const stored = providersOfPlatforms.flatMap(({ provider }) => {
-    const own = all.filter((credential) => credential.provider === provider);
-    return own.find(({ appId }) => appId === defaultAppId) ?? own[0] ?? [];
-  });
-  const summaries = new Map(stored.map((row) => [row.provider, row.summary]));
-  const site = summaries.get('webpush')?.publicKey;
+  const stored = new Map(
+    providerNames.flatMap((provider) => {
+      const own = all.filter((credential) => credential.provider === provider);
+      const row = own.find(({ appId }) => appId === defaultAppId) ?? own[0];
+      return row ? [[provider, row]] : [];
+    }),
+  );
+  const accounts = [...stored].map(([provider, { summary }]) => ({
+    key: accountKeyOf(provider, summary),
+    // A site has one account at each push service its browsers use.
+    isPrefix: providers[provider].address === 'subscription',
+  }));
   const limits = await findAccountLimits(database, {
-    keys: [
-      `fcm:${summaries.get('fcm')?.projectId ?? ''}`,
-      `apns:${summaries.get('apns')?.teamId ?? ''}`,
-      `hms:${summaries.get('hms')?.projectId ?? summaries.get('hms')?.huaweiAppId ?? ''}`,
-    ],
-    // A site has one account at each push service its browsers use (providers/send-account.ts).
-    prefix: site === undefined ? undefined : `webpush:${site.slice(0, 22)}:`,
+    keys: accounts.flatMap(({ key, isPrefix }) => (isPrefix ? [] : [key])),
+    prefix: accounts.find(({ isPrefix }) => isPrefix)?.key,
     at,
   });
-  const shown = providersOfPlatforms.filter(
-    ({ platform, provider }) => provider === providersOf[platform][0] || summaries.has(provider),
-  );
-  return shown.map(({ platform, provider, name }) => {
-    const row = stored.find((credential) => credential.provider === provider);
+  const shown = providerNames.filter((provider) => providers[provider].usualOn.length > 0 || stored.has(provider));
+  return shown.map((provider) => {
+    const { platforms, names, accountName } = providers[provider];
+    const row = stored.get(provider);
     const own = limits.filter(({ key }) => key.startsWith(`${provider}:`));
     const silent = own.find(({ pausedUntil }) => pausedUntil !== null && pausedUntil > at);
     return {
-      platform,
+      platform: platforms[0],
       provider,
-      name,
+      name: names.inLists,
       isConnected: row !== undefined,
       isSimulated: row?.simulated ?? false,
-      account: row === undefined ? null : accountOf(row.summary),
+      account: (row && accountName(row.summary)) ?? null,
       updatedAt: row?.updatedAt ?? null,
       check: row ? knownCheckOf(row) : null,
       silent: silent ? { until: silent.pausedUntil!, reason: silent.pauseReason ?? 'asked to wait' } : null,
@@ -81,11 +74,6 @@ export async function readProviderHealth(
         own.find(({ throttledUntil }) => throttledUntil !== null && throttledUntil > at)?.throttledUntil ?? null,
     };
   });
-}
-
-function accountOf({ projectId, huaweiAppId, topic, environment, subject }: Record<string, string>): string | null {
-  if (topic !== undefined) return `${topic} (${environment})`;
-  return projectId ?? huaweiAppId ?? subject ?? null;
 }
 
 /**
@@ -113,8 +101,13 @@ type Asked = { workspaceNumber: number; days: string[]; at: Date };
 /** Returns how each provider responded in the last minutes, from the ledger: both lanes, every node. */
 export function readProviderAnswers(database: Database, asked: Asked): Promise<ProviderAnswers[]> {
   // The ledger knows only the platform; a platform with devices of several providers is reported under the usual one.
-  const usual = providersOfPlatforms.filter(({ platform, provider }) => provider === providersOf[platform][0]);
-  return Promise.all(usual.map((provider) => readAnswers(database, { ...asked, ...provider })));
+  const usual = providerNames.filter((provider) => providers[provider].usualOn.length > 0);
+  return Promise.all(
+    usual.map((provider) => {
+      const { platforms, names } = providers[provider];
+      return readAnswers(database, { ...asked, platform: platforms[0], name: names.inLists });
+    }),
+  );
 }
 
 type AskedProvider = Asked & Pick<ProviderAnswers, 'platform' | 'name'>;

@@ -5,9 +5,8 @@ import { checkCredential, connectCredential, listConnected, removeCredential } f
 import type { CredentialDependencies } from '../../app/credentials.ts';
 import { apnsEnvironments, defaultAppId } from '../../domain/apps.ts';
 import type { ApnsEnvironment } from '../../domain/apps.ts';
-import type { GivenKey } from '../../domain/credentials/provider-keys.ts';
+import type { GivenKey, ProviderName } from '../../domain/delivery/providers.ts';
 import { providerNames } from '../../domain/delivery/providers.ts';
-import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { makeShareProviderToken } from '../../engine/credentials.ts';
 import { makeAskProvider } from '../../providers/check-credential.ts';
 import { StartError } from '../../start/start-errors.ts';

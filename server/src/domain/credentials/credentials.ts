@@ -1,8 +1,13 @@
 import { defaultAppId } from '../apps.ts';
 import type { App, AppSettings } from '../apps.ts';
-import { providerOf } from '../delivery/providers.ts';
-import type { ProviderName, Reachable } from '../delivery/providers.ts';
-import { unknownCase } from '../unknown-case.ts';
+import { providerOf, providers } from '../delivery/providers.ts';
+import type {
+  GivenKey,
+  ProviderCredential,
+  ProviderCredentials,
+  ProviderName,
+  Reachable,
+} from '../delivery/providers.ts';
 
 /** `version`: the version of all credentials of the provider in the workspace. */
 export type CredentialOfApp = { appId: string; credential: ProviderCredential; version: string };
@@ -89,78 +94,12 @@ export function ownerOfCredential(appId: string, { owners, others }: { owners: I
 
 /** A credential may serve several apps, so the app's values override those in the credential. */
 function credentialsFor(credential: ProviderCredential, app?: App): ProviderCredentials {
-  switch (credential.provider) {
-    case 'fcm':
-      return { fcm: app?.restrictsPackage ? { ...credential, restrictedPackage: app.identifier } : credential };
-    case 'apns': {
-      if (!app) return { apns: credential };
-      const { identifier: topic, environment } = app;
-      return { apns: { ...credential, topic, environment: environment ?? credential.environment } };
-    }
-    case 'webpush':
-      return { webpush: credential };
-    case 'hms':
-      return { hms: credential };
-    default:
-      return unknownCase(credential);
-  }
+  const { provider } = credential;
+  return { [provider]: (app && providers[provider].forApp?.(credential, app)) ?? credential };
 }
 
-/**
- * Credentials as they are stored, encrypted, one per workspace, provider and app. `simulated` ones use the simulators of
- * the sandbox.
- */
-export type FcmCredential = {
-  provider: 'fcm';
-  projectId: string;
-  clientEmail: string;
-  privateKeyId: string;
-  /** PKCS#8 PEM of the service account. */
-  privateKey: string;
-  /** The only package that messages are for. It comes from the app and is not stored here. */
-  restrictedPackage?: string;
-  simulated: boolean;
-};
-
-export type ApnsCredential = {
-  provider: 'apns';
-  teamId: string;
-  keyId: string;
-  /** PKCS#8 PEM (.p8), P-256. */
-  privateKey: string;
-  /** Bundle id, sent as `apns-topic`. */
-  topic: string;
-  environment: 'production' | 'sandbox';
-  simulated: boolean;
-};
-
-export type WebPushCredential = {
-  provider: 'webpush';
-  /** Uncompressed P-256 point, base64url (RFC 8292 §3.2), 65 bytes. */
-  publicKey: string;
-  /** Scalar, base64url, 32 bytes. */
-  privateKey: string;
-  /** `mailto:` or `https:` contact (RFC 8292 §2.1). */
-  subject: string;
-  /** Made for the sandbox; the addresses of the subscriptions decide where messages go. */
-  simulated: boolean;
-};
-
-export type HmsCredential = {
-  provider: 'hms';
-  /** Id of the OAuth client; its secret follows. */
-  clientId: string;
-  clientSecret: string;
-  /** The sender: a project of AppGallery Connect, or one app (the second and the first version of the interface). */
-  owner: { kind: 'project' | 'app'; id: string };
-  simulated: boolean;
-};
-
-export type ProviderCredentials = {
-  fcm?: FcmCredential;
-  apns?: ApnsCredential;
-  webpush?: WebPushCredential;
-  hms?: HmsCredential;
-};
-
-export type ProviderCredential = FcmCredential | ApnsCredential | WebPushCredential | HmsCredential;
+/** Parses a key as its owner gives it. @throws ProviderKeyError */
+export function parseProviderKey(given: GivenKey): ProviderCredential {
+  const { key } = providers[given.provider];
+  return key.parse(given);
+}

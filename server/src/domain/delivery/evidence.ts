@@ -1,9 +1,8 @@
 import { defaultAppId } from '../apps.ts';
 import type { Platform } from '../content/content.ts';
-import type { CredentialName, ProviderCredentials, CredentialsOfApps } from '../credentials/credentials.ts';
-import { unknownCase } from '../unknown-case.ts';
-import { providerOf, providersOf } from './providers.ts';
-import type { ProviderName, Reachable } from './providers.ts';
+import type { CredentialName, CredentialsOfApps } from '../credentials/credentials.ts';
+import { providerOf, providers, providersOf } from './providers.ts';
+import type { ProviderCredentials, Reachable } from './providers.ts';
 import { isKnownPushService } from './push-services.ts';
 
 /**
@@ -30,13 +29,14 @@ export type Reached = {
 /** Returns the key of a device; undefined if the workspace has no credential for it. Pure. */
 export function evidenceKeyOf({ workspaceId, name, credentials, device, origin }: Reached): EvidenceKey | undefined {
   const provider = providerOf(device);
-  const scope = scopeOf(provider, { credentials, device, origin });
-  if (!scope) return undefined;
+  const facts = providers[provider].evidence;
+  const stored = credentials[provider];
+  if (!stored) return undefined;
+  const scope = facts.scope({ credential: stored, platform: device.platform, origin });
   const credential = [workspaceId, provider, name.appId, name.version].join(' ');
   return {
     text: [credential, ...scope].join(' '),
-    // Apple's keys may be for one environment only, so a refusal never concerns more than the bundle.
-    credential: provider === 'apns' ? [credential, ...scope].join(' ') : credential,
+    credential: facts.refusesByScope ? [credential, ...scope].join(' ') : credential,
     canHold: origin === undefined || isKnownPushService(origin),
   };
 }
@@ -44,24 +44,6 @@ export function evidenceKeyOf({ workspaceId, name, credentials, device, origin }
 /** True if a key belongs to the key of a credential, or equals it. Pure. */
 export function isOfKey(key: string | undefined, of: string): boolean {
   return key !== undefined && (key === of || key.startsWith(`${of} `));
-}
-
-function scopeOf(
-  provider: ProviderName,
-  { credentials: { fcm, apns, webpush, hms }, device, origin }: Pick<Reached, 'credentials' | 'device' | 'origin'>,
-): string[] | undefined {
-  switch (provider) {
-    case 'fcm':
-      return fcm && [device.platform, fcm.restrictedPackage ?? ''];
-    case 'apns':
-      return apns && [apns.environment, apns.topic];
-    case 'webpush':
-      return webpush && [origin ?? ''];
-    case 'hms':
-      return hms && [hms.owner.kind, hms.owner.id];
-    default:
-      return unknownCase(provider);
-  }
 }
 
 /** The last response of a provider about a device. `code` is null if the provider accepted the message. */
@@ -241,11 +223,11 @@ type Refused = {
 
 /** Returns the refusal of a credential, in the words of the provider. Pure. */
 export function makeRefusal({ credential, platform, code, detail, evidenceKey }: Refused): ToldRefusal {
-  const { appId } = credential;
+  const { provider, appId } = credential;
+  const { codesOfPlatform = [] } = providers[provider].evidence;
   return {
     ...credential,
-    // Firebase lacks the key for Apple or for browsers; its Android apps can still be reached.
-    platform: code === 'THIRD_PARTY_AUTH_ERROR' ? platform : null,
+    platform: codesOfPlatform.includes(code) ? platform : null,
     evidenceKey: evidenceKey ?? null,
     words: `${code}: ${detail}${appId === defaultAppId ? '' : ` (app ${appId})`}`,
   };

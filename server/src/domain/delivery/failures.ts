@@ -1,7 +1,6 @@
 import type { Platform } from '../content/content.ts';
-import { suspicionHours, suspicionSends } from '../users/devices.ts';
-import { providersOf, providerOfCode } from './providers.ts';
-import type { ProviderName } from './providers.ts';
+import { sharedAdvice } from '../providers/provider-facts.ts';
+import { providers, providersOf, providerOfCode } from './providers.ts';
 
 /** The common reason of failed deliveries: the provider's code, or ours. */
 export type FailureReason = { platform: Platform; outcome: string; code: string };
@@ -12,22 +11,21 @@ export function adviseOnFailure({ platform, outcome, code }: FailureReason): str
     return 'The text could not be rendered with these people’s attributes. Give the payload a fallback, or the template a default.';
   return (
     ours[code] ??
-    (outcome === 'REJECTED' && providersOf[platform].some((provider) => dropCodes[provider]?.has(code))
+    (outcome === 'REJECTED' &&
+    providersOf[platform].some((provider) => providers[provider].advice.undecided?.includes(code))
       ? undecided
       : undefined) ??
-    providersOf[platform].map((provider) => advice[provider][code]).find((words) => words !== undefined) ??
+    providersOf[platform]
+      .map((provider) => providers[provider].advice.onFailure[code])
+      .find((words) => words !== undefined) ??
     byOutcome[outcome] ??
     'Look up the code with the provider; the delivery log has its whole answer.'
   );
 }
 
-const gone = 'Nothing to do: the device is taken out of the audience and comes back when the app registers again.';
-const suspected = `A device that goes on failing so while others are accepted is suspected: it leaves the audience after ${suspicionSends} such sends over ${suspicionHours} hours, and is listed under Users, Suspected devices, where it can be kept.`;
+const { gone, suspected, wrongCredential } = sharedAdvice;
 const undecided =
   'The provider says that the address is dead, but too few other devices were accepted to be sure, so the devices stay in the audience. If every device gets this answer, the credential or a proxy is to blame.';
-const tooLarge = 'Shorten title and message, or send fewer custom members: a message has 4 KB at most.';
-const wrongCredential = 'Compare the credential with the app: carillon credentials check asks the provider about it.';
-
 const controlGroup =
   'Nothing to do: these people are left out on purpose, so that the others can be compared with them.';
 
@@ -72,63 +70,6 @@ const ours: Record<string, string> = {
   QUIET_HOURS: 'It was night for these people. Let quiet hours hold messages instead of dropping them.',
 };
 
-const fcm: Record<string, string> = {
-  UNREGISTERED: gone,
-  INVALID_ARGUMENT: `FCM refused a field of the message, or the token is malformed; the delivery log has its answer. If no device got the message, correct the message. ${suspected}`,
-  SENDER_ID_MISMATCH: `These tokens belong to another Firebase project. If it is all of them, give the workspace that project’s service account. ${suspected}`,
-  QUOTA_EXCEEDED: 'Give the campaign a throttle, or ask Google for more than 600,000 messages a minute.',
-  UNAVAILABLE: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
-  INTERNAL: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
-  FCM_503: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
-  FCM_500: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
-  THIRD_PARTY_AUTH_ERROR:
-    'Firebase could not use its key for Apple or for browsers. If all of these devices get this answer, upload a valid key in the Firebase console, under Cloud Messaging. A few may get it now and then: nothing to do, the next campaign reaches them.',
-};
-
-const apns: Record<string, string> = {
-  BadDeviceToken: `Development builds have tokens of Apple’s sandbox: compare the environment of the credential with the build of the app. ${suspected}`,
-  DeviceTokenNotForTopic: `These tokens belong to another app: compare the bundle id of the credential. ${suspected}`,
-  Unregistered: gone,
-  ExpiredToken: gone,
-  PayloadTooLarge: tooLarge,
-  TooManyRequests: 'These devices got too many messages in a short time; send less often to the same people.',
-  TopicDisallowed: wrongCredential,
-  BadTopic: wrongCredential,
-  MissingTopic: wrongCredential,
-};
-
-const foreignKey = `These browsers subscribed with another VAPID key, and come back when the site subscribes them again. If all browsers of one push service get this answer, it does not accept the contact address (subject) of your VAPID key: it must be a reachable mailto: or https: address. ${suspected}`;
-
-const webPush: Record<string, string> = {
-  '400': `The push service refuses the request, as it does for browsers that subscribed with another VAPID key; the delivery log has its words. ${suspected}`,
-  '401': foreignKey,
-  '403': `Where the delivery log says BadJwtToken (Safari), connect Web Push with a contact (subject) on the internet and no keys, which keeps the keys; if the contact is right, set the clock of this machine. ${foreignKey}`,
-  '404': gone,
-  '410': gone,
-  '413': tooLarge,
-  '429': 'The push service limits noisy sites; send less often. It recovers after days.',
-};
-
-const hms: Record<string, string> = {
-  '80100000': gone,
-  '80300007':
-    'Nothing to do if they were uninstalled: they are out. Tokens of another app, or of HarmonyOS NEXT, are refused in the same way.',
-  '80300008': tooLarge,
-  '80300002': wrongCredential,
-  '80200001': wrongCredential,
-  HMS_TOKEN_REFUSED: wrongCredential,
-  '81000001': 'Huawei Push Kit had a fault until the message’s time was over. Give it a longer time to live.',
-  HMS_503: 'Huawei limited this account until the message’s time was over. Give the campaign a throttle.',
-};
-
-/** Codes of a dead address that take effect only if other devices were accepted; otherwise the message is rejected. */
-const dropCodes: Partial<Record<ProviderName, ReadonlySet<string>>> = {
-  webpush: new Set(['404', '410']),
-  hms: new Set(['80100000', '80300007']),
-};
-
-const advice: Record<ProviderName, Record<string, string>> = { fcm, apns, webpush: webPush, hms };
-
 const byOutcome: Record<string, string> = {
   GONE: gone,
   EXPIRED: 'The time to live was over before the provider took the message. Give it a longer one.',
@@ -142,16 +83,10 @@ export type WaitingCause = {
   words: string;
 };
 
-const names: Record<ProviderName, string> = {
-  fcm: 'FCM',
-  apns: 'APNs',
-  webpush: 'the push service',
-  hms: 'Huawei Push Kit',
-};
-
 /** Returns why messages wait for another attempt, from their code in the ledger. */
 export function describeWaitingCause({ platform, code }: { platform: Platform; code: string }): WaitingCause {
-  const provider = names[providerOfCode({ platform, code })];
+  const { names, codes } = providers[providerOfCode({ platform, code })];
+  const provider = names.inSentences;
   const own = (words: string): WaitingCause => ({ isOfProvider: false, words });
   const theirs = (words: string): WaitingCause => ({ isOfProvider: true, words });
   switch (code) {
@@ -188,6 +123,8 @@ export function describeWaitingCause({ platform, code }: { platform: Platform; c
     case 'RESET':
       return theirs(`the connection to ${provider} broke before an answer came`);
     default:
-      return theirs(`${provider} answered ${code.replace(/^(HMS|FCM)_/, '')}`);
+      return theirs(
+        `${provider} answered ${codes && code.startsWith(codes.prefix) ? code.slice(codes.prefix.length) : code}`,
+      );
   }
 }

@@ -1,23 +1,54 @@
 import type { Platform } from '../content/content.ts';
+import { apns } from '../providers/apns.ts';
+import { fcm } from '../providers/fcm.ts';
+import { hms } from '../providers/hms.ts';
+import type { KeyOf } from '../providers/key-fields.ts';
+import type { ProviderFacts, Summary } from '../providers/provider-facts.ts';
+import { webpush } from '../providers/webpush.ts';
 
-/** The services that carry messages to devices. */
-export const providerNames = ['fcm', 'apns', 'webpush', 'hms'] as const;
-export type ProviderName = (typeof providerNames)[number];
+/** The services that carry messages to devices. A provider is added here, and in `providers/registry.ts`. */
+const registry = {
+  fcm,
+  apns,
+  webpush,
+  hms,
+} as const;
+
+type Registry = typeof registry;
+export type ProviderName = keyof Registry;
+
+export const providerNames = Object.keys(registry) as ProviderName[];
+
+/** A credential of one provider, as it is stored, encrypted, one per workspace, provider and app. */
+export type CredentialOf<Name extends ProviderName> = ReturnType<Registry[Name]['key']['parse']>;
+export type ProviderCredential = { [Name in ProviderName]: CredentialOf<Name> }[ProviderName];
+export type ProviderCredentials = { [Name in ProviderName]?: CredentialOf<Name> };
+
+/** A key as its owner gives it. */
+export type GivenKey = {
+  [Name in ProviderName]: { provider: Name } & KeyOf<Registry[Name]['key']['fields']>;
+}[ProviderName];
+
+/** The names of a provider's magic outcomes and field answers. */
+export type MagicNames = { [Name in ProviderName]: keyof Registry[Name]['sandbox']['magic'] & string };
+export type FieldAnswerNames = { [Name in ProviderName]: keyof Registry[Name]['sandbox']['fieldAnswers'] & string };
+export type CounterName = Registry[ProviderName]['counter'];
+
+export const providers: Readonly<Record<ProviderName, ProviderFacts<ProviderCredential>>> = registry;
 
 /** The providers that can reach devices of a platform. The first is used if a device names none. */
 export const providersOf: Record<Platform, readonly [usual: ProviderName, ...others: ProviderName[]]> = {
-  ANDROID: ['fcm', 'hms'],
-  IOS: ['apns', 'fcm'],
-  WEB: ['webpush', 'fcm'],
+  ANDROID: findProviders('ANDROID'),
+  IOS: findProviders('IOS'),
+  WEB: findProviders('WEB'),
 };
 
-/** The platforms that a provider can reach, its usual one first. */
-export const platformsOf: Record<ProviderName, readonly [usual: Platform, ...others: Platform[]]> = {
-  fcm: ['ANDROID', 'IOS', 'WEB'],
-  apns: ['IOS'],
-  webpush: ['WEB'],
-  hms: ['ANDROID'],
-};
+function findProviders(platform: Platform): [usual: ProviderName, ...others: ProviderName[]] {
+  const [usual, ...more] = providerNames.filter((name) => providers[name].usualOn.includes(platform));
+  if (usual === undefined || more.length > 0) throw new Error(`${platform} must have one usual provider`);
+  const able = providerNames.filter((name) => name !== usual && providers[name].platforms.includes(platform));
+  return [usual, ...able];
+}
 
 /** The types of address at Firebase: a registration token of an app, or the id of its installation (FID). */
 export const pushIdTypes = ['token', 'fid'] as const;
@@ -34,13 +65,18 @@ export function providerOf({ platform, provider }: Reachable): ProviderName {
   return provider ?? providersOf[platform][0];
 }
 
-/** Firebase's codes, and those that its classification gives to a bare status. Apple and browsers' services use other codes. */
-const ofFirebase = new Set([
-  ...['UNREGISTERED', 'INVALID_ARGUMENT', 'SENDER_ID_MISMATCH', 'QUOTA_EXCEEDED', 'UNAVAILABLE', 'INTERNAL'],
-  ...['THIRD_PARTY_AUTH_ERROR', 'TOKEN_REFUSED', 'UNAUTHENTICATED', 'PERMISSION_DENIED', 'NOT_FOUND'],
-]);
-/** Huawei's numbers. Its classification gives an `HMS_` code to responses without a number. */
-const ofHuawei = /^(HMS_[A-Z0-9_]+|8\d{7})$/;
+/**
+ * Returns the key of the account that a provider counts and limits, such as `fcm:<project>` or `apns:<team>`. For subscriptions
+ * it is what the keys of all push services begin with.
+ */
+export function accountKeyOf(provider: ProviderName, summary: Summary): string {
+  return `${provider}:${providers[provider].accountId(summary)}`;
+}
+
+/** True if the device's address is a subscription, which names its push service. */
+export function hasSubscription(device: Reachable): boolean {
+  return providers[providerOf(device)].address === 'subscription';
+}
 
 /**
  * Returns the provider that a code comes from. The ledger knows the platform of a delivery but not its provider. If the code
@@ -48,6 +84,5 @@ const ofHuawei = /^(HMS_[A-Z0-9_]+|8\d{7})$/;
  */
 export function providerOfCode({ platform, code }: { platform: Platform; code: string }): ProviderName {
   const [usual, ...others] = providersOf[platform];
-  if (others.includes('hms') && ofHuawei.test(code)) return 'hms';
-  return others.includes('fcm') && (ofFirebase.has(code) || code.startsWith('FCM_')) ? 'fcm' : usual;
+  return others.find((name) => providers[name].codes?.pattern.test(code)) ?? usual;
 }

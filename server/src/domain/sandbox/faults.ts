@@ -1,4 +1,5 @@
-import type { ProviderName } from '../delivery/providers.ts';
+import { providerNames, providers } from '../delivery/providers.ts';
+import type { FieldAnswerNames, ProviderName } from '../delivery/providers.ts';
 import { ServiceError } from '../errors.ts';
 
 /** A way in which a simulated provider, or the API itself, fails. */
@@ -7,7 +8,7 @@ export type Fault = {
   status?: number;
   body?: string;
   headers?: Record<string, string>;
-  /** Respond as the real provider does in operation (`fieldAnswers`). Requests for an access token are not affected. */
+  /** Respond as the real provider does in operation (`fieldAnswers` in `domain/providers`). Requests for an access token are not affected. */
   answer?: FieldAnswerName;
   /** Wait this long before the response. */
   delayMilliseconds?: number;
@@ -69,7 +70,7 @@ const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Parses fault switches. An unknown switch is rejected by name, so that a misspelling is noticed. @throws ServiceError */
 export function parseFaults(input: unknown): Faults {
   if (!isObject(input)) return refuse('body', 'must be an object');
-  const faults: Faults = { fcm: [], apns: [], webpush: [], hms: [], api: [] };
+  const faults = Object.fromEntries([...providerNames, 'api'].map((kind) => [kind, []])) as unknown as Faults;
   for (const [kind, given] of Object.entries(input)) {
     if (!Object.hasOwn(faults, kind)) refuse(kind, `is not one of ${Object.keys(faults).join(', ')}`);
     const list: unknown[] = Array.isArray(given) ? given : [given];
@@ -99,8 +100,9 @@ function checkFault(fault: unknown, { kind, name }: { kind: string; name: string
       if (typeof value !== 'string') refuse(field, 'must be a text');
     } else if (key === 'answer') {
       const provider = kind as ProviderName;
-      if (!isFieldAnswer(provider, value))
-        refuse(field, `is not one of ${Object.keys(fieldAnswers[provider]).join(', ')}`);
+      const { fieldAnswers } = providers[provider].sandbox;
+      if (typeof value !== 'string' || !Object.hasOwn(fieldAnswers, value))
+        refuse(field, `is not one of ${Object.keys(fieldAnswers).join(', ')}`);
       if (fault.status !== undefined) refuse(field, 'cannot be combined with status');
     } else if (key === 'device') {
       if (typeof value !== 'string' || value === '') refuse(field, 'must be the beginning of a device address');
@@ -124,61 +126,7 @@ function refuse(field: string, reason: string): never {
   throw new ServiceError('PARAMETER_INVALID', { field, reason });
 }
 
-export type FieldScope = 'device' | 'account';
-
-type Described = { scope: FieldScope; answer: string };
-
-/**
- * Responses of real providers in operation that their documentation does not lead one to expect, by provider. `scope` is
- * known to the simulator only: a real provider gives the same response without stating it. Sources: public reports of
- * operators of senders.
- */
-export const fieldAnswers = {
-  fcm: {
-    limited: {
-      scope: 'device',
-      answer:
-        '429 `QUOTA_EXCEEDED` with a `QuotaFailure` that names the device; for some devices with `Retry-After: 1`',
-    },
-    'limited-bare': { scope: 'device', answer: '429 `QUOTA_EXCEEDED` that does not say which limit was exceeded' },
-    'project-limited': { scope: 'account', answer: '429 `RATE_LIMIT_EXCEEDED` of the project, without an `FcmError`' },
-    sporadic: {
-      scope: 'device',
-      answer: '401 `THIRD_PARTY_AUTH_ERROR`, as a few iPhones get while others are accepted',
-    },
-    malformed: { scope: 'device', answer: '400 `INVALID_ARGUMENT` without `fieldViolations`, for a malformed token' },
-  },
-  apns: {
-    'wrong-environment': {
-      scope: 'account',
-      answer: '400 `BadDeviceToken`, as every token gets from a credential of the wrong environment',
-    },
-    'wrong-topic': {
-      scope: 'account',
-      answer: '400 `DeviceTokenNotForTopic`, as every token gets from a credential of another bundle id',
-    },
-  },
-  webpush: {
-    throttled: { scope: 'device', answer: '406 with `Retry-After: 1` and `X-WNS-Status: dropped`, of Windows' },
-    'outdated-key': { scope: 'device', answer: '403, for a subscription that was made with an older VAPID key' },
-    'not-found': { scope: 'account', answer: '404 with a page of HTML, of a proxy that knows no push service' },
-  },
-  hms: {
-    limited: { scope: 'device', answer: '200 with the code 80300011, for a device that gets too many messages' },
-    'wrong-app': {
-      scope: 'account',
-      answer: '200 with the code 80300007, as every token gets from the credential of another app',
-    },
-  },
-} as const satisfies Record<ProviderName, Record<string, Described>>;
-
-export type FieldAnswerName<Provider extends ProviderName = ProviderName> = Provider extends ProviderName
-  ? keyof (typeof fieldAnswers)[Provider] & string
-  : never;
-
-function isFieldAnswer(provider: ProviderName, name: unknown): name is FieldAnswerName {
-  return typeof name === 'string' && Object.hasOwn(fieldAnswers[provider], name);
-}
+export type FieldAnswerName<Provider extends ProviderName = ProviderName> = FieldAnswerNames[Provider];
 
 /** The properties of a request that faults match on. */
 export type Struck = { device?: string | undefined; method?: string; path?: string };

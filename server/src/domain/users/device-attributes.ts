@@ -1,11 +1,12 @@
 import { isAppId } from '../apps.ts';
 import type { Platform } from '../content/content.ts';
 import { canonicalTag } from '../content/locales.ts';
-import { providerOf, providersOf, pushIdTypes } from '../delivery/providers.ts';
+import { providerNames, providerOf, providers, providersOf, pushIdTypes } from '../delivery/providers.ts';
 import type { ProviderName, Reachable } from '../delivery/providers.ts';
 import { deadNameOf, simulatedPushHost } from '../delivery/push-services.ts';
 import { maxBadge } from '../limits/push.ts';
 import { maxDeviceTextCharacters, maxPushIdCharacters } from '../limits/users.ts';
+import type { TokenForm } from '../providers/provider-facts.ts';
 import { textFault } from './user-attributes.ts';
 
 export type DeviceAttributes = {
@@ -136,27 +137,29 @@ function readPushIdType(value: unknown, device: Reachable): 'fid' | null {
   const type = pushIdTypes.find((name) => name === value);
   if (type === undefined) throw new Fault('push_id_type', `must be ${pushIdTypes.join(' or ')}`);
   if (type === 'token') return null;
-  if (providerOf(device) !== 'fcm') throw new Fault('push_id_type', 'can be fid only with push_provider fcm');
+  if (!providers[providerOf(device)].hasInstallationIds)
+    throw new Fault('push_id_type', `can be fid only with push_provider ${installationIdProviders.join(' or ')}`);
   return type;
 }
 
+const installationIdProviders = providerNames.filter((name) => providers[name].hasInstallationIds);
+
 /** Parses a push address, in the form of the device's provider. */
 function readAddress(value: unknown, device: Reachable): string {
-  const provider = providerOf(device);
+  const { address } = providers[providerOf(device)];
   if (device.pushIdType === 'fid' && !(typeof value === 'string' && isInstallationId.test(value)))
     throw new Fault('push_id', 'is not a Firebase installation id');
-  return provider === 'webpush' ? readSubscription(value) : readToken(value, provider);
+  return address === 'subscription' ? readSubscription(value) : readToken(value, address);
 }
 
-function readToken(value: unknown, provider: Exclude<ProviderName, 'webpush'>): string {
+function readToken(value: unknown, { pattern, fault, isCaseless }: TokenForm): string {
   if (typeof value !== 'string') throw new Fault('push_id', 'must be a text');
   if (value.length > maxPushIdCharacters)
     throw new Fault('push_id', `must have at most ${maxPushIdCharacters} characters`);
   // All providers' tokens are printable ASCII; anything else could not be used in a path or header.
   if (!/^[\x21-\x7e]+$/.test(value)) throw new Fault('push_id', 'is not a device token');
-  if (provider === 'apns' && !/^[0-9a-fA-F]{16,200}$/.test(value))
-    throw new Fault('push_id', 'is not an APNs device token (hexadecimal)');
-  return provider === 'apns' ? value.toLowerCase() : value;
+  if (pattern?.test(value) === false) throw new Fault('push_id', fault ?? 'is not a device token');
+  return isCaseless ? value.toLowerCase() : value;
 }
 
 /**

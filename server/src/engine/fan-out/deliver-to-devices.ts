@@ -4,7 +4,7 @@ import type { Message } from '../../domain/content/message.ts';
 import { keyOfApp } from '../../domain/credentials/credentials.ts';
 import type { CredentialsOfApps, FoundCredentials } from '../../domain/credentials/credentials.ts';
 import { canProbe, evidenceKeyOf, findRefusal } from '../../domain/delivery/evidence.ts';
-import { providerOf } from '../../domain/delivery/providers.ts';
+import { hasSubscription, providerOf } from '../../domain/delivery/providers.ts';
 import type { InteractionTokens } from '../../domain/events/interactions.ts';
 import type { OwnTexts } from '../../domain/template/personalise.ts';
 import type { Logger } from '../../log.ts';
@@ -198,7 +198,7 @@ function batchesOf(
     const app = badge?.operation === 'set' ? `${alike} ${badge.value}` : alike;
     // An app has one account per provider, except for the browsers' push services. Looking it up again would build its name
     // again.
-    const isOfService = providerOf(device) === 'webpush';
+    const isOfService = hasSubscription(device);
     let batch = isOfService ? undefined : batches.get(app);
     if (!batch) {
       const found = credentialsOf.find(device);
@@ -217,9 +217,10 @@ function batchKeyOf(
   { device, found: { name, credentials } }: { device: Recipient; found: FoundCredentials },
 ): BatchKey | undefined {
   const provider = providerOf(device);
-  const origin = provider === 'webpush' ? parseSubscription(device.pushId)?.endpoint.origin : undefined;
+  const isOfService = hasSubscription(device);
+  const origin = isOfService ? parseSubscription(device.pushId)?.endpoint.origin : undefined;
   // A push id that is not a subscription is rejected without a request.
-  if (provider === 'webpush' && origin === undefined) return undefined;
+  if (isOfService && origin === undefined) return undefined;
   const key = evidenceKeyOf({ workspaceId, name, credentials, device, origin });
   return key && { ...key, workspaceId, provider, appId: name.appId };
 }

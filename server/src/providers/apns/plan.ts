@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ApnsCredential } from '../../domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../../domain/providers/apns.ts';
 import { makeIosPayload, makeIosRequest, overrideIosPayload } from '../payload/ios.ts';
 import type { IosMessage } from '../payload/ios.ts';
 import { overrideHeaders } from '../payload/override-headers.ts';

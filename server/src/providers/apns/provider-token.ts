@@ -1,7 +1,7 @@
 import { createPrivateKey, hash, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { ApnsCredential } from '../../domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../../domain/providers/apns.ts';
 import { isYoungToken } from '../access-tokens.ts';
 
 export type ProviderToken = { token: string; issuedAt: Date };

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { ApnsCredential } from '../../domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../../domain/providers/apns.ts';
 import { sendByRoute } from '../access-tokens.ts';
 import { readJsonAnswer } from '../answer-rules.ts';
 import type { Http2Target } from '../http2/open-socket.ts';
@@ -10,10 +10,12 @@ import { isDeviceToken, maxPayloadBytes, planApnsRequest } from './plan.ts';
 import { makeApnsProviderTokens } from './provider-token.ts';
 import type { ShareProviderToken } from './provider-token.ts';
 
+export type ApnsEndpoints = { production: string; sandbox: string };
+
 export type ApnsProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
-  endpoints: { production: string; sandbox: string };
+  endpoints: ApnsEndpoints;
   /** Where simulated credentials connect. */
   simulatorOrigin: string | undefined;
   shareToken: ShareProviderToken;

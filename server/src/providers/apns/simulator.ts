@@ -1,11 +1,19 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
+import type { FieldAnswerName } from '../../domain/sandbox/faults.ts';
 import { magicOutcome } from '../../domain/sandbox/magic-tokens.ts';
 import { shownHeaders } from '../../domain/sandbox/refusals.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { appPartOf, checkApnsContent, screenOfIphone } from '../simulator/iphone.ts';
 import type { ApnsPayload } from '../simulator/iphone.ts';
-import { refusedBy, transportOf } from '../simulator/simulator.ts';
-import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from '../simulator/simulator.ts';
+import { findDeviceInPath, refusedBy, transportOf } from '../simulator/simulator.ts';
+import type {
+  GivenAnswer,
+  ProviderSimulator,
+  Simulate,
+  SimulatedAnswer,
+  SimulatedRequest,
+  SimulatedWorkspace,
+} from '../simulator/simulator.ts';
 
 const transportHeaders = ['apns-topic', 'apns-push-type', 'apns-priority', 'apns-expiration', 'apns-collapse-id'];
 const maxPayloadBytes = 4096;
@@ -21,8 +29,19 @@ const pushTypes = new Set([
   'liveactivity',
 ]);
 
+/** What Apple knows of a provider key. */
+export type ApnsAccount = { teamId: string; keyId: string; topics: string[]; publicKeyPem: string };
+
+type Account = SimulatedWorkspace & { apns?: ApnsAccount };
+
+export const apnsSimulator: ProviderSimulator = {
+  make: makeSimulateApns,
+  findDevice: findDeviceInPath,
+  fieldAnswer,
+};
+
 /** Simulates Apple's push service as far as a sender can see it: provider token, headers, payload, device token. */
-export function makeSimulateApns(accounts: () => SimulatorAccount[]): Simulate {
+export function makeSimulateApns(accounts: () => Account[]): Simulate {
   // Verified tokens, so that each signature is checked once, not for every message.
   const verified = new Map<string, { workspaceId: string; issuedAt: number }>();
   return (request) => {
@@ -55,10 +74,10 @@ function reason(
 type Refusal = Exclude<SimulatedAnswer, 'silence'>;
 
 function authenticate(
-  accounts: SimulatorAccount[],
+  accounts: Account[],
   verified: Map<string, { workspaceId: string; issuedAt: number }>,
   request: SimulatedRequest,
-): SimulatorAccount | Refusal {
+): Account | Refusal {
   const token = /^bearer (\S+)$/i.exec(String(request.headers.authorization ?? ''))?.[1];
   if (token === undefined) return reason(403, 'MissingProviderToken');
   let known = verified.get(token);
@@ -76,10 +95,7 @@ function authenticate(
   return accounts.find((account) => account.workspaceId === workspaceId) ?? reason(403, 'InvalidProviderToken');
 }
 
-function verifyToken(
-  accounts: SimulatorAccount[],
-  token: string,
-): { workspaceId: string; issuedAt: number } | undefined {
+function verifyToken(accounts: Account[], token: string): { workspaceId: string; issuedAt: number } | undefined {
   try {
     const [head, claims, signature] = token.split('.') as [string, string, string];
     const { alg, kid } = JSON.parse(Buffer.from(head, 'base64url').toString('utf8')) as { alg: string; kid: string };
@@ -99,7 +115,7 @@ function verifyToken(
   }
 }
 
-function checkHeaders(account: SimulatorAccount, { headers }: SimulatedRequest): Refusal | undefined {
+function checkHeaders(account: Account, { headers }: SimulatedRequest): Refusal | undefined {
   if (headers['apns-topic'] === undefined) return reason(400, 'MissingTopic');
   const isLive = headers['apns-push-type'] === 'liveactivity';
   const topic = String(headers['apns-topic']);
@@ -157,7 +173,18 @@ function magicAnswer(token: string, request: SimulatedRequest): SimulatedAnswer 
   }
 }
 
-function deliver(account: SimulatorAccount, deviceToken: string, request: SimulatedRequest): SimulatedAnswer {
+function fieldAnswer(name: FieldAnswerName<'apns'>): GivenAnswer {
+  switch (name) {
+    case 'wrong-environment':
+      return { status: 400, body: { reason: 'BadDeviceToken' } };
+    case 'wrong-topic':
+      return { status: 400, body: { reason: 'DeviceTokenNotForTopic' } };
+    default:
+      return unknownCase(name);
+  }
+}
+
+function deliver(account: Account, deviceToken: string, request: SimulatedRequest): SimulatedAnswer {
   const payload = JSON.parse(request.body.toString('utf8')) as ApnsPayload;
   const own = appPartOf(payload);
   const screen = screenOfIphone(payload);

@@ -1,6 +1,6 @@
 import type { Message } from '../../domain/content/message.ts';
 import { mergePatch, isOwnKey } from '../../domain/content/overrides.ts';
-import type { FcmCredential } from '../../domain/credentials/credentials.ts';
+import type { FcmCredential } from '../../domain/providers/fcm.ts';
 import { isObject } from '../../fields/request-reader.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { makeAndroidPart } from '../payload/android.ts';

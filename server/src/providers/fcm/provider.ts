@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { FcmCredential } from '../../domain/credentials/credentials.ts';
+import type { FcmCredential } from '../../domain/providers/fcm.ts';
 import { sendByRoute, makeTokenAccess, plainAddress, makeAccessTokens } from '../access-tokens.ts';
 import type { TokenEndpoints, AccessTokens } from '../access-tokens.ts';
 import type { Http2Transport } from '../http2/transport.ts';
@@ -8,14 +8,12 @@ import type { RoutedProvider } from '../provider.ts';
 import { classifyFcmAnswer } from './classify.ts';
 import { planFcmRequest, smallFcmBodyBytes } from './plan.ts';
 
-export type FcmEndpoints = TokenEndpoints;
-
 export type FcmProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
-  endpoints: FcmEndpoints;
+  endpoints: TokenEndpoints;
   /** Where simulated credentials connect: the same origins, on loopback. */
-  simulator: FcmEndpoints | undefined;
+  simulator: TokenEndpoints | undefined;
 };
 
 /** Makes the provider for FCM HTTP v1: one message per request, with a service account's OAuth token as bearer token. */

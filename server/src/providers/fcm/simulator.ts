@@ -4,16 +4,17 @@ import { shownHeaders } from '../../domain/sandbox/refusals.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { own, screenOfAndroid } from '../simulator/android-phone.ts';
 import { screenOfBrowser } from '../simulator/browser.ts';
-import { fieldAnswer } from '../simulator/field-answers.ts';
 import { appPartOf, screenOfIphone } from '../simulator/iphone.ts';
-import { refusedBy, transportOf } from '../simulator/simulator.ts';
+import { findDeviceInBody, refusedBy, transportOf } from '../simulator/simulator.ts';
 import type {
   DeliveredMessage,
+  ProviderSimulator,
   Simulate,
   SimulatedAnswer,
   SimulatedRequest,
-  SimulatorAccount,
+  SimulatedWorkspace,
 } from '../simulator/simulator.ts';
+import { fcmFieldAnswer } from './field-answers.ts';
 import { fcmError, googleError, findFcmViolation, readBrowserPayload } from './simulator-rules.ts';
 import type { FcmMessage, FcmApns, FcmWebPush } from './simulator-rules.ts';
 
@@ -22,8 +23,20 @@ const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging';
 const tokenSeconds = 3600;
 const maxTokens = 1_000;
 
+/** What Google knows of a service account. */
+export type FcmAccount = { projectId: string; clientEmail: string; publicKeyPem: string };
+
+type Account = SimulatedWorkspace & { fcm?: FcmAccount };
+
+export const fcmSimulator: ProviderSimulator = {
+  make: makeSimulateFcm,
+  tokenPath: '/token',
+  findDevice: findDeviceInBody,
+  fieldAnswer: fcmFieldAnswer,
+};
+
 /** Simulates Google's two services as far as a sender can see them: the token endpoint and `messages:send` of FCM HTTP v1. */
-export function makeSimulateFcm(accounts: () => SimulatorAccount[]): Simulate {
+export function makeSimulateFcm(accounts: () => Account[]): Simulate {
   const tokens = new Map<string, { workspaceId: string; expiresAt: number }>();
   const magic = makeMagicAnswers();
   return (request) =>
@@ -34,11 +47,7 @@ export function makeSimulateFcm(accounts: () => SimulatorAccount[]): Simulate {
 
 type Tokens = Map<string, { workspaceId: string; expiresAt: number }>;
 
-async function issueToken(
-  accounts: SimulatorAccount[],
-  tokens: Tokens,
-  request: SimulatedRequest,
-): Promise<SimulatedAnswer> {
+async function issueToken(accounts: Account[], tokens: Tokens, request: SimulatedRequest): Promise<SimulatedAnswer> {
   const refuse = (description: string): SimulatedAnswer => ({
     status: 400,
     body: { error: 'invalid_grant', error_description: description },
@@ -79,7 +88,7 @@ function readIssuer(assertion: string): string | undefined {
   }
 }
 
-type Known = { accounts: SimulatorAccount[]; tokens: Tokens; magic: MagicAnswers };
+type Known = { accounts: Account[]; tokens: Tokens; magic: MagicAnswers };
 
 function send({ accounts, tokens, magic }: Known, request: SimulatedRequest): SimulatedAnswer {
   const path = /^\/v1\/projects\/([^/]+)\/messages:send$/.exec(request.path);
@@ -102,7 +111,7 @@ function send({ accounts, tokens, magic }: Known, request: SimulatedRequest): Si
 }
 
 function deliver(
-  { account, magic }: { account: SimulatorAccount; magic: MagicAnswers },
+  { account, magic }: { account: Account; magic: MagicAnswers },
   request: SimulatedRequest,
 ): SimulatedAnswer {
   let message: FcmMessage | undefined;
@@ -210,7 +219,7 @@ function makeMagicAnswers(): MagicAnswers {
     if (before >= sporadicRefusals) return undefined;
     refusals.set(address, before + 1);
     if (refusals.size > maxSporadic) refusals.delete(refusals.keys().next().value!);
-    return fieldAnswer('fcm', 'sporadic', address);
+    return fcmFieldAnswer('sporadic', address);
   };
   return (address, member) =>
     magicOutcome('fcm', address) === 'sporadic' ? sporadic(address) : magicAnswer(address, member);
@@ -235,7 +244,7 @@ function magicAnswer(address: string, member: 'token' | 'fid'): SimulatedAnswer 
     case 'limited':
     case 'malformed':
     case 'sporadic':
-      return fieldAnswer('fcm', outcome, address);
+      return fcmFieldAnswer(outcome, address);
     case 'silent':
       return 'silence';
     default:

@@ -1,6 +1,6 @@
 import type { AndroidContent, DefaultAction, AndroidOptions, LocKeys } from '../../domain/content/content.ts';
 import { mergePatch } from '../../domain/content/overrides.ts';
-import type { HmsCredential } from '../../domain/credentials/credentials.ts';
+import type { HmsCredential } from '../../domain/providers/hms.ts';
 import { isObject } from '../../fields/request-reader.ts';
 import { makeAndroidPart } from '../payload/android.ts';
 import type { AndroidMessage } from '../payload/android.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { HmsCredential } from '../../domain/credentials/credentials.ts';
+import type { HmsCredential } from '../../domain/providers/hms.ts';
 import { makeAccessTokens, sendByRoute, makeTokenAccess, plainAddress } from '../access-tokens.ts';
 import type { TokenEndpoints } from '../access-tokens.ts';
 import type { Http2Transport } from '../http2/transport.ts';
@@ -7,14 +7,12 @@ import type { RoutedProvider } from '../provider.ts';
 import { classifyHmsAnswer, isHmsTokenExpired } from './classify.ts';
 import { maxBodyBytes, planHmsRequest } from './plan.ts';
 
-export type HmsEndpoints = TokenEndpoints;
-
 export type HmsProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
-  endpoints: HmsEndpoints;
+  endpoints: TokenEndpoints;
   /** Where simulated credentials connect: the same origins, on loopback. */
-  simulator: HmsEndpoints | undefined;
+  simulator: TokenEndpoints | undefined;
 };
 
 /**

@@ -1,15 +1,38 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { FieldAnswerName } from '../../domain/sandbox/faults.ts';
 import { magicOutcome } from '../../domain/sandbox/magic-tokens.ts';
 import { shownHeaders } from '../../domain/sandbox/refusals.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { own, screenOfAndroid } from '../simulator/android-phone.ts';
-import { fieldAnswer } from '../simulator/field-answers.ts';
-import { refusedBy, transportOf } from '../simulator/simulator.ts';
-import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from '../simulator/simulator.ts';
+import { findDeviceInBody, refusedBy, transportOf } from '../simulator/simulator.ts';
+import type {
+  GivenAnswer,
+  ProviderSimulator,
+  Simulate,
+  SimulatedAnswer,
+  SimulatedRequest,
+  SimulatedWorkspace,
+} from '../simulator/simulator.ts';
 import { hmsAnswer, findHmsViolation } from './simulator-rules.ts';
 import type { HmsMessage } from './simulator-rules.ts';
 
-export const hmsTokenPath = '/oauth2/v3/token';
+const hmsTokenPath = '/oauth2/v3/token';
+/** What Huawei knows of an OAuth client. `secretDigest`: the SHA-256 digest of the secret, hexadecimal. */
+export type HmsAccount = {
+  clientId: string;
+  secretDigest: string;
+  owner: { kind: 'project' | 'app'; id: string };
+};
+
+type Account = SimulatedWorkspace & { hms?: HmsAccount };
+
+export const hmsSimulator: ProviderSimulator = {
+  make: makeSimulateHms,
+  tokenPath: hmsTokenPath,
+  findDevice: findDeviceInBody,
+  fieldAnswer,
+};
+
 const tokenSeconds = 3600;
 const maxTokens = 1_000;
 
@@ -18,13 +41,13 @@ type Tokens = Map<string, { clientId: string; expiresAt: number }>;
 /**
  * Simulates Huawei's two services as far as a sender can see them: OAuth client credentials, and `messages:send` of Push Kit.
  */
-export function makeSimulateHms(accounts: () => SimulatorAccount[]): Simulate {
+export function makeSimulateHms(accounts: () => Account[]): Simulate {
   const tokens: Tokens = new Map();
   return (request) =>
     request.path === hmsTokenPath ? issueToken(accounts(), tokens, request) : send(accounts(), tokens, request);
 }
 
-function issueToken(accounts: SimulatorAccount[], tokens: Tokens, request: SimulatedRequest): SimulatedAnswer {
+function issueToken(accounts: Account[], tokens: Tokens, request: SimulatedRequest): SimulatedAnswer {
   const refuse = (error: number, description: string): SimulatedAnswer => ({
     status: 400,
     body: { error, sub_error: 20_001, error_description: description },
@@ -46,7 +69,7 @@ function issueToken(accounts: SimulatorAccount[], tokens: Tokens, request: Simul
 
 const ownersByVersion = { v1: 'app', v2: 'project' } as const;
 
-function send(accounts: SimulatorAccount[], tokens: Tokens, request: SimulatedRequest): SimulatedAnswer {
+function send(accounts: Account[], tokens: Tokens, request: SimulatedRequest): SimulatedAnswer {
   const path = /^\/(v1|v2)\/([^/]+)\/messages:send$/.exec(request.path);
   if (!path || request.method !== 'POST') return refusedBy('route', { status: 404, body: 'no such interface' });
   const bearer = /^Bearer (\S+)$/.exec(String(request.headers.authorization ?? ''))?.[1];
@@ -66,7 +89,7 @@ function send(accounts: SimulatorAccount[], tokens: Tokens, request: SimulatedRe
   return deliver(account, request);
 }
 
-function deliver(account: SimulatorAccount, request: SimulatedRequest): SimulatedAnswer {
+function deliver(account: Account, request: SimulatedRequest): SimulatedAnswer {
   let message: HmsMessage | undefined;
   let isValidationOnly = false;
   try {
@@ -135,10 +158,21 @@ function magicAnswer(token: string): SimulatedAnswer | undefined {
     case 'busy':
       return { status: 503, body: 'Traffic control.', headers: { 'retry-after': '1' } };
     case 'limited':
-      return fieldAnswer('hms', outcome, token);
+      return fieldAnswer(outcome);
     case 'silent':
       return 'silence';
     default:
       return unknownCase(outcome);
+  }
+}
+
+function fieldAnswer(name: FieldAnswerName<'hms'>): GivenAnswer {
+  switch (name) {
+    case 'limited':
+      return hmsAnswer(200, '80300011', 'The number of messages sent to the token exceeds the upper limit.');
+    case 'wrong-app':
+      return hmsAnswer(200, '80300007', 'All tokens are invalid.');
+    default:
+      return unknownCase(name);
   }
 }

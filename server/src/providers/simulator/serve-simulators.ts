@@ -1,21 +1,20 @@
 import type { MessagePort } from 'node:worker_threads';
+import { providerNames, providers } from '../../domain/delivery/providers.ts';
 import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { makeFaultSwitch, needsDevice } from '../../domain/sandbox/faults.ts';
 import type { Faults, Fault } from '../../domain/sandbox/faults.ts';
 import { reasonOf, shownHeaders } from '../../domain/sandbox/refusals.ts';
 import type { SandboxRefusal } from '../../domain/sandbox/refusals.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
-import { makeSimulateApns } from '../apns/simulator.ts';
-import { makeSimulateFcm } from '../fcm/simulator.ts';
-import { hmsTokenPath, makeSimulateHms } from '../hms/simulator.ts';
-import { makeSimulateWebPush } from '../webpush/simulator.ts';
-import { fieldAnswer } from './field-answers.ts';
+import { descriptors, mapProviders } from '../registry.ts';
+import type { SimulatorAccount } from '../registry.ts';
 import { listenHttp1 } from './listen-http1.ts';
 import type { SimulatorTls } from './listen-http1.ts';
 import { listenHttp2 } from './listen-http2.ts';
 import type {
   DeliveredMessage,
-  SimulatorAccount,
+  GivenAnswer,
+  ProviderSimulator,
   Simulate,
   SimulatedAnswer,
   SimulatedRequest,
@@ -68,40 +67,23 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
   };
   let refusals: SandboxRefusal[] = [];
   let refusedCount = 0;
-  const serve = (
-    provider: ProviderName,
-    {
-      findDevice,
-      ...options
-    }: Pick<ServeOptions, 'simulate' | 'tokenPath' | 'protocol'> & { findDevice: ServeOptions['deviceOf'] },
-  ) =>
-    serveSimulator({
-      ...{ ...options, provider, deviceOf: findDevice, times, onDelivered: batches.add },
-      onRefused(refused) {
-        refusedCount += 1;
-        refusals.push({ number: refusedCount, at: times().shownAt.toISOString(), provider, ...refused });
-        // Half at a time: moving all of them for each refusal would cost more than the refusal.
-        if (refusals.length > 2 * maxRefusals) refusals = refusals.slice(-maxRefusals);
-      },
-    });
-  const [fcm, apns, webpush, hms] = await Promise.all([
-    serve('fcm', { simulate: makeSimulateFcm(() => accounts), tokenPath: '/token', findDevice: deviceOf.body }),
-    serve('apns', { simulate: makeSimulateApns(() => accounts), findDevice: deviceOf.path }),
-    serve('webpush', {
-      simulate: makeSimulateWebPush(() => accounts, { secret: Buffer.from(data.secret) }),
-      findDevice: deviceOf.path,
-      protocol: data.webPushProtocol,
-    }),
-    serve('hms', { simulate: makeSimulateHms(() => accounts), tokenPath: hmsTokenPath, findDevice: deviceOf.body }),
-  ]);
-  const simulators = { fcm, apns, webpush, hms };
-
-  const counters = (): object => ({
-    ANDROID: { ...fcm.counters },
-    IOS: { ...apns.counters },
-    WEB: { ...webpush.counters },
-    HMS: { ...hms.counters },
+  const simulators = await serveAll({
+    data,
+    accounts: () => accounts,
+    times,
+    onDelivered: batches.add,
+    onRefused(provider, refused) {
+      refusedCount += 1;
+      refusals.push({ number: refusedCount, at: times().shownAt.toISOString(), provider, ...refused });
+      // Half at a time: moving all of them for each refusal would cost more than the refusal.
+      if (refusals.length > 2 * maxRefusals) refusals = refusals.slice(-maxRefusals);
+    },
   });
+
+  const counters = (): object =>
+    Object.fromEntries(
+      providerNames.map((provider) => [providers[provider].counter, { ...simulators[provider].counters }]),
+    );
 
   async function obey(command: WorkerCommand): Promise<unknown> {
     switch (command.kind) {
@@ -109,8 +91,7 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
         accounts = command.accounts;
         return undefined;
       case 'faults':
-        for (const [name, simulator] of Object.entries(simulators))
-          simulator.setFaults(command.faults[name as ProviderName]);
+        for (const provider of providerNames) simulators[provider].setFaults(command.faults[provider]);
         return undefined;
       case 'counters':
         return counters();
@@ -145,24 +126,33 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
   });
   port.postMessage({
     kind: 'ready',
-    origins: { fcm: fcm.origin, apns: apns.origin, webpush: webpush.origin, hms: hms.origin },
+    origins: mapProviders((_, name) => simulators[name].origin),
   } satisfies WorkerReport);
 }
 
-/** The address of the device that a request is for. */
-const deviceOf = {
-  body({ body }: { body: Buffer }): string | undefined {
-    try {
-      const { message } = JSON.parse(body.toString('utf8')) as { message?: { token?: unknown; fid?: unknown } };
-      const [token] = [message?.token ?? message?.fid].flat();
-      return typeof token === 'string' ? token : undefined;
-    } catch {
-      // A request for an access token, or one that is refused anyway.
-      return undefined;
-    }
-  },
-  path: ({ path }: { path: string }): string | undefined => path.split('/').at(-1),
+type Serving = Pick<ServeOptions, 'times' | 'onDelivered'> & {
+  data: WorkerData;
+  accounts: () => SimulatorAccount[];
+  onRefused: (provider: ProviderName, refusal: Refused) => void;
 };
+
+async function serveAll({ data, accounts, onRefused, ...serving }: Serving) {
+  const served = await Promise.all(
+    providerNames.map(async (name) => {
+      const simulator = await descriptors[name].loadSimulator();
+      const simulate = simulator.make(accounts, { secret: Buffer.from(data.secret) });
+      return await serveSimulator({
+        ...serving,
+        ...{ simulator, simulate, onRefused: (refused) => onRefused(name, refused) },
+        protocol: providers[name].address === 'subscription' ? data.webPushProtocol : undefined,
+      });
+    }),
+  );
+  return Object.fromEntries(providerNames.map((name, place) => [name, served[place]!])) as Record<
+    ProviderName,
+    ServedSimulator
+  >;
+}
 
 /** Reports the messages that phones received, in batches: the next batch when the previous one is stored. */
 function makeBatches(tell: (messages: DeliveredMessage[]) => void) {
@@ -206,14 +196,10 @@ export type SimulatorCounters = { received: number; accepted: number; refused: n
 export type ServedSimulator = SimulatorServer & { counters: SimulatorCounters };
 
 type ServeOptions = {
-  provider: ProviderName;
+  simulator: ProviderSimulator;
   simulate: Simulate;
   /** HTTP/2 without TLS by default. */
   protocol?: SimulatorProtocol | undefined;
-  /** The path at which the same server issues access tokens. */
-  tokenPath?: string | undefined;
-  /** The address of the device that a request is for. */
-  deviceOf: (request: { path: string; body: Buffer }) => string | undefined;
   times: () => Pick<SimulatedRequest, 'now' | 'shownAt'>;
   /** Resolves when there is room for more; the response waits for it. */
   onDelivered: (message: DeliveredMessage) => Promise<void> | undefined;
@@ -234,18 +220,20 @@ async function serveSimulator(options: ServeOptions): Promise<ServedSimulator> {
   const { protocol } = options;
   const onExchange = (exchange: Exchange): void => {
     // A token endpoint shares the server but is not a device.
-    if (exchange.path !== options.tokenPath) counters.received += 1;
+    if (exchange.path !== options.simulator.tokenPath) counters.received += 1;
     void answer(exchange);
   };
   const server = await (protocol ? listenHttp1(onExchange, protocol.tls) : listenHttp2(onExchange));
 
   async function answer({ method, path, headers, readBody, respond, cut }: Exchange): Promise<void> {
     const body = await readBody();
-    const struck = strike({ device: faults.some(needsDevice) ? options.deviceOf({ path, body }) : undefined });
+    const struck = strike({
+      device: faults.some(needsDevice) ? options.simulator.findDevice({ path, body }) : undefined,
+    });
     if (struck?.delayMilliseconds) await new Promise((resolve) => setTimeout(resolve, struck.delayMilliseconds));
     const refuse = (refused: Pick<Refused, 'status' | 'reason' | 'rule'>): void =>
       options.onRefused({
-        ...{ path, device: options.deviceOf({ path, body }) ?? null },
+        ...{ path, device: options.simulator.findDevice({ path, body }) ?? null },
         ...{ ...refused, headers: shownHeaders(headers) },
       });
     if (struck?.reset) {
@@ -265,7 +253,7 @@ async function serveSimulator(options: ServeOptions): Promise<ServedSimulator> {
     if (given.delivered) {
       counters.accepted += 1;
       await options.onDelivered(given.delivered);
-    } else if (path !== options.tokenPath) counters.refused += 1;
+    } else if (path !== options.simulator.tokenPath) counters.refused += 1;
     if (isRefusal(given)) refuse({ status: given.status, reason: reasonOf(given), rule: given.rule ?? 'payload' });
     respond(given);
   }
@@ -287,11 +275,12 @@ type Asked = { path: string; body: Buffer };
 /** Returns the response of a fault; undefined if the fault lets the simulator respond. */
 function answerOfFault(
   fault: Fault,
-  { provider, deviceOf }: Pick<ServeOptions, 'provider' | 'deviceOf'>,
+  { simulator }: Pick<ServeOptions, 'simulator'>,
   asked: Asked,
-): Exclude<SimulatedAnswer, 'silence'> | undefined {
+): GivenAnswer | undefined {
   const { status, headers, body = '', answer } = fault;
-  if (answer !== undefined) return { ...fieldAnswer(provider, answer, deviceOf(asked) ?? ''), rule: 'fault' };
+  if (answer !== undefined)
+    return { ...simulator.fieldAnswer(answer, simulator.findDevice(asked) ?? ''), rule: 'fault' };
   return status === undefined ? undefined : { status, ...(headers ? { headers } : {}), body, rule: 'fault' };
 }
 
@@ -310,6 +299,6 @@ async function askSimulator(
 }
 
 /** True for a refusal. Some services refuse with a success status, and report the refusal in the body. */
-function isRefusal({ status, rule }: Exclude<SimulatedAnswer, 'silence'>): boolean {
+function isRefusal({ status, rule }: GivenAnswer): boolean {
   return status >= 400 || rule !== undefined;
 }

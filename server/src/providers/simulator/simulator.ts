@@ -4,14 +4,19 @@ import type { Fault } from '../../domain/sandbox/faults.ts';
 import type { RefusalRule } from '../../domain/sandbox/refusals.ts';
 import type { Screen } from '../../domain/sandbox/screen.ts';
 
-/** A provider's data about one account, without secrets. */
-export type SimulatorAccount = {
-  workspaceId: string;
-  fcm?: { projectId: string; clientEmail: string; publicKeyPem: string };
-  apns?: { teamId: string; keyId: string; topics: string[]; publicKeyPem: string };
-  webpush?: { publicKey: string };
-  /** `secretDigest`: the SHA-256 digest of the secret, hexadecimal. */
-  hms?: { clientId: string; secretDigest: string; owner: { kind: 'project' | 'app'; id: string } };
+/** A workspace with simulated devices. Each provider knows its account of it, under the provider's name. */
+export type SimulatedWorkspace = { workspaceId: string };
+
+/** A simulated provider. */
+export type ProviderSimulator = {
+  /** `secret` derives the keys of the simulated browsers. */
+  make(accounts: () => SimulatedWorkspace[], options: { secret: Buffer }): Simulate;
+  /** The path at which the same server issues access tokens. */
+  tokenPath?: string;
+  /** Returns the address of the device that a request is for. */
+  findDevice(request: { path: string; body: Buffer }): string | undefined;
+  /** Returns a response that real providers send in operation. It is always the same for the same device. */
+  fieldAnswer(name: string, device: string): GivenAnswer;
 };
 
 /** A message as the device received it. */
@@ -74,7 +79,8 @@ export function transportOf(said: Record<string, unknown>, names: readonly strin
 /** One provider's behaviour: request in, response out. */
 export type Simulate = (request: SimulatedRequest) => SimulatedAnswer | Promise<SimulatedAnswer>;
 
-type Given = Exclude<SimulatedAnswer, 'silence'>;
+/** A response, as opposed to silence. */
+export type GivenAnswer = Exclude<SimulatedAnswer, 'silence'>;
 
 /** A request and the way to respond to it, over any protocol. */
 export type Exchange = {
@@ -82,7 +88,7 @@ export type Exchange = {
   path: string;
   headers: IncomingHttpHeaders;
   readBody(): Promise<Buffer>;
-  respond(answer: Given): void;
+  respond(answer: GivenAnswer): void;
   /** Ends it without a response. */
   cut(): void;
 };
@@ -95,14 +101,30 @@ export type SimulatorServer = {
   stop(): Promise<void>;
 };
 
-export function headersOf({ body, headers }: Given): Record<string, string> {
+export function headersOf({ body, headers }: GivenAnswer): Record<string, string> {
   const isJson = body !== undefined && typeof body !== 'string';
   return { ...(isJson ? { 'content-type': 'application/json' } : {}), ...headers };
 }
 
-export function textOf({ body }: Given): string {
+export function textOf({ body }: GivenAnswer): string {
   if (body === undefined) return '';
   return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+/** Returns the device in the body of a request: `message.token`, or the first of several, or `message.fid`. */
+export function findDeviceInBody({ body }: { body: Buffer }): string | undefined {
+  try {
+    const { message } = JSON.parse(body.toString('utf8')) as { message?: { token?: unknown; fid?: unknown } };
+    const [token] = [message?.token ?? message?.fid].flat();
+    return typeof token === 'string' ? token : undefined;
+  } catch {
+    // A request for an access token, or one that is refused anyway.
+    return undefined;
+  }
+}
+
+export function findDeviceInPath({ path }: { path: string }): string | undefined {
+  return path.split('/').at(-1);
 }
 
 const maxBodyBytes = 64 * 1024;

@@ -1,12 +1,12 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../clock.ts';
-import type { ProviderName } from '../../domain/delivery/providers.ts';
-import { simulatedPushOrigin } from '../../domain/delivery/push-services.ts';
+import type { CounterName, ProviderName } from '../../domain/delivery/providers.ts';
 import { parseFaults } from '../../domain/sandbox/faults.ts';
 import type { SandboxRefusal } from '../../domain/sandbox/refusals.ts';
 import type { Logger } from '../../log.ts';
-import type { SimulatorEndpoints } from '../endpoints.ts';
+import { simulatorEndpointsAt } from '../registry.ts';
+import type { SimulatorAccount, SimulatorEndpoints } from '../registry.ts';
 import { serveSimulators } from './serve-simulators.ts';
 import type {
   SimulatorCounters,
@@ -15,9 +15,10 @@ import type {
   WorkerData,
   WorkerReport,
 } from './serve-simulators.ts';
-import type { DeliveredMessage, SimulatorAccount } from './simulator.ts';
+import type { DeliveredMessage } from './simulator.ts';
 
-export type { DeliveredMessage, SimulatorAccount } from './simulator.ts';
+export type { SimulatorAccount } from '../registry.ts';
+export type { DeliveredMessage } from './simulator.ts';
 
 export type SimulatorOptions = {
   clock: Clock;
@@ -36,10 +37,12 @@ export type SimulatorOptions = {
 export type SimulatorPlace = 'own thread' | 'this thread';
 
 export type Simulators = {
+  /** Loopback origins. */
+  origins: Readonly<Record<ProviderName, string>>;
   endpoints: SimulatorEndpoints;
   setAccounts(accounts: SimulatorAccount[]): Promise<void>;
   /** Returns exact counts since the start or the last reset. */
-  counters(): Promise<Record<'ANDROID' | 'IOS' | 'WEB' | 'HMS', SimulatorCounters>>;
+  counters(): Promise<Record<CounterName, SimulatorCounters>>;
   /** Returns the last thousand refusals since the start or the last reset, newest first. */
   refusals(): Promise<SandboxRefusal[]>;
   /** @throws ServiceError PARAMETER_INVALID */
@@ -119,12 +122,8 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   });
 
   return {
-    endpoints: {
-      fcm: { messagesOrigin: origins.fcm, tokenOrigin: origins.fcm },
-      apns: origins.apns,
-      webPush: { origin: simulatedPushOrigin, connectTo: origins.webpush },
-      hms: { messagesOrigin: origins.hms, tokenOrigin: origins.hms },
-    },
+    origins,
+    endpoints: simulatorEndpointsAt(origins),
     setAccounts: (accounts) => ask({ kind: 'accounts', accounts }),
     counters: () => ask({ kind: 'counters' }),
     refusals: () => ask({ kind: 'refusals' }),

@@ -1,5 +1,5 @@
 import type { OfferedAction } from '../../domain/content/content.ts';
-import type { WebPushCredential } from '../../domain/credentials/credentials.ts';
+import type { WebPushCredential } from '../../domain/providers/webpush.ts';
 import { deadNameOf, simulatedPushHost } from '../../domain/delivery/push-services.ts';
 import { countOf, makeWorkerPayload, writeWorkerPayload } from '../payload/browser.ts';
 import type { BrowserMessage, Payload } from '../payload/browser.ts';

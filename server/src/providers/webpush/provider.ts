@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import type { WebPushCredential } from '../../domain/credentials/credentials.ts';
 import { maxPushIdCharacters } from '../../domain/limits/users.ts';
+import type { WebPushCredential } from '../../domain/providers/webpush.ts';
 import type { Logger } from '../../log.ts';
 import type { Http2Target } from '../http2/open-socket.ts';
 import type { Http2Transport } from '../http2/transport.ts';

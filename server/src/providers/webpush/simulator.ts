@@ -1,22 +1,40 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { simulatedPushOrigin } from '../../domain/delivery/push-services.ts';
+import type { FieldAnswerName } from '../../domain/sandbox/faults.ts';
 import { magicOutcome } from '../../domain/sandbox/magic-tokens.ts';
 import { shownHeaders } from '../../domain/sandbox/refusals.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { findBrowserFault, screenOfBrowser } from '../simulator/browser.ts';
-import { fieldAnswer } from '../simulator/field-answers.ts';
-import { refusedBy, transportOf } from '../simulator/simulator.ts';
-import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from '../simulator/simulator.ts';
+import { findDeviceInPath, refusedBy, transportOf } from '../simulator/simulator.ts';
+import type {
+  GivenAnswer,
+  ProviderSimulator,
+  Simulate,
+  SimulatedAnswer,
+  SimulatedRequest,
+  SimulatedWorkspace,
+} from '../simulator/simulator.ts';
 import { decryptWebPush, simulatedBrowser } from './simulated-browser.ts';
 
 const maxBodyBytes = 4096;
 const maxTokens = 1_000;
 
+/** What a push service knows of a site. */
+export type WebPushAccount = { publicKey: string };
+
+type Account = SimulatedWorkspace & { webpush?: WebPushAccount };
+
+export const webPushSimulator: ProviderSimulator = {
+  make: makeSimulateWebPush,
+  findDevice: findDeviceInPath,
+  fieldAnswer,
+};
+
 /**
  * Simulates a push service and the browsers behind it: VAPID, headers, and the decryption a browser would do (RFC 8030,
  * RFC 8291, RFC 8292).
  */
-export function makeSimulateWebPush(accounts: () => SimulatorAccount[], { secret }: { secret: Buffer }): Simulate {
+export function makeSimulateWebPush(accounts: () => Account[], { secret }: { secret: Buffer }): Simulate {
   const verified = new Map<string, { workspaceId: string; expiresAt: number }>();
   return (request) => {
     const id = /^\/push\/([^/?]+)$/.exec(request.path)?.[1];
@@ -35,7 +53,7 @@ type Refusal = Exclude<SimulatedAnswer, 'silence'>;
 type Verified = Map<string, { workspaceId: string; expiresAt: number }>;
 
 function authenticate(
-  accounts: SimulatorAccount[],
+  accounts: Account[],
   verified: Verified,
   request: SimulatedRequest,
 ): { workspaceId: string } | Refusal {
@@ -52,7 +70,7 @@ function authenticate(
 }
 
 function verifyVapid(
-  accounts: SimulatorAccount[],
+  accounts: Account[],
   header: string,
   now: Date,
 ): { workspaceId: string; expiresAt: number } | undefined {
@@ -99,6 +117,33 @@ function checkHeaders({ headers, body }: SimulatedRequest): Refusal | undefined 
   return undefined;
 }
 
+function fieldAnswer(name: FieldAnswerName<'webpush'>): GivenAnswer {
+  switch (name) {
+    case 'throttled':
+      return {
+        status: 406,
+        headers: {
+          'retry-after': '1',
+          'x-wns-status': 'dropped',
+          'x-wns-notificationstatus': 'channelThrottled',
+        },
+      };
+    case 'outdated-key':
+      return {
+        status: 403,
+        body: 'the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions.',
+      };
+    case 'not-found':
+      return {
+        status: 404,
+        headers: { 'content-type': 'text/html' },
+        body: '<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>',
+      };
+    default:
+      return unknownCase(name);
+  }
+}
+
 function magicAnswer(id: string): SimulatedAnswer | undefined {
   const outcome = magicOutcome('webpush', id);
   switch (outcome) {
@@ -113,9 +158,9 @@ function magicAnswer(id: string): SimulatedAnswer | undefined {
     case 'busy':
       return { status: 429, headers: { 'retry-after': '1' } };
     case 'throttled':
-      return fieldAnswer('webpush', outcome, id);
+      return fieldAnswer(outcome);
     case 'outdated':
-      return fieldAnswer('webpush', 'outdated-key', id);
+      return fieldAnswer('outdated-key');
     case 'silent':
       return 'silence';
     default:

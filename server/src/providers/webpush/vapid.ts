@@ -1,6 +1,6 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { WebPushCredential } from '../../domain/credentials/credentials.ts';
+import type { WebPushCredential } from '../../domain/providers/webpush.ts';
 import { isYoungToken } from '../access-tokens.ts';
 
 export type VapidAuthorizations = {

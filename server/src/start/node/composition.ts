@@ -3,7 +3,7 @@ import type { Tracing } from '../../domain/operations/tracing.ts';
 import type { Rest } from '../../engine/jobs/job.ts';
 import type { Logger } from '../../log.ts';
 import type { OutgoingProxy } from '../../outgoing/proxy.ts';
-import type { DeliveryEndpoints } from '../../providers/endpoints.ts';
+import type { DeliveryEndpoints } from '../../providers/registry.ts';
 import type { SimulatorPlace } from '../../providers/simulator/start-simulators.ts';
 import { makeSimulatedSubscription } from '../../providers/webpush/simulated-browser.ts';
 import type { Config } from '../config.ts';

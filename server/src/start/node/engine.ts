@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { recheckCredentials } from '../../app/credentials.ts';
 import { readReportFigures } from '../../app/stats.ts';
 import { makeReadAlertIssues } from '../../app/system/alerts.ts';
+import { providerNames, providers } from '../../domain/delivery/providers.ts';
 import { makeInteractionTokens } from '../../domain/events/interactions.ts';
 import { conversionSettleSeconds, sandboxConversionSettleSeconds } from '../../domain/limits/campaigns.ts';
 import { makeShareProviderToken } from '../../engine/credentials.ts';
@@ -24,6 +25,7 @@ import { makeAskProvider } from '../../providers/check-credential.ts';
 import { makeDelivery } from '../../providers/deliver.ts';
 import type { DeliveryOptions } from '../../providers/deliver.ts';
 import type { Database } from '../../storage/database.ts';
+import type { SimulatorOrigins } from '../../storage/installation/nodes.ts';
 import { listeningConnections } from '../../storage/notifications.ts';
 import { carillonVersion } from '../carillon-version.ts';
 import { phoneDefaultsOf, retentionOf } from '../config.ts';
@@ -129,12 +131,7 @@ export async function startReporter(
 ): Promise<RunningJob & { report(): Promise<unknown> }> {
   const { config, clock, log, installation, started } = composition;
   const { acrossWorkspaces: database, encryption } = installation;
-  const { endpoints } = phones ?? {};
-  const simulators = endpoints && {
-    fcm: endpoints.fcm.messagesOrigin,
-    apns: endpoints.apns,
-    hms: endpoints.hms.messagesOrigin,
-  };
+  const simulators = phones && reportedOrigins(phones);
   const connections = countConnections(config);
   const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null, connections };
   const { findUrl, findCertificateEnd } = finders;
@@ -170,6 +167,12 @@ export function countConnections({
   const ofDoorbell = role === 'api' ? 0 : listeningConnections;
   const ofFiles = role === 'api' ? 0 : workerSessions;
   return ofDoorbell + (databasePooler === 'transaction' ? ofFiles : databaseConnections);
+}
+
+/** Returns where commands of other processes find the simulators. None of them sends to browsers. */
+function reportedOrigins({ origins }: SandboxPhones): SimulatorOrigins {
+  const told = providerNames.filter((name) => providers[name].address !== 'subscription');
+  return Object.fromEntries(told.map((name) => [name, origins[name]]));
 }
 
 /** Returns the reader of a report file's lines: the figures of each campaign, with the same members as the statistics API. */

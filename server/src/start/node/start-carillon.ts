@@ -2,7 +2,7 @@ import { makeClock } from '../../clock.ts';
 import { makeLog } from '../../log.ts';
 import type { Logger } from '../../log.ts';
 import { makeOutgoingProxy } from '../../outgoing/proxy.ts';
-import { realProviderEndpoints } from '../../providers/endpoints.ts';
+import { realProviderEndpoints } from '../../providers/registry.ts';
 import { carillonVersion } from '../carillon-version.ts';
 import { isTracingAsked, proxySettingsOf } from '../config.ts';
 import type { Config } from '../config.ts';

@@ -1,5 +1,5 @@
 import { encryptionContext } from '../../domain/crypto/encryption.ts';
-import type { ProviderCredential } from '../../domain/credentials/credentials.ts';
+import type { ProviderCredential } from '../../domain/delivery/providers.ts';
 import type { Fragment, Queryable, Transaction, Value } from '../database.ts';
 
 /**

@@ -1,3 +1,4 @@
+import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { inTransaction } from '../database.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { listOpenDays } from '../runs/run-states.ts';
@@ -15,8 +16,8 @@ export type JobNote = {
 
 export type NodeRole = 'all' | 'api' | 'worker';
 
-/** Loopback origins of the simulated providers of a sandbox's node. */
-export type SimulatorOrigins = { fcm: string; apns: string; hms: string };
+/** Loopback origins of the simulated providers of a sandbox's node, except for the browsers' push service. */
+export type SimulatorOrigins = Partial<Record<ProviderName, string>>;
 
 export type NodeReport = {
   /** Unique per start. */

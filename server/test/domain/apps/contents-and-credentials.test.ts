@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { App, AppSettings } from '../../../src/domain/apps.ts';
 import { contentForApp, findCriticalSounds } from '../../../src/domain/apps.ts';
 import { keyOfApp, makeCredentialsOfApps, ownerOfCredential } from '../../../src/domain/credentials/credentials.ts';
-import type { CredentialOfApp, ProviderCredential } from '../../../src/domain/credentials/credentials.ts';
+import type { CredentialOfApp } from '../../../src/domain/credentials/credentials.ts';
+import type { ProviderCredential } from '../../../src/domain/delivery/providers.ts';
 
 describe('a content that says nothing of its looks takes what its app says', () => {
   const content = { title: 'T', message: 'M', richContent: [], additionalActions: [] };

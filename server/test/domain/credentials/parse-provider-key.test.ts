@@ -1,7 +1,8 @@
 import { createECDH, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { parseProviderKey, ProviderKeyError } from '../../../src/domain/credentials/provider-keys.ts';
-import type { GivenKey } from '../../../src/domain/credentials/provider-keys.ts';
+import { parseProviderKey } from '../../../src/domain/credentials/credentials.ts';
+import { ProviderKeyError } from '../../../src/domain/providers/key-fields.ts';
+import type { GivenKey } from '../../../src/domain/delivery/providers.ts';
 
 const pem = (key: { export(options: object): string | Buffer }) =>
   key.export({ type: 'pkcs8', format: 'pem' }) as string;

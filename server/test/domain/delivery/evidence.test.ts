@@ -11,7 +11,7 @@ import {
   weighEvidence,
 } from '../../../src/domain/delivery/evidence.ts';
 import type { AccountEffect, Seen } from '../../../src/domain/delivery/evidence.ts';
-import type { ProviderCredentials } from '../../../src/domain/credentials/credentials.ts';
+import type { ProviderCredentials } from '../../../src/domain/delivery/providers.ts';
 import { propertyRuns } from '../../property-runs.ts';
 
 const now = Date.parse('2026-11-26T12:00:00Z');

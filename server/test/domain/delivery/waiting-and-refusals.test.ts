@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { App } from '../../../src/domain/apps.ts';
 import { makeCredentialsOfApps } from '../../../src/domain/credentials/credentials.ts';
-import type { CredentialOfApp, ProviderCredential } from '../../../src/domain/credentials/credentials.ts';
+import type { CredentialOfApp } from '../../../src/domain/credentials/credentials.ts';
+import type { ProviderCredential } from '../../../src/domain/delivery/providers.ts';
 import { providerOf, providerOfCode } from '../../../src/domain/delivery/providers.ts';
 import { findRefusal, makeRefusal, reachesOthers } from '../../../src/domain/delivery/evidence.ts';
 import type { Refusal } from '../../../src/domain/delivery/evidence.ts';

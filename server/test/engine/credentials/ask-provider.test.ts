@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { ApnsCredential } from '../../../src/domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../../../src/domain/providers/apns.ts';
 import { makeAskProvider } from '../../../src/providers/check-credential.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import { makeLog } from '../../../src/log.ts';
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { ApnsCredential } from '../../../src/domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../../../src/domain/providers/apns.ts';
 import { makeEncryption } from '../../../src/domain/crypto/encryption.ts';
 import { makeShareProviderToken } from '../../../src/engine/credentials.ts';
 import { makeApnsProviderTokens } from '../../../src/providers/apns/provider-token.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Message } from '../../../src/domain/content/message.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeLog } from '../../../src/log.ts';
 import { http2Clients, sendTogether, makeMessage, startDeliveryBundle } from './delivery-bundle.ts';

@@ -1,7 +1,7 @@
 import { createECDH } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { messageIdentity } from '../../../src/domain/content/message.ts';
-import type { ProviderCredential } from '../../../src/domain/credentials/credentials.ts';
+import type { ProviderCredential } from '../../../src/domain/delivery/providers.ts';
 import { checkCredential } from '../../../src/providers/check-credential.ts';
 import type { DeliveryRequest, Outcome } from '../../../src/providers/provider.ts';
 import { isDeviceToken } from '../../../src/providers/apns/plan.ts';

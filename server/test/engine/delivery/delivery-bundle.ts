@@ -6,7 +6,7 @@ import type { Platform } from '../../../src/domain/content/content.ts';
 import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
 import type { Delivery } from '../../../src/providers/deliver.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import type { Http2Client } from '../../../src/providers/http2/transport.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeSimulatedSubscription } from '../../../src/providers/webpush/simulated-browser.ts';
@@ -24,7 +24,7 @@ export const http2Clients: Http2Client[] = ['carillon', 'node'];
 export async function startDeliveryBundle(http2Client: Http2Client = 'carillon') {
   const clock = makeManualClock(new Date('2026-11-21T12:00:00Z'));
   const log = makeLog({ level: 'silent', pretty: false });
-  const [fcm, apns, webpush, hms] = await makeSimulatedCredentials('abcdef123456');
+  const { fcm, apns, webpush, hms } = await makeSimulatedCredentials('abcdef123456');
   const pem = (privateKey: string) => createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }) as string;
   const secret = randomBytes(32);
   const delivered: DeliveredMessage[] = [];

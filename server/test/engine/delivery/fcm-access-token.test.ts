@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { FcmCredential } from '../../../src/domain/credentials/credentials.ts';
+import type { FcmCredential } from '../../../src/domain/providers/fcm.ts';
 import { makeFcmAccessTokens } from '../../../src/providers/fcm/provider.ts';
 import type { Http2Transport } from '../../../src/providers/http2/transport.ts';
 

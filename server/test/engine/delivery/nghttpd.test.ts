@@ -9,7 +9,7 @@ import { makeSimulatedCredentials } from '../../../src/app/sandbox/simulated-cre
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/content/content.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import type { Http2Client } from '../../../src/providers/http2/transport.ts';
 import { makeLog } from '../../../src/log.ts';
 import { isFull } from '../../full-test.ts';
@@ -75,7 +75,7 @@ function readLine(line: string, found: { connections: Map<string, Connection>; f
 }
 
 async function makeSender(origin: string, http2Client: Http2Client) {
-  const [fcm, apns] = await makeSimulatedCredentials('abcdef123456');
+  const { fcm, apns } = await makeSimulatedCredentials('abcdef123456');
   const delivery = makeDelivery({
     clock: makeManualClock(new Date('2026-11-21T12:00:00Z')),
     log: makeLog({ level: 'silent', pretty: false }),
@@ -86,7 +86,7 @@ async function makeSender(origin: string, http2Client: Http2Client) {
       simulators: {
         fcm: { messagesOrigin: origin, tokenOrigin: origin },
         apns: origin,
-        webPush: { origin: 'https://push.test', connectTo: origin },
+        webpush: { origin: 'https://push.test', connectTo: origin },
         hms: { messagesOrigin: origin, tokenOrigin: origin },
       },
     },

@@ -4,7 +4,7 @@ import { makeApnsProvider } from '../../../src/providers/apns/provider.ts';
 import { makeFcmProvider } from '../../../src/providers/fcm/provider.ts';
 import { makeHttp2Transport } from '../../../src/providers/http2/transport.ts';
 import type { Http2Client } from '../../../src/providers/http2/transport.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import type { Fault } from '../../../src/domain/sandbox/faults.ts';
@@ -416,7 +416,7 @@ describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
           simulatorOrigin: simulator.apns,
           shareToken: async ({ make }) => make(),
         }),
-        WEB: makeWebPushProvider({ clock, log, transport, simulator: simulator.webPush }),
+        WEB: makeWebPushProvider({ clock, log, transport, simulator: simulator.webpush }),
       };
       const pushId = {
         ANDROID: `${silent.fcm}-${'a'.repeat(100)}`,

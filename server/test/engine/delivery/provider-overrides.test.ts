@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Platform, JsonObject, ProviderOverrides } from '../../../src/domain/content/content.ts';
 import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
-import type { HmsCredential } from '../../../src/domain/credentials/credentials.ts';
+import type { HmsCredential } from '../../../src/domain/providers/hms.ts';
 import { measureMessage } from '../../../src/providers/deliver.ts';
 import type { Message } from '../../../src/domain/content/message.ts';
 import { planApnsRequest } from '../../../src/providers/apns/plan.ts';

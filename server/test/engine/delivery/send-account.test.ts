@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ProviderCredentials } from '../../../src/domain/credentials/credentials.ts';
+import type { ProviderCredentials } from '../../../src/domain/delivery/providers.ts';
 import { sendAccountOf } from '../../../src/providers/send-account.ts';
 
 const credentials = {

@@ -8,11 +8,12 @@ import { makeSimulateApns } from '../../../src/providers/apns/simulator.ts';
 import { makeSimulateFcm } from '../../../src/providers/fcm/simulator.ts';
 import { simulatedPushOrigin } from '../../../src/domain/delivery/push-services.ts';
 import { makeSimulateWebPush } from '../../../src/providers/webpush/simulator.ts';
-import type { SimulatedAnswer, SimulatorAccount } from '../../../src/providers/simulator/simulator.ts';
+import type { SimulatorAccount } from '../../../src/providers/registry.ts';
+import type { SimulatedAnswer } from '../../../src/providers/simulator/simulator.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const seconds = now.getTime() / 1000;
-const [fcm, apns, webpush] = await makeSimulatedCredentials('abcdef123456');
+const { fcm, apns, webpush } = await makeSimulatedCredentials('abcdef123456');
 const pemOf = (privateKey: string): string =>
   createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }) as string;
 const account: SimulatorAccount = {

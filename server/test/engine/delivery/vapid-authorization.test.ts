@@ -2,7 +2,7 @@ import { createECDH } from 'node:crypto';
 import { importJWK, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { WebPushCredential } from '../../../src/domain/credentials/credentials.ts';
+import type { WebPushCredential } from '../../../src/domain/providers/webpush.ts';
 import { makeVapidAuthorizations } from '../../../src/providers/webpush/vapid.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

@@ -8,7 +8,7 @@ import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
 import type { Delivery } from '../../../src/providers/deliver.ts';
 import type { DeliveryBatch } from '../../../src/providers/batch.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeLog } from '../../../src/log.ts';
 import { makeMessage } from './make-message.ts';
@@ -62,7 +62,7 @@ beforeAll(async () => {
       ...realProviderEndpoints,
       simulators: {
         ...{ fcm: service, apns: origin, hms: service },
-        webPush: { origin: 'https://push.test', connectTo: origin },
+        webpush: { origin: 'https://push.test', connectTo: origin },
       },
     },
   });

@@ -4,13 +4,9 @@ import { inTransaction } from '../../../src/storage/database.ts';
 import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/content/content.ts';
-import type {
-  CredentialsOfApps,
-  FoundCredentials,
-  ProviderCredentials,
-} from '../../../src/domain/credentials/credentials.ts';
+import type { CredentialsOfApps, FoundCredentials } from '../../../src/domain/credentials/credentials.ts';
+import type { ProviderCredentials, ProviderName } from '../../../src/domain/delivery/providers.ts';
 import { providerOf } from '../../../src/domain/delivery/providers.ts';
-import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
 import type { Message } from '../../../src/domain/content/message.ts';
 import type { DeliverySettings } from '../../../src/domain/campaigns/delivery-settings.ts';
 import type { PushAudience } from '../../../src/domain/push.ts';

@@ -5,10 +5,10 @@ import { encryptionContext, makeEncryption } from '../../../src/domain/crypto/en
 import type { App } from '../../../src/domain/apps.ts';
 import type { Message } from '../../../src/domain/content/message.ts';
 import type { Platform } from '../../../src/domain/content/content.ts';
-import type { ProviderCredential, ProviderCredentials } from '../../../src/domain/credentials/credentials.ts';
+import type { ProviderCredential, ProviderCredentials } from '../../../src/domain/delivery/providers.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
 import type { Delivery } from '../../../src/providers/deliver.ts';
-import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import { realProviderEndpoints } from '../../../src/providers/registry.ts';
 import { makeSimulatedSubscription } from '../../../src/providers/webpush/simulated-browser.ts';
 import { startSandboxPhones } from '../../../src/engine/sandbox-phones.ts';
 import type { SandboxPhones } from '../../../src/engine/sandbox-phones.ts';
@@ -40,7 +40,7 @@ let delivery: Delivery;
 beforeEach(async () => {
   const { database } = testDatabase;
   await database.unsafe('delete from sandbox_messages; delete from apps; delete from provider_credentials');
-  for (const credential of made) await store(credential);
+  for (const credential of Object.values(made)) await store(credential);
   clock.anchor(now);
   await start();
 });
@@ -69,9 +69,6 @@ async function store(credential: ProviderCredential, of = workspaceId): Promise<
   });
 }
 
-const credentialsOf = (credentials: ProviderCredential[]): ProviderCredentials =>
-  Object.fromEntries(credentials.map((credential) => [credential.provider, credential]));
-
 const addresses: Record<Platform, string> = {
   ANDROID: `token-${'a'.repeat(140)}`,
   IOS: 'ab'.repeat(32),
@@ -84,7 +81,7 @@ async function send(platform: Platform, { credentials, provider = null, message 
   const outcome = await delivery.deliver({
     message: { ...makeMessage(platform, '1'), workspaceId, ...message } as Message,
     device: { deviceId: '1', platform, provider, pushId: addresses[platform] },
-    credentials: credentials ?? credentialsOf(made),
+    credentials: credentials ?? made,
   });
   return 'code' in outcome ? `${outcome.kind} ${outcome.code}` : outcome.kind;
 }
@@ -122,10 +119,10 @@ test('a message that is read was there before those that come later, also after 
 });
 
 test('a credential of another workspace, another key and another secret are refused, as by the providers', async () => {
-  const others = credentialsOf(await makeSimulatedCredentials('shop'));
+  const others = await makeSimulatedCredentials('shop');
   expect(await send('IOS', { credentials: others })).toBe('stopped InvalidProviderToken');
   expect((await send('WEB', { credentials: others })).split(' ')[0]).not.toBe('accepted');
-  const strangers = credentialsOf(await makeSimulatedCredentials('stranger'));
+  const strangers = await makeSimulatedCredentials('stranger');
   for (const platform of ['ANDROID', 'IOS', 'WEB'] as const)
     expect((await send(platform, { credentials: strangers })).split(' ')[0]).not.toBe('accepted');
   expect((await send('ANDROID', { credentials: strangers, provider: 'hms' })).split(' ')[0]).not.toBe('accepted');
@@ -135,8 +132,8 @@ test('a credential of another workspace, another key and another secret are refu
 test('a workspace whose credentials are added later is known once they are read again', async () => {
   const later = await makeSimulatedCredentials('later');
   const other = await insertTestWorkspace(testDatabase.database, now);
-  for (const credential of later) await store(credential, other);
-  const sending = { credentials: credentialsOf(later), message: { workspaceId: other } };
+  for (const credential of Object.values(later)) await store(credential, other);
+  const sending = { credentials: later, message: { workspaceId: other } };
   expect((await send('IOS', sending)).split(' ')[0]).not.toBe('accepted');
   await phones.refreshAccounts();
   expect(await send('IOS', sending)).toBe('accepted');
@@ -158,7 +155,7 @@ async function addApp({ platform, appId, name, identifier, environment }: App): 
 test('an iPhone app of a team is learned before messages are sent to its devices, once', async () => {
   const courier = app('IOS', 'com.example.courier');
   await addApp(courier);
-  const apns = { ...made[1], topic: courier.identifier };
+  const apns = { ...made.apns, topic: courier.identifier };
   const sending = { credentials: { apns } };
   expect((await send('IOS', sending)).split(' ')[0]).not.toBe('accepted');
   // Apps of other platforms have no topic at Apple.

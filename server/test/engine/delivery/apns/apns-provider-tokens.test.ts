@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import type { ApnsCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../../../../src/domain/providers/apns.ts';
 import { makeApnsProviderTokens } from '../../../../src/providers/apns/provider-token.ts';
 import type { ProviderToken, ShareProviderToken } from '../../../../src/providers/apns/provider-token.ts';
 

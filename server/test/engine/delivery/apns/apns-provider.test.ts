@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
 import type { Message } from '../../../../src/domain/content/message.ts';
-import type { ApnsCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { ApnsCredential } from '../../../../src/domain/providers/apns.ts';
 import { makeApnsProvider } from '../../../../src/providers/apns/provider.ts';
 import { measureApnsMessage, planApnsRequest, planLiveActivityRequest } from '../../../../src/providers/apns/plan.ts';
 import type { IosMessage } from '../../../../src/providers/payload/ios.ts';

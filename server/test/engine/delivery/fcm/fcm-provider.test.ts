@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import type { FcmCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { FcmCredential } from '../../../../src/domain/providers/fcm.ts';
 import { makeFcmProvider } from '../../../../src/providers/fcm/provider.ts';
 import type { Answer } from '../../../../src/providers/provider.ts';
 import { makeMessage } from '../make-message.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../../src/domain/content/message.ts';
-import type { FcmCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { FcmCredential } from '../../../../src/domain/providers/fcm.ts';
 import type { JsonObject } from '../../../../src/domain/content/content.ts';
 import { measureFcmMessage, planFcmRequest } from '../../../../src/providers/fcm/plan.ts';
 import type { AndroidMessage } from '../../../../src/providers/payload/android.ts';

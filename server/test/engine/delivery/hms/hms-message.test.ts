@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AndroidOptions, JsonObject } from '../../../../src/domain/content/content.ts';
-import type { HmsCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { HmsCredential } from '../../../../src/domain/providers/hms.ts';
 import { classifyHmsAnswer, isHmsTokenExpired } from '../../../../src/providers/hms/classify.ts';
 import { makeHmsPart, planHmsRequest } from '../../../../src/providers/hms/plan.ts';
 import type { AndroidMessage } from '../../../../src/providers/payload/android.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import type { HmsCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { HmsCredential } from '../../../../src/domain/providers/hms.ts';
 import { makeHmsProvider } from '../../../../src/providers/hms/provider.ts';
 import type { Answer } from '../../../../src/providers/provider.ts';
 import { makeMessage } from '../make-message.ts';

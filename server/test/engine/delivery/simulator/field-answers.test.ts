@@ -4,12 +4,12 @@ import type { RequestOptions } from 'node:https';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import { fieldAnswers } from '../../../../src/domain/sandbox/faults.ts';
-import { fieldAnswer } from '../../../../src/providers/simulator/field-answers.ts';
+import { providerNames, providers } from '../../../../src/domain/delivery/providers.ts';
 import { startSimulators } from '../../../../src/providers/simulator/start-simulators.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { startDeliveryBundle } from '../delivery-bundle.ts';
 import { makeCertificate } from '../make-certificate.ts';
+import { fieldAnswer } from './field-answer.ts';
 
 const fcmError = (errorCode: string) => ({
   '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError',
@@ -165,7 +165,7 @@ describe('a push service of HTTP/1.1', () => {
   test('answers without TLS, with faults and counters as over HTTP/2', async () => {
     const simulators = await start();
     try {
-      const url = `${simulators.endpoints.webPush.connectTo}/push/one`;
+      const url = `${simulators.endpoints.webpush.connectTo}/push/one`;
       const answer = await fetch(url, { method: 'POST', body: 'x' });
       expect([answer.status, await answer.text()]).toEqual([401, 'VAPID is required']);
       await simulators.setFaults({ webpush: { answer: 'throttled' } });
@@ -183,7 +183,7 @@ describe('a push service of HTTP/1.1', () => {
     const tls = makeCertificate();
     const simulators = await start(tls);
     try {
-      const { port } = new URL(simulators.endpoints.webPush.connectTo);
+      const { port } = new URL(simulators.endpoints.webpush.connectTo);
       const answered = Promise.withResolvers<{ status: number | undefined; protocol: string }>();
       const ask: RequestOptions = {
         ...{ host: '127.0.0.1', port, path: '/push/one', method: 'POST', servername: 'localhost', ca: tls.cert },
@@ -212,7 +212,7 @@ describe('a push service of HTTP/1.1', () => {
 });
 
 test('every answer of the table can be given', () => {
-  for (const [provider, answers] of Object.entries(fieldAnswers))
-    for (const name of Object.keys(answers))
+  for (const provider of providerNames)
+    for (const name of Object.keys(providers[provider].sandbox.fieldAnswers))
       expect(fieldAnswer(provider as 'fcm', name as 'limited', 'any').status).toBeGreaterThanOrEqual(200);
 });

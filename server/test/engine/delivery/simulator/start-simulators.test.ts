@@ -169,7 +169,7 @@ test('what was refused is told, the newest first, until it is reset', async () =
 });
 
 test('a request that no rule foresaw is refused, and the next is served', async () => {
-  const session = openSession(simulators.endpoints.webPush.connectTo);
+  const session = openSession(simulators.endpoints.webpush.connectTo);
   const { setAccounts } = simulators;
   await setAccounts([{ workspaceId: 'w1', webpush: { publicKey: 'x' } }]);
   const answer = await ask({ session, path: '/push/a', authorization: 'vapid t=a.b.c, k=x' });

@@ -2,7 +2,7 @@ import { createECDH } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../../src/domain/content/message.ts';
 import type { ProviderOverrides } from '../../../../src/domain/content/content.ts';
-import type { WebPushCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { WebPushCredential } from '../../../../src/domain/providers/webpush.ts';
 import { isCurvePoint, measureWebPushMessage, planWebPushRequest } from '../../../../src/providers/webpush/plan.ts';
 import { parseSubscription } from '../../../../src/providers/webpush/encrypt.ts';
 import type { BrowserMessage } from '../../../../src/providers/payload/browser.ts';

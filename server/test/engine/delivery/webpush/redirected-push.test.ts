@@ -6,7 +6,7 @@ import type { Server } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import type { WebPushCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { WebPushCredential } from '../../../../src/domain/providers/webpush.ts';
 import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
 import { decryptWebPush } from '../../../../src/providers/webpush/simulated-browser.ts';
 import { makeWebPushProvider } from '../../../../src/providers/webpush/provider.ts';

@@ -1,7 +1,7 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import type { WebPushCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { WebPushCredential } from '../../../../src/domain/providers/webpush.ts';
 import { decryptWebPush } from '../../../../src/providers/webpush/simulated-browser.ts';
 import { makeWebPushProvider } from '../../../../src/providers/webpush/provider.ts';
 import type { Answer } from '../../../../src/providers/provider.ts';

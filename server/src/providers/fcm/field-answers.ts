@@ -1,55 +1,23 @@
-import type { ProviderName } from '../../domain/delivery/providers.ts';
 import type { FieldAnswerName } from '../../domain/sandbox/faults.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
-import { fcmError, googleError } from '../fcm/simulator-rules.ts';
-import { hmsAnswer } from '../hms/simulator-rules.ts';
-import type { SimulatedAnswer } from './simulator.ts';
+import type { GivenAnswer } from '../simulator/simulator.ts';
+import { fcmError, googleError } from './simulator-rules.ts';
 
-export type FieldAnswer = Exclude<SimulatedAnswer, 'silence'>;
-
-/**
- * Returns a response that real providers send in operation, as reported by senders. It is always the same for the same device.
- */
-export function fieldAnswer(provider: ProviderName, name: FieldAnswerName, device: string): FieldAnswer {
+/** Returns a response that Google sends in operation, as reported by senders. */
+export function fcmFieldAnswer(name: FieldAnswerName<'fcm'>, device: string): GivenAnswer {
   switch (name) {
     case 'limited':
-      return provider === 'hms' ? limitedByHuawei() : limitedByGoogle(device);
+      return limitDevice(device);
     case 'limited-bare':
       return googleError(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', [fcmError('QUOTA_EXCEEDED')]);
     case 'project-limited':
-      return limitOfProject();
+      return limitProject();
     case 'sporadic':
-      return refusedByApple(device);
+      return refuseByApple(device);
     case 'malformed':
       return googleError(400, 'INVALID_ARGUMENT', 'The registration token is not a valid FCM registration token', [
         fcmError('INVALID_ARGUMENT'),
       ]);
-    case 'wrong-environment':
-      return { status: 400, body: { reason: 'BadDeviceToken' } };
-    case 'wrong-topic':
-      return { status: 400, body: { reason: 'DeviceTokenNotForTopic' } };
-    case 'throttled':
-      return {
-        status: 406,
-        headers: {
-          'retry-after': '1',
-          'x-wns-status': 'dropped',
-          'x-wns-notificationstatus': 'channelThrottled',
-        },
-      };
-    case 'outdated-key':
-      return {
-        status: 403,
-        body: 'the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions.',
-      };
-    case 'not-found':
-      return {
-        status: 404,
-        headers: { 'content-type': 'text/html' },
-        body: '<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>',
-      };
-    case 'wrong-app':
-      return hmsAnswer(200, '80300007', 'All tokens are invalid.');
     default:
       return unknownCase(name);
   }
@@ -64,7 +32,7 @@ const subjects = [
   (device: string) => `token:${device}`,
 ];
 
-function limitedByGoogle(device: string): FieldAnswer {
+function limitDevice(device: string): GivenAnswer {
   const form = sumOf(device);
   const violation = {
     subject: subjects[form % 3]!(device),
@@ -79,7 +47,7 @@ function limitedByGoogle(device: string): FieldAnswer {
   };
 }
 
-function limitOfProject(): FieldAnswer {
+function limitProject(): GivenAnswer {
   const message =
     "Quota exceeded for quota metric 'Send requests' and limit 'Send requests per minute' of service " +
     "'fcm.googleapis.com' for consumer 'project_number:123'.";
@@ -116,12 +84,8 @@ const appleMessages = [
   'Auth error from APNS or Web Push Service',
 ];
 
-function refusedByApple(device: string): FieldAnswer {
+function refuseByApple(device: string): GivenAnswer {
   return googleError(401, 'UNAUTHENTICATED', appleMessages[sumOf(device) % 2]!, [fcmError('THIRD_PARTY_AUTH_ERROR')]);
-}
-
-function limitedByHuawei(): FieldAnswer {
-  return hmsAnswer(200, '80300011', 'The number of messages sent to the token exceeds the upper limit.');
 }
 
 function sumOf(text: string): number {
