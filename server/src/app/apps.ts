@@ -19,7 +19,7 @@ import { requireWorkspace } from './workspaces.ts';
 
 export type AppDependencies = { database: Database; clock: Clock };
 
-type By = { by: Actor; workspaceId: string };
+type By = { actor: Actor; workspaceId: string };
 type Named = { platform: Platform; appId: string };
 
 /** An app as it is listed. A default app has the identifier from its credential, if there is one. */
@@ -92,7 +92,7 @@ export async function putApp(deps: AppDependencies, put: By & App): Promise<{ is
 }
 
 /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for an app that is invalid or already exists */
-export async function addApp({ database, clock }: AppDependencies, { by, workspaceId, ...app }: By & App) {
+export async function addApp({ database, clock }: AppDependencies, { actor, workspaceId, ...app }: By & App) {
   const faults = findAppFaults(app);
   if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
   await requireWorkspace(database, workspaceId);
@@ -108,7 +108,7 @@ export async function addApp({ database, clock }: AppDependencies, { by, workspa
     await releaseWorkspaceKeys(tx, { workspaceId, at });
     const { platform, identifier, environment, restrictsPackage, settings = {} } = app;
     const detail = { platform, identifier, environment, restrictsPackage, settings };
-    await audit(tx, { actor: by, workspaceId, action: 'app.add', object: objectOf(app), detail, at: clock.realNow() });
+    await audit(tx, { actor, workspaceId, action: 'app.add', object: objectOf(app), detail, at: clock.realNow() });
   });
 }
 
@@ -117,7 +117,7 @@ type Change = By &
 
 /** Changes name, package restriction and settings; the other properties are fixed. @throws ServiceError PARAMETER_INVALID */
 export async function changeApp({ database, clock }: AppDependencies, change: Change): Promise<void> {
-  const { by, workspaceId, platform, appId } = change;
+  const { actor, workspaceId, platform, appId } = change;
   await inTransaction(database, async (tx) => {
     const app = await requireApp(tx, change);
     const { name = app.name, restrictsPackage = app.restrictsPackage, settings = app.settings ?? {} } = change;
@@ -127,7 +127,7 @@ export async function changeApp({ database, clock }: AppDependencies, change: Ch
     await releaseWorkspaceKeys(tx, { workspaceId, at: clock.now() });
     const detail = { platform, name: { from: app.name, to: name }, restrictsPackage, settings };
     await audit(tx, {
-      actor: by,
+      actor,
       workspaceId,
       action: 'app.change',
       object: objectOf({ appId, name }),
@@ -139,7 +139,7 @@ export async function changeApp({ database, clock }: AppDependencies, change: Ch
 
 /** Removes an app that has neither credential nor devices. Reads every device. @throws ServiceError PARAMETER_INVALID */
 export async function removeApp({ database, clock }: AppDependencies, removal: By & Named): Promise<void> {
-  const { by, workspaceId, platform, appId } = removal;
+  const { actor, workspaceId, platform, appId } = removal;
   await inTransaction(database, async (tx) => {
     const app = await requireApp(tx, removal);
     const credentials = await listProviderCredentials(tx, workspaceId);
@@ -158,7 +158,7 @@ export async function removeApp({ database, clock }: AppDependencies, removal: B
     await deleteApp(tx, { workspaceId, platform, appId });
     await releaseWorkspaceKeys(tx, { workspaceId, at: clock.now() });
     await audit(tx, {
-      actor: by,
+      actor,
       workspaceId,
       action: 'app.remove',
       object: objectOf(app),

@@ -42,7 +42,7 @@ export type CredentialDependencies = {
   onChanged: () => Promise<void>;
 };
 
-type Of = { by: Actor; workspaceId: string };
+type Of = { actor: Actor; workspaceId: string };
 /** Undefined means the default app. */
 type OfApp = { appId?: string };
 type Named = OfApp & { workspaceId: string; provider: ProviderName };
@@ -167,18 +167,21 @@ async function keepKeys(
 }
 
 /** Returns a sandbox to its simulated phones. @throws ServiceError NOT_FOUND in production */
-export async function useSimulatedCredential(deps: CredentialDependencies, { by, workspaceId, provider }: Of & Named) {
+export async function useSimulatedCredential(
+  deps: CredentialDependencies,
+  { actor, workspaceId, provider }: Of & Named,
+) {
   const { database, onChanged } = deps;
   if (!deps.isSandbox || !(await findWorkspace(database, workspaceId))) throw new ServiceError('NOT_FOUND');
   const made = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
   const credential = made[provider];
-  await store(deps, { by, workspaceId, appId: defaultAppId, credential, check: undefined, inPlaceOf: undefined });
+  await store(deps, { actor, workspaceId, appId: defaultAppId, credential, check: undefined, inPlaceOf: undefined });
   await onChanged();
   return presentable(await find(database, { workspaceId, provider }));
 }
 
 /** Checks a stored credential with the provider now and stores the result. @throws ServiceError NOT_FOUND */
-export async function checkCredential(deps: CredentialDependencies, { by, ...named }: Of & Named) {
+export async function checkCredential(deps: CredentialDependencies, { actor, ...named }: Of & Named) {
   const { database, clock, encryption, ask } = deps;
   const { workspaceId, provider } = named;
   const row = await find(database, named);
@@ -189,7 +192,7 @@ export async function checkCredential(deps: CredentialDependencies, { by, ...nam
     await noteCredentialCheck(tx, { ...check, workspaceId, provider, appId, updatedAt: row.updatedAt, at });
     const detail = { ...appDetail(appId), verdict: check.verdict };
     await audit(tx, {
-      actor: by,
+      actor,
       workspaceId,
       action: 'credential.check',
       object: { id: provider },
@@ -216,7 +219,7 @@ export async function askCredential(
  */
 export async function removeCredential(deps: CredentialDependencies, request: Of & Removal): Promise<void> {
   const { database, clock, onChanged } = deps;
-  const { by, workspaceId, provider, whileSending, appId = defaultAppId } = request;
+  const { actor, workspaceId, provider, whileSending, appId = defaultAppId } = request;
   const name = providers[provider].names.inLists;
   await inTransaction(database, async (tx) => {
     const needing = platformsThatNeed(provider, await countReachedDevices(tx, workspaceId));
@@ -229,7 +232,7 @@ export async function removeCredential(deps: CredentialDependencies, request: Of
       throw new ServiceError('NOT_FOUND', { detail: `no ${name} credential` });
     const object = { id: provider };
     const detail = { ...appDetail(appId), runs };
-    await audit(tx, { actor: by, workspaceId, action: 'credential.remove', object, detail, at: clock.realNow() });
+    await audit(tx, { actor, workspaceId, action: 'credential.remove', object, detail, at: clock.realNow() });
   });
   await onChanged();
 }
@@ -248,7 +251,7 @@ async function find(
 /** Stores the credential and its audit log entry in one transaction. */
 async function store(
   { database, clock, encryption }: CredentialDependencies,
-  { by, workspaceId, appId, credential, check, inPlaceOf }: Of & Stored,
+  { actor, workspaceId, appId, credential, check, inPlaceOf }: Of & Stored,
 ): Promise<void> {
   const { provider } = credential;
   const at = clock.now();
@@ -262,7 +265,7 @@ async function store(
     if (check) await noteCredentialCheck(tx, { ...check, workspaceId, provider, appId, updatedAt: row.updatedAt, at });
     const action = before ? 'credential.replace' : 'credential.connect';
     const detail = { ...appDetail(appId), ...row.summary, verdict: check?.verdict ?? 'simulated' };
-    await audit(tx, { actor: by, workspaceId, action, object: { id: provider }, detail, at: clock.realNow() });
+    await audit(tx, { actor, workspaceId, action, object: { id: provider }, detail, at: clock.realNow() });
   });
 }
 

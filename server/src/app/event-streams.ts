@@ -6,7 +6,7 @@ import { ServiceError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import { maxEventStreams } from '../domain/limits/delivery.ts';
 import { inTransaction } from '../storage/database.ts';
-import type { Database, Transaction } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import {
   deleteEventStream,
   findEventStream,
@@ -26,8 +26,7 @@ export type { DeadBatch, EventStream, EventStreamSettings };
 export type EventStreamDependencies = { database: Database; clock: Clock; encryption: Encryption };
 
 type Of = { workspaceId: string; id: string };
-/** The user of the console who makes a change, for the audit log; undefined for a program with a key. */
-type By = { by?: Actor };
+type By = { actor: Actor };
 /** Identifies a repeat of a request. */
 type Once = { once?: { key: string | undefined; rawBody: string } };
 const unnamed = { key: undefined, rawBody: '' };
@@ -58,7 +57,7 @@ export async function findStream({ database }: EventStreamDependencies, of: Of):
  */
 export async function createEventStream(
   deps: EventStreamDependencies,
-  { workspaceId, by, once = unnamed, ...settings }: EventStreamSettings & { workspaceId: string } & By & Once,
+  { workspaceId, actor, once = unnamed, ...settings }: EventStreamSettings & { workspaceId: string } & By & Once,
 ): Promise<{ stream: EventStream; secret: string }> {
   const { clock, encryption } = deps;
   const at = clock.now();
@@ -68,7 +67,7 @@ export async function createEventStream(
     const encryptedSecret = encryption.encrypt(secret, encryptionContext.eventStreamSecret({ workspaceId, id }));
     const row = { ...settings, id, workspaceId, encryptedSecret, at, maxStreams: maxEventStreams };
     if (!(await insertEventStream(tx, row))) throw new ServiceError('EVENT_STREAM_LIMITED');
-    await note(tx, { by, workspaceId, id, action: 'event-stream.add', at: clock.realNow() });
+    await audit(tx, { actor, workspaceId, action: 'event-stream.add', object: { id }, at: clock.realNow() });
     return { id, secret };
   });
   return { stream: await findStream(deps, { workspaceId, id: made.id }), secret: made.secret };
@@ -77,14 +76,14 @@ export async function createEventStream(
 /** Changes the given settings. @throws ServiceError EVENT_STREAM_NOT_FOUND */
 export async function changeEventStream(
   deps: EventStreamDependencies,
-  { by, workspaceId, id, ...changed }: Partial<EventStreamSettings> & Of & By,
+  { actor, workspaceId, id, ...changed }: Partial<EventStreamSettings> & Of & By,
 ): Promise<EventStream> {
   const { database, clock } = deps;
   const at = clock.now();
   await inTransaction(database, async (tx) => {
     const isThere = await updateEventStream(tx, { ...changed, workspaceId, id, at });
     if (!isThere) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
-    await note(tx, { by, workspaceId, id, action: 'event-stream.change', at: clock.realNow() });
+    await audit(tx, { actor, workspaceId, action: 'event-stream.change', object: { id }, at: clock.realNow() });
   });
   return findStream(deps, { workspaceId, id });
 }
@@ -92,22 +91,25 @@ export async function changeEventStream(
 /** Also deletes the batches that wait for delivery. @throws ServiceError EVENT_STREAM_NOT_FOUND */
 export async function removeEventStream(
   { database, clock }: EventStreamDependencies,
-  { by, ...of }: Of & By,
+  { actor, workspaceId, id }: Of & By,
 ): Promise<void> {
   await inTransaction(database, async (tx) => {
-    if (!(await deleteEventStream(tx, of))) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
-    await note(tx, { by, ...of, action: 'event-stream.remove', at: clock.realNow() });
+    if (!(await deleteEventStream(tx, { workspaceId, id }))) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
+    await audit(tx, { actor, workspaceId, action: 'event-stream.remove', object: { id }, at: clock.realNow() });
   });
 }
 
 /** @throws ServiceError EVENT_STREAM_NOT_FOUND */
 export async function readEventStreamSecret(
   { database, clock, encryption }: EventStreamDependencies,
-  { by, ...of }: Of & By,
+  { actor, ...of }: Of & By,
 ): Promise<string> {
   const encrypted = await findEventStreamSecret(database, of);
   if (!encrypted) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
-  await inTransaction(database, (tx) => note(tx, { by, ...of, action: 'event-stream.secret', at: clock.realNow() }));
+  const { workspaceId, id } = of;
+  await inTransaction(database, (tx) =>
+    audit(tx, { actor, workspaceId, action: 'event-stream.secret', object: { id }, at: clock.realNow() }),
+  );
   return encryption.decrypt(encrypted, encryptionContext.eventStreamSecret(of)).toString('utf8');
 }
 
@@ -123,7 +125,7 @@ export async function listDeadBatches(
 /** Resends one of them, or all, with the full number of attempts. @throws ServiceError EVENT_STREAM_NOT_FOUND */
 export async function resendDeadBatches(
   deps: EventStreamDependencies,
-  { batchId, by, once = unnamed, ...of }: Of & { batchId?: string | undefined } & By & Once,
+  { batchId, actor, once = unnamed, ...of }: Of & { batchId?: string | undefined } & By & Once,
 ): Promise<number> {
   const { id } = await findStream(deps, of);
   const at = deps.clock.now();
@@ -131,13 +133,8 @@ export async function resendDeadBatches(
   return answerOnce(deps, { workspaceId, operation: `event-batches:${id}`, ...once, at }, async (tx) => {
     const batches = await resend(tx, { streamId: id, id: batchId, at });
     if (batchId !== undefined && batches === 0) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
-    await note(tx, { by, ...of, action: 'event-stream.resend', at: deps.clock.realNow() });
+    const object = { id };
+    await audit(tx, { actor, workspaceId, action: 'event-stream.resend', object, at: deps.clock.realNow() });
     return batches;
   });
-}
-
-type Note = Of & { by: Actor | undefined } & { action: `event-stream.${string}`; at: Date };
-
-async function note(tx: Transaction, { by, workspaceId, id, action, at }: Note): Promise<void> {
-  if (by) await audit(tx, { actor: by, workspaceId, action, object: { id }, at });
 }

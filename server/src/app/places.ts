@@ -36,7 +36,7 @@ export type Place = {
 
 export type FindPlacesDependencies = SearchDependencies & { interactionTokens: InteractionTokens };
 
-type Asked = { workspaceId: string; word: string; by: SignedIn };
+type Asked = { workspaceId: string; word: string; actor: SignedIn };
 
 const maxOfKind = 5;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -62,7 +62,7 @@ const permissionOf: Record<PlaceKind, Permission> = {
  */
 export async function findPlaces(
   { database, totals, interactionTokens }: FindPlacesDependencies,
-  { workspaceId, word, by }: Asked,
+  { workspaceId, word, actor }: Asked,
 ): Promise<Place[]> {
   await requireWorkspace(database, workspaceId);
   const asked = { workspaceId, word };
@@ -75,7 +75,7 @@ export async function findPlaces(
   ]);
   const places = found.flat().map((place): Place => ({ detail: null, ...place }));
   const unique = new Map(places.map((place) => [`${place.kind} ${place.id}`, place]));
-  return [...unique.values()].filter(({ kind }) => mayDo(by.role, permissionOf[kind]));
+  return [...unique.values()].filter(({ kind }) => mayDo(actor.role, permissionOf[kind]));
 }
 
 type Found = Omit<Place, 'detail'> & { detail?: string | null };

@@ -84,7 +84,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
     },
 
     /** Changes the values that differ. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-    async change({ by, workspaceId, ...texts }: SettingTexts & { by: SignedIn; workspaceId: string }) {
+    async change({ actor, workspaceId, ...texts }: SettingTexts & { actor: SignedIn; workspaceId: string }) {
       const before = await read(workspaceId);
       const names = (Object.keys(before) as (keyof SettingTexts)[]).filter((name) => texts[name] !== before[name]);
       if (names.length === 0) return before;
@@ -108,7 +108,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
               signatureV2Required: undefined,
             },
           );
-          await audit(tx, { actor: by, workspaceId, action: 'workspace.change', object, detail, at: clock.realNow() });
+          await audit(tx, { actor, workspaceId, action: 'workspace.change', object, detail, at: clock.realNow() });
         }),
       );
       return read(workspaceId);

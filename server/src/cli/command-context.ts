@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { makeClock } from '../clock.ts';
+import type { Actor } from '../app/accounts/audit.ts';
 import type { Clock } from '../clock.ts';
 import { prefixesOf } from '../domain/abbreviation.ts';
 import { ServiceError } from '../domain/errors.ts';
@@ -31,6 +32,9 @@ export type CommandContext = OpenInstallation & {
   /** Spellings of the vendor's abbreviation in names such as `svc_push_opted`. */
   prefixes: readonly string[];
 };
+
+/** The actor of every change that a command makes. */
+export const commandLine: Actor = { kind: 'command-line', name: 'the command line' };
 
 // Most commands work across workspaces: an import holds three connections at once.
 const connections = 6;

@@ -131,8 +131,8 @@ export function appRoutes(deps: AppRouteDependencies): RouteFamily {
         // An invalid query is reported before a missing body.
         admit: async (call) => void readAppName(call),
         read: ({ body, params }) => parseApp(makeOwnReader(body), params.app),
-        async handle({ input, workspaceId, key, reply }) {
-          const { isNew } = await putApp(deps, { ...input, by: { id: null, name: key.name }, workspaceId });
+        async handle({ input, workspaceId, actor, reply }) {
+          const { isNew } = await putApp(deps, { ...input, actor, workspaceId });
           reply.code(isNew ? 201 : 200);
           const { appId, platform } = input;
           return presentApp(await findWorkspaceApp(database, { workspaceId, appId, platform }));
@@ -147,9 +147,9 @@ export function appRoutes(deps: AppRouteDependencies): RouteFamily {
         answers: { 204: Type.Null() },
         refuses: [404, 413, 415],
         read: readAppName,
-        async handle({ input, key }) {
+        async handle({ input, actor }) {
           const { platform } = await findWorkspaceApp(database, input);
-          await removeApp(deps, { ...input, by: { id: null, name: key.name }, platform });
+          await removeApp(deps, { ...input, actor, platform });
         },
       }),
     ]);

@@ -155,7 +155,7 @@ function v1Routes(deps: BusinessEventRouteDependencies): Route[] {
       read: ({ body }) => parseTrigger(body, { version: 'V1' }),
       async handle(call) {
         const caller = callerOf(call);
-        const { triggeredBy = caller.requestedBy, ...asked } = call.input;
+        const { triggeredBy = caller.actor.name, ...asked } = call.input;
         const answer = await triggerBusinessEvent(deps, { ...caller, ...asked, version: 'V1', triggeredBy });
         call.warn();
         // V1 has no response for a partial success.

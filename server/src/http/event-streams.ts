@@ -140,8 +140,8 @@ function streamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<KeyCa
       refuses: [409],
       config: { isAnswerSecret: true },
       read: ({ body }) => parseStream(body),
-      async handle({ input, workspaceId, once }) {
-        const { stream, secret } = await createEventStream(deps, { workspaceId, ...input, once });
+      async handle({ input, actor, workspaceId, once }) {
+        const { stream, secret } = await createEventStream(deps, { actor, workspaceId, ...input, once });
         return presentStreamAnswer({ event_stream: presentStream(stream), secret });
       },
     }),
@@ -173,8 +173,8 @@ function oneStreamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
       answers: { 200: streamAnswer },
       refuses: [404],
       read: ({ body }) => parseStreamChange(body),
-      async handle({ input, workspaceId, params: { id } }) {
-        const stream = await changeEventStream(deps, { workspaceId, id, ...input });
+      async handle({ input, actor, workspaceId, params: { id } }) {
+        const stream = await changeEventStream(deps, { actor, workspaceId, id, ...input });
         return presentStreamAnswer({ event_stream: presentStream(stream) });
       },
     }),
@@ -185,8 +185,8 @@ function oneStreamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
       summary: 'End an event stream; what was not delivered is dropped',
       answers: { 200: removedAnswer },
       refuses: [404, 413, 415],
-      async handle({ workspaceId, params: { id } }) {
-        await removeEventStream(deps, { workspaceId, id });
+      async handle({ actor, workspaceId, params: { id } }) {
+        await removeEventStream(deps, { actor, workspaceId, id });
         return presentStreamAnswer({ removed: true });
       },
     }),
@@ -221,8 +221,9 @@ function deadBatchRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
       answers: { 200: resentAnswer },
       refuses: [404],
       read: ({ body }) => parseResend(body),
-      async handle({ input, workspaceId, params: { id }, once }) {
-        return presentStreamAnswer({ batches: await resendDeadBatches(deps, { workspaceId, id, ...input, once }) });
+      async handle({ input, actor, workspaceId, params: { id }, once }) {
+        const batches = await resendDeadBatches(deps, { actor, workspaceId, id, ...input, once });
+        return presentStreamAnswer({ batches });
       },
     }),
   ];

@@ -3,16 +3,14 @@ import type { ConsoleAccountDependencies } from '../app/accounts/audit.ts';
 import type { CompanySignInUseCases } from '../app/accounts/company-sign-in.ts';
 import { makeConsoleCalls } from '../app/api-log.ts';
 import { documentedAuthoringLimits } from '../app/campaigns/authoring.ts';
-import { makeConsoleCampaigns } from '../app/campaigns/manage-campaigns.ts';
+import { makeCampaignReport } from '../app/campaigns/campaign-report.ts';
 import { makeCampaignTotals } from '../app/campaigns/search-campaigns.ts';
 import { makeConsoleDeliveries } from '../app/deliveries.ts';
 import type { InteractionReports } from '../app/interactions.ts';
 import type { ReadyCurl } from '../app/keys/key-curl.ts';
-import { makeConsoleKeys } from '../app/keys/keys.ts';
 import { makeVirtualDevices } from '../app/sandbox/sandbox-devices.ts';
 import { makeConsoleSandbox } from '../app/sandbox/sandbox.ts';
 import type { SandboxDependencies } from '../app/sandbox/sandbox.ts';
-import { makeConsoleSegments } from '../app/segments/manage-segments.ts';
 import type { SegmentLimits } from '../app/segments/segment-limits.ts';
 import { makeConsoleOverview } from '../app/system/overview.ts';
 import { preferStandby, makeStandbyHealth } from '../app/system/standby.ts';
@@ -76,8 +74,12 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     overview: makeConsoleOverview({ database: acrossWorkspaces, clock, readyCurl, findTroubles, isSandbox, limits }),
     measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     composer: { ...useCases, limits: limits.authoring },
-    campaigns: makeConsoleCampaigns({ ...useCases, limits: limits.authoring }),
-    keys: makeConsoleKeys({ ...useCases, headerPrefix: config.headerPrefix }),
+    campaigns: {
+      ...{ ...useCases, limits: limits.authoring },
+      totals: makeCampaignTotals(useCases),
+      report: makeCampaignReport(useCases),
+    },
+    keys: { ...useCases, headerPrefix: config.headerPrefix },
     ...makeConsoleLists(composition),
     settings: makeConsoleSettings({ ...useCases, headerPrefix: config.headerPrefix, limits }),
     credentials: {
@@ -103,7 +105,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     streams: useCases,
     metrics: { database: acrossWorkspaces, clock },
     vendorHeaders,
-    segments: makeConsoleSegments({ ...useCases, limits: limits.segments, webhookSecretOf }),
+    segments: { ...useCases, limits: limits.segments, webhookSecretOf },
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
     isSecure: config.publicUrl?.startsWith('https:') ?? config.tlsCert !== undefined,
     installationSecret: installation.secretFor('interactions'),

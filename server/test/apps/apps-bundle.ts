@@ -21,7 +21,7 @@ export async function startAppsBundle() {
       addApp(
         { database, clock: makeClock() },
         {
-          ...{ by: { id: null, name: 'Olga' }, workspaceId, name: app.appId },
+          ...{ actor: { kind: 'account', id: null, name: 'Olga' }, workspaceId, name: app.appId },
           ...{ environment: null, restrictsPackage: false },
           ...app,
         },

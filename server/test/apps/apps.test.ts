@@ -26,7 +26,7 @@ const courier: App = {
   restrictsPackage: false,
 };
 const ofCourier: GivenKey = { ...key, topic: courier.identifier, environment: 'sandbox' };
-const by = { id: null, name: 'Olga' };
+const actor = { kind: 'account', id: null, name: 'Olga' } as const;
 const encryption = makeEncryption(Buffer.alloc(32, 7));
 let bundle: TestDatabase;
 let deps: CredentialDependencies;
@@ -43,8 +43,8 @@ beforeAll(async () => {
 afterAll(() => bundle.drop());
 
 const connect = (given: GivenKey, appId?: string) =>
-  connectCredential(deps, { by, workspaceId, given, unasked: 'refuse', ...(appId === undefined ? {} : { appId }) });
-const add = (app: App) => addApp(deps, { by, workspaceId, ...app });
+  connectCredential(deps, { actor, workspaceId, given, unasked: 'refuse', ...(appId === undefined ? {} : { appId }) });
+const add = (app: App) => addApp(deps, { actor, workspaceId, ...app });
 const shown = async () =>
   (await listWorkspaceApps(bundle.database, workspaceId)).map(({ platform, appId, identifier, credentialOf }) =>
     [platform, appId, identifier, credentialOf].map(String).join(' '),
@@ -116,7 +116,7 @@ test('an app has a credential of its own, which is bound to it, and leaves that 
   expect(found('courier-live')).toMatchObject({ topic: 'com.example.courier', environment: 'production' });
   expect(found(null)).toMatchObject({ topic: 'com.example.app', environment: 'production' });
 
-  await checkCredential(deps, { by, workspaceId, provider: 'apns', appId: 'courier' });
+  await checkCredential(deps, { actor, workspaceId, provider: 'apns', appId: 'courier' });
   const listed = (await listCredentials(deps, workspaceId)).find(({ provider }) => provider === 'apns')!;
   expect(listed.connected).toMatchObject({ summary: { topic: 'com.example.app' } });
   expect(listed.ofOtherApps).toMatchObject([
@@ -125,13 +125,13 @@ test('an app has a credential of its own, which is bound to it, and leaves that 
 });
 
 test('an app is renamed, and removed once it has no credential; each leaves a line in the audit log', async () => {
-  const named = { by, workspaceId, platform: 'IOS', appId: 'courier' } as const;
+  const named = { actor, workspaceId, platform: 'IOS', appId: 'courier' } as const;
   await changeApp(deps, { ...named, name: 'Riders', restrictsPackage: undefined });
   await expect(changeApp(deps, { ...named, name: undefined, restrictsPackage: true })).rejects.toMatchObject({
     context: { faults: [{ field: 'restrict-package' }] },
   });
   await expect(removeApp(deps, named)).rejects.toMatchObject({ context: { field: 'app' } });
-  await removeCredential(deps, { by, workspaceId, provider: 'apns', appId: 'courier', whileSending: 'refuse' });
+  await removeCredential(deps, { actor, workspaceId, provider: 'apns', appId: 'courier', whileSending: 'refuse' });
   await removeApp(deps, named);
   await expect(removeApp(deps, named)).rejects.toMatchObject({ context: { field: 'app' } });
   await expect(removeApp(deps, { ...named, appId: 'default' })).rejects.toMatchObject({ context: { field: 'app' } });

@@ -8,15 +8,13 @@ import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring.ts';
 import { makeCampaignTotals } from '../../src/app/campaigns/search-campaigns.ts';
 import { makeConsoleCalls } from '../../src/app/api-log.ts';
-import { makeConsoleCampaigns } from '../../src/app/campaigns/manage-campaigns.ts';
+import { makeCampaignReport } from '../../src/app/campaigns/campaign-report.ts';
 import type { CredentialCheck } from '../../src/domain/credentials/checks.ts';
 import { makeConsoleDeliveries } from '../../src/app/deliveries.ts';
-import { makeConsoleKeys } from '../../src/app/keys/keys.ts';
 import { makeConsoleOverview } from '../../src/app/system/overview.ts';
 import { makeConsoleUsers } from '../../src/app/users/manage-users.ts';
 import { setTimeout } from 'node:timers/promises';
 import { makeClockAdvance } from '../../src/app/sandbox/clock-advance.ts';
-import { makeConsoleSegments } from '../../src/app/segments/manage-segments.ts';
 import { makeConsoleSettings } from '../../src/app/workspace-settings.ts';
 import { makeConsoleSystem } from '../../src/app/system/system.ts';
 import { makeVirtualDevices } from '../../src/app/sandbox/sandbox-devices.ts';
@@ -90,10 +88,14 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       readyCurl: async () => 'curl of a key',
       limits: { segments: documentedSegmentLimits, authoring: documentedAuthoringLimits },
     }),
-    campaigns: makeConsoleCampaigns({ database, clock, encryption, limits: documentedAuthoringLimits }),
+    campaigns: {
+      ...{ database, clock, encryption, limits: documentedAuthoringLimits },
+      totals: makeCampaignTotals({ database, clock }),
+      report: makeCampaignReport({ database, clock }),
+    },
     measure: () => ({ bytes: 0, most: 4096, maxEverywhere: 4096 }),
     composer: { database, clock, encryption, limits: documentedAuthoringLimits },
-    keys: makeConsoleKeys({ database, clock, encryption, headerPrefix: 'Acme' }),
+    keys: { database, clock, encryption, headerPrefix: 'Acme' },
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database, acrossWorkspaces: database, headerPrefix: 'Acme' }),
     sandbox: makeConsoleSandbox({
@@ -164,13 +166,13 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     streams: { database, clock, encryption },
     vendorHeaders: makeVendorHeaders('SVC'),
     users: makeConsoleUsers({ database, clock, erasureDelayHours: 24 }),
-    segments: makeConsoleSegments({
+    segments: {
       database,
       clock,
       encryption,
       limits: documentedSegmentLimits,
       webhookSecretOf: async () => 'whsec_test',
-    }),
+    },
     company: options.company?.({ database, clock, encryption }),
     passwordSignIn: options.passwordSignIn ?? 'everyone',
     publicUrl: options.publicUrl,

@@ -321,9 +321,16 @@ describe('the own account', () => {
       },
     };
     const [row] = await database`select id from console_sessions where account_id = ${id}`;
-    const by = { id, name, email: 'max@example.com', role: 'marketer', sessionId: row!.id as string } as const;
+    const actor = {
+      kind: 'account',
+      id,
+      name,
+      email: 'max@example.com',
+      role: 'marketer',
+      sessionId: row!.id as string,
+    } as const;
     const caller = { address: '203.0.113.9', userAgent: '' };
-    const change = { by, caller, current: goodPassword, password: 'one of a thief' };
+    const change = { actor, caller, current: goodPassword, password: 'one of a thief' };
     await expect(changeOwnPassword({ database, clock, passwords }, change)).rejects.toMatchObject({
       code: 'ACCOUNT_SIGN_IN_FAILED',
     });

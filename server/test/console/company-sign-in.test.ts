@@ -253,7 +253,7 @@ describe('passwords for owners alone', () => {
     expect([refused.status, refused.body.code]).toEqual([403, 'ACCOUNT_PASSWORDS_OFF']);
     // One that was made before the rule.
     const { code } = await createPasswordLink(bundle, {
-      by: { id: null, name: 'before' },
+      actor: { kind: 'account', id: null, name: 'before' },
       id,
     });
     expect((await bundle.call('POST', 'new-password', { body: { code, password: goodPassword } })).status).toBe(403);

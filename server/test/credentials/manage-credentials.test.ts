@@ -35,7 +35,7 @@ const apns: GivenKey = {
   topic: 'com.example.app',
   environment: 'production',
 };
-const by = { id: null, name: 'Olga' };
+const actor = { kind: 'account', id: null, name: 'Olga' } as const;
 let bundle: TestDatabase;
 let workspaceId: string;
 let answer: CredentialCheck = { verdict: 'ACCEPTED', words: 'BadDeviceToken' };
@@ -76,12 +76,12 @@ const actions = async () =>
 describe('a credential', () => {
   test('that is no key, or that the provider refuses, is not stored; the words say why and what to do', async () => {
     const given = { ...apns, teamId: 'short' } as GivenKey;
-    await expect(connectCredential(deps, { by, workspaceId, given, unasked: 'refuse' })).rejects.toMatchObject({
+    await expect(connectCredential(deps, { actor, workspaceId, given, unasked: 'refuse' })).rejects.toMatchObject({
       code: 'PROVIDER_KEY_INVALID',
       context: { reason: 'The team id must be ten capital letters and digits' },
     });
     answer = { verdict: 'REFUSED', words: 'InvalidProviderToken' };
-    await expect(connectCredential(deps, { by, workspaceId, given: apns, unasked: 'store' })).rejects.toMatchObject({
+    await expect(connectCredential(deps, { actor, workspaceId, given: apns, unasked: 'store' })).rejects.toMatchObject({
       code: 'PROVIDER_REFUSED',
       context: { reason: expect.stringMatching(/^InvalidProviderToken\. Apple does not know this key/) },
     });
@@ -90,7 +90,8 @@ describe('a credential', () => {
 
   test('that nobody could be asked about is stored only on demand, and says so', async () => {
     answer = { verdict: 'UNKNOWN', words: 'NOT_CONNECTED' };
-    const connect = (unasked: 'store' | 'refuse') => connectCredential(deps, { by, workspaceId, given: apns, unasked });
+    const connect = (unasked: 'store' | 'refuse') =>
+      connectCredential(deps, { actor, workspaceId, given: apns, unasked });
     await expect(connect('refuse')).rejects.toMatchObject({ code: 'PROVIDER_NOT_ASKED' });
     expect((await connect('store')).check).toMatchObject({ verdict: 'UNKNOWN', words: 'NOT_CONNECTED', at: start });
   });
@@ -104,7 +105,7 @@ describe('a credential', () => {
       typed?: string,
     ) =>
       connectCredential(deps, {
-        ...{ by, workspaceId: ofSite, unasked: 'refuse', inPlaceOf: typed },
+        ...{ actor, workspaceId: ofSite, unasked: 'refuse', inPlaceOf: typed },
         given: { provider: 'webpush', subject, keys: undefined, ...more },
       });
     const { summary } = await connect();
@@ -126,7 +127,7 @@ describe('a credential', () => {
     const ofSite = await insertTestWorkspace(bundle.database, start);
     const connect = (subject: string) =>
       connectCredential(deps, {
-        ...{ by, workspaceId: ofSite, unasked: 'refuse' },
+        ...{ actor, workspaceId: ofSite, unasked: 'refuse' },
         given: { provider: 'webpush', subject, keys: undefined },
       });
     const { summary } = await connect('mailto:push@example.com');
@@ -141,7 +142,7 @@ describe('a credential', () => {
     answer = { verdict: 'ACCEPTED', words: 'a pair' };
     const ofSite = await insertTestWorkspace(bundle.database, start);
     const given = { provider: 'webpush', subject: 'mailto:push@example.com', keys: undefined } as const;
-    await connectCredential(deps, { by, workspaceId: ofSite, unasked: 'refuse', given });
+    await connectCredential(deps, { actor, workspaceId: ofSite, unasked: 'refuse', given });
     // As it was stored before such contacts were refused.
     await bundle.database`
       update provider_credentials set summary = summary || '{"subject": "mailto:push@localhost"}'
@@ -164,11 +165,11 @@ describe('a credential', () => {
   test('is checked: words and time are kept; replacing it forgets them for those about the new one', async () => {
     clock.advance(60_000);
     answer = { verdict: 'REFUSED', words: 'ExpiredProviderToken' };
-    const { check } = await checkCredential(deps, { by, workspaceId, provider: 'apns' });
+    const { check } = await checkCredential(deps, { actor, workspaceId, provider: 'apns' });
     expect(check).toMatchObject({ verdict: 'REFUSED', words: 'ExpiredProviderToken', at: clock.now() });
     answer = { verdict: 'ACCEPTED', words: 'BadDeviceToken' };
     const given = { ...apns, keyId: 'KEY7654321' } as GivenKey;
-    await connectCredential(deps, { by, workspaceId, given, unasked: 'refuse' });
+    await connectCredential(deps, { actor, workspaceId, given, unasked: 'refuse' });
     const { connected } = await stored();
     expect(connected).toMatchObject({ summary: { keyId: 'KEY7654321' }, check: { verdict: 'ACCEPTED' } });
   });
@@ -185,7 +186,7 @@ describe('a credential', () => {
       values ('r1', ${workspaceId}, 'c1', 1, 'SENDING', ${start}, ${start}, ${start}, ${start})`;
     expect((await stored()).hits).toEqual({ devices: 0, runs: 1 });
     const remove = (whileSending: 'pause' | 'refuse') =>
-      removeCredential(deps, { by, workspaceId, provider: 'apns', whileSending });
+      removeCredential(deps, { actor, workspaceId, provider: 'apns', whileSending });
     await expect(remove('refuse')).rejects.toMatchObject({
       code: 'CREDENTIAL_IN_USE',
       context: { reason: 'one send needs it' },
@@ -205,7 +206,7 @@ describe('a credential', () => {
 
   test('of another workspace is not there, and production has no simulator to go back to', async () => {
     await expect(listCredentials(deps, 'OTHER')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    const of = { by, workspaceId, provider: 'fcm' } as const;
+    const of = { actor, workspaceId, provider: 'fcm' } as const;
     await expect(checkCredential(deps, of)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(useSimulatedCredential(deps, of)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });

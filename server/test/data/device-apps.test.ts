@@ -13,11 +13,11 @@ const courier: App = {
   ...{ platform: 'ANDROID', appId: 'courier', name: 'Courier', identifier: 'com.example.courier' },
   ...{ environment: null, restrictsPackage: false },
 };
-const by = { id: null, name: 'Olga' };
+const actor = { kind: 'account', id: null, name: 'Olga' } as const;
 let bundle: DataBundle;
 beforeAll(async () => {
   bundle = await makeDataBundle();
-  await addApp(bundle, { by, workspaceId: bundle.workspaceId, ...courier });
+  await addApp(bundle, { actor, workspaceId: bundle.workspaceId, ...courier });
   await bundle.addUser('ada');
 });
 afterAll(() => bundle.end());
@@ -118,7 +118,7 @@ test('an import takes the app of a device, keeps what a line leaves out, and ref
 });
 
 test('an app that devices are of is not removed', async () => {
-  const named = { by, workspaceId: bundle.workspaceId, platform: 'ANDROID', appId: 'courier' } as const;
+  const named = { actor, workspaceId: bundle.workspaceId, platform: 'ANDROID', appId: 'courier' } as const;
   await expect(removeApp(bundle, named)).rejects.toMatchObject({
     context: { field: 'app', reason: expect.stringMatching(/^has devices: [1-9]/) },
   });

@@ -12,6 +12,8 @@ import { makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';
 import { makeOutgoingClient, postOnce } from '../../src/outgoing/client.ts';
 import { makeExperimentBundle } from '../experiments/experiment-bundle.ts';
 
+const actor = { kind: 'program', name: 'a test' } as const;
+
 export type EventStreamBundle = Awaited<ReturnType<typeof makeEventStreamBundle>>;
 
 /** A request as the receiver had it. */
@@ -63,13 +65,13 @@ export async function makeEventStreamBundle() {
     forged: () => forged,
     async addStream(settings: Partial<EventStreamSettings> = {}): Promise<string> {
       const rest = { url, events: [...streamedKinds], userAttributes: [], deviceAttributes: [] };
-      const made = await createEventStream(deps, { ...rest, ...settings, workspaceId });
+      const made = await createEventStream(deps, { ...rest, ...settings, workspaceId, actor });
       secret = made.secret;
       streams.push(made.stream.id);
       return made.stream.id;
     },
     async removeStreams(): Promise<void> {
-      for (const id of streams.splice(0)) await removeEventStream(deps, { workspaceId, id });
+      for (const id of streams.splice(0)) await removeEventStream(deps, { workspaceId, id, actor });
       received.length = 0;
       status = 204;
     },

@@ -16,6 +16,7 @@ import { contentIn, shares } from '../experiments/variation-bundle.ts';
 import { makeEventStreamBundle } from './event-stream-bundle.ts';
 import type { EventStreamBundle } from './event-stream-bundle.ts';
 
+const actor = { kind: 'program', name: 'a test' } as const;
 let bundle: EventStreamBundle;
 beforeAll(async () => {
   bundle = await makeEventStreamBundle();
@@ -232,8 +233,8 @@ describe('a receiver that does not take a batch', () => {
     expect(bundle.received).toHaveLength(4);
     const [batch] = await listDeadBatches(bundle.deps, { ...of, limit: 10 });
     expect(batch).toMatchObject({ events: 1, attempts: 4, lastStatus: 500, lastError: null });
-    expect(await resendDeadBatches(bundle.deps, { ...of, batchId: batch!.id })).toBe(1);
-    expect(await resendDeadBatches(bundle.deps, of)).toBe(0);
+    expect(await resendDeadBatches(bundle.deps, { ...of, actor, batchId: batch!.id })).toBe(1);
+    expect(await resendDeadBatches(bundle.deps, { ...of, actor })).toBe(0);
     bundle.reply(200);
     expect(await bundle.postDue()).toBe(1);
     expect(bundle.received).toHaveLength(5);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { archiveKey, createKey, editKey, regenerateKey } from '../../src/app/keys/keys.ts';
 import { authenticateKey, listPushSecrets } from '../../src/app/keys/authenticate-key.ts';
+import { makeManualClock } from '../../src/clock.ts';
 import type { CreateKeyCommand } from '../../src/app/keys/keys.ts';
 import type { KeySettings } from '../../src/domain/access/keys.ts';
 import { makeEncryption, DecryptionError } from '../../src/domain/crypto/encryption.ts';
@@ -25,6 +26,9 @@ async function setup(command: Partial<CreateKeyCommand> = {}) {
     createKey({ encryption }, database, { workspaceId, kind: 'data', name: 'Backend', at, ...command, ...more });
   return { workspaceId, create, ...(await create()) };
 }
+
+const archive = ({ at: now, ...key }: { workspaceId: string; keyId: string; at: Date }) =>
+  archiveKey({ database, clock: makeManualClock(now) }, { ...key, actor: { kind: 'system', name: 'a test' } });
 
 const outcome = async (workspaceId: string, secret: string) =>
   (await authenticateKey({ database }, { workspaceId, secret, at })).outcome;
@@ -114,9 +118,9 @@ describe('changing', () => {
   test('an archived key is unknown from then on; archiving again changes nothing', async () => {
     const { workspaceId, key, secret } = await setup();
     const id = { workspaceId, keyId: key.id };
-    await archiveKey({ database }, { ...id, at });
+    await archive({ ...id, at });
     expect(await outcome(workspaceId, secret)).toBe('unknown');
-    await archiveKey({ database }, { ...id, at: new Date(at.getTime() + 1000) });
+    await archive({ ...id, at: new Date(at.getTime() + 1000) });
     const [row] = await database<{ at: Date }[]>`select archived_at as at from api_keys where id = ${key.id}`;
     expect(row!.at).toEqual(at);
     await expect(regenerateKey({ database, encryption }, id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -148,7 +152,7 @@ describe('changing', () => {
     const [own, stranger] = [await setup(), await setup()];
     const id = { workspaceId: stranger.workspaceId, keyId: own.key.id };
     const notFound = { code: 'NOT_FOUND' };
-    await expect(archiveKey({ database }, { ...id, at })).rejects.toMatchObject(notFound);
+    await expect(archive({ ...id, at })).rejects.toMatchObject(notFound);
     await expect(regenerateKey({ database, encryption }, id)).rejects.toMatchObject(notFound);
     await expect(editKey({ database }, { ...id, name: 'Mine' })).rejects.toMatchObject(notFound);
     const found = await authenticateKey({ database }, { workspaceId: own.workspaceId, secret: own.secret, at });
@@ -165,7 +169,7 @@ describe('push secrets', () => {
       await create({ kind: 'push', name: 'Second', at: later(2) }),
       await create({ kind: 'push', name: 'Archived', at: later(3) }),
     ];
-    await archiveKey({ database }, { workspaceId, keyId: archived.key.id, at });
+    await archive({ workspaceId, keyId: archived.key.id, at });
     expect(await listPushSecrets({ database, encryption }, workspaceId)).toEqual([
       { keyId: first.key.id, name: 'First', secret: first.secret, lastUsedAt: null },
       { keyId: second.key.id, name: 'Second', secret: second.secret, lastUsedAt: null },

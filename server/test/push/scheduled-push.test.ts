@@ -260,7 +260,12 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     const campaignName = fresh();
     const { cid } = (await bundle.send(userBody('ada', { campaignName, ...daily() }))).json();
     const waiting = (await bundle.send(userBody('tim', { campaignName, ...daily() }))).json();
-    await changeCampaignState(bundle, { workspaceId: bundle.appId, campaignId: cid, action, by: 'a test' });
+    await changeCampaignState(bundle, {
+      workspaceId: bundle.appId,
+      campaignId: cid,
+      action,
+      actor: { kind: 'system', name: 'a test' },
+    });
     const word = action === 'pause' ? 'paused' : 'stopped';
     expect(await failure(userBody('tim', { campaignName }))).toBe(
       `Error parsing parameters: campaignName: the campaign of this name is ${word}`,
@@ -273,7 +278,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     const campaignName = fresh();
     const { cid } = (await bundle.send(userBody('ada', { campaignName, ...daily() }))).json();
     const waiting = (await bundle.send(userBody('tim', { campaignName, ...daily() }))).json();
-    const change = { workspaceId: bundle.appId, campaignId: cid, by: 'a test' };
+    const change = { workspaceId: bundle.appId, campaignId: cid, actor: { kind: 'system', name: 'a test' } as const };
     await changeCampaignState(bundle, { ...change, action: 'pause' });
     await fireAt('2026-03-04T12:00:00Z');
     await changeCampaignState(bundle, { ...change, action: 'resume' });

@@ -43,7 +43,7 @@ type Posting = { command?: UploadCommand; limits?: Partial<SegmentLimits> };
 const post = (bytes: AsyncIterable<Uint8Array>, { command = creation(), limits = {} }: Posting = {}) =>
   postFile(
     { database: bundle.database, clock: bundle.clock, limits: { ...documentedSegmentLimits, ...limits } },
-    { workspaceId: bundle.workspaceId, requestedBy: 'Console', command, bytes },
+    { workspaceId: bundle.workspaceId, actor: { kind: 'program', name: 'Console' }, command, bytes },
   );
 
 /** Everything that a file operation leaves: rows and limits. */

@@ -43,7 +43,7 @@ test('operations pass exactly as the model of two sliding windows says, on two n
             clock.advance(pause);
             const isAccepted = await requestFileOperation(nodes[node]!, {
               workspaceId,
-              requestedBy: 'test',
+              actor: { kind: 'program', name: 'test' },
               idempotencyKey: undefined,
               rawBody: '',
               command: {
@@ -85,7 +85,7 @@ test('200 concurrent requests on two nodes: exactly 10 pass (fault F37)', async 
     Array.from({ length: 200 }, (_, index) =>
       requestFileOperation(nodes[index % 2]!, {
         workspaceId,
-        requestedBy: 'test',
+        actor: { kind: 'program', name: 'test' },
         idempotencyKey: undefined,
         rawBody: '',
         command: {

@@ -148,7 +148,12 @@ async function makeSimulation(database: Database, seed: number) {
   }
 
   async function change(campaign: WorldCampaign, action: 'pause' | 'resume' | 'stop'): Promise<void> {
-    const given = { workspaceId: world.workspaceId, campaignId: campaign.id, action, by: 'the simulation' };
+    const given = {
+      workspaceId: world.workspaceId,
+      campaignId: campaign.id,
+      action,
+      actor: { kind: 'system', name: 'the simulation' } as const,
+    };
     const changed = await changeCampaignState({ database, clock }, given);
     say(`${action} ${campaign.name}: ${changed.kind}`);
     const [at, realAt] = [clock.now().getTime(), clock.realNow().getTime()];

@@ -3,6 +3,8 @@ import { archiveKey, regenerateKey } from '../../src/app/keys/keys.ts';
 import { generation, makeTokenBundle, refreshing } from './token-bundle.ts';
 import type { Call, TokenBundle } from './token-bundle.ts';
 
+const actor = { kind: 'system', name: 'a test' } as const;
+
 let bundle: TokenBundle;
 beforeAll(async () => {
   bundle = await makeTokenBundle();
@@ -109,7 +111,7 @@ describe('success (interface 2.2, 4.1, 4.2, decision D17, D18)', () => {
     const { form, key, workspaceId } = await setup();
     const headers = { 'idempotency-key': 'k' };
     await bundle.post('/v1/oauth/token', form, { headers });
-    await archiveKey(bundle, { workspaceId, keyId: key.id, at: bundle.clock.now() });
+    await archiveKey(bundle, { workspaceId, keyId: key.id, actor });
     expect((await bundle.post('/v1/oauth/token', form, { headers })).json().error_type).toBe('ER011');
   });
 });
@@ -359,7 +361,7 @@ describe('errors (interface 7, decision D10, D12, D17)', () => {
     const [own, foreign] = [await setup(), await setup()];
     const data = await bundle.makeKey({ workspaceId: own.workspaceId, kind: 'data' });
     const archived = await bundle.makeKey({ workspaceId: own.workspaceId, name: 'Archived' });
-    await archiveKey(bundle, { workspaceId: own.workspaceId, keyId: archived.key.id, at: bundle.clock.now() });
+    await archiveKey(bundle, { workspaceId: own.workspaceId, keyId: archived.key.id, actor });
     const asked = [
       { form: generation(own.workspaceId, own.secret), earns: 'SUCCESS' },
       { form: generation(foreign.workspaceId, own.secret), earns: 'ER011' },
@@ -484,7 +486,7 @@ describe('the end of tokens (interface 3.2, decision D13, D14)', () => {
     const { access_token, refresh_token } = await issue(client);
     const otherNode = await bundle.makeServer();
     const id = { workspaceId: client.workspaceId, keyId: client.key.id };
-    if (how === 'archived') await archiveKey(bundle, { ...id, at: bundle.clock.now() });
+    if (how === 'archived') await archiveKey(bundle, { ...id, actor });
     else await regenerateKey(bundle, id);
     for (const server of [bundle.server, otherNode]) {
       const headers = { authorization: `Bearer ${access_token}` };

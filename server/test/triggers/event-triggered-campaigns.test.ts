@@ -264,7 +264,12 @@ describe('a campaign', () => {
   test('that is stopped sends nothing more, also what its pause held', async () => {
     const id = await live(afterHours(1));
     const stop = (action: 'pause' | 'stop') =>
-      changeCampaignState(bundle, { workspaceId: bundle.workspaceId, campaignId: id, action, by: 'test' });
+      changeCampaignState(bundle, {
+        workspaceId: bundle.workspaceId,
+        campaignId: id,
+        action,
+        actor: { kind: 'system', name: 'test' },
+      });
     await bundle.track('user-0', 'Left', { ago: hour });
     await bundle.track('user-3', 'Left');
     expect(await stop('pause')).toMatchObject({ kind: 'changed' });

@@ -24,7 +24,7 @@ import { makeLink } from './links.ts';
 import { requirePasswords, limitAttempts } from './sign-in.ts';
 
 type ManageDependencies = Omit<AccountDependencies, 'passwords'>;
-type By = { by: SignedIn };
+type By = { actor: SignedIn };
 
 /** Oldest first, including invitations not accepted yet. */
 export async function listAccountsAndInvitations({ database, clock }: ManageDependencies) {
@@ -43,15 +43,15 @@ export async function listOwners({ database }: Pick<ManageDependencies, 'databas
 /** @throws ServiceError ACCOUNT_EMAIL_TAKEN, PARAMETER_INVALID */
 export async function inviteAccount(
   { database, clock }: ManageDependencies,
-  { by, email: typed, role }: By & { email: string; role: Role },
+  { actor, email: typed, role }: By & { email: string; role: Role },
 ) {
   const email = readEmail(typed);
   if (await findAccountByEmail(database, email)) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
   const at = clock.realNow();
   return inTransaction(database, async (tx) => {
-    const link = await makeLink(tx, { purpose: 'INVITATION', email, role, createdBy: by.name, at });
+    const link = await makeLink(tx, { purpose: 'INVITATION', email, role, createdBy: actor.name, at });
     const object = { id: link.id, name: email };
-    await audit(tx, { actor: by, action: 'invitation.create', object, detail: { role }, at });
+    await audit(tx, { actor, action: 'invitation.create', object, detail: { role }, at });
     return link;
   });
 }
@@ -59,28 +59,28 @@ export async function inviteAccount(
 /** @throws ServiceError NOT_FOUND */
 export async function withdrawInvitation(
   { database, clock }: ManageDependencies,
-  { by, id }: By & { id: string },
+  { actor, id }: By & { id: string },
 ): Promise<void> {
   const at = clock.realNow();
   await inTransaction(database, async (tx) => {
     const invitation = await endInvitation(tx, { id, at });
     if (!invitation) throw new ServiceError('NOT_FOUND');
     const object = { id, name: invitation.email! };
-    await audit(tx, { actor: by, action: 'invitation.withdraw', object, at });
+    await audit(tx, { actor, action: 'invitation.withdraw', object, at });
   });
 }
 
 /** Takes effect at the next call of each of the account's sessions. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
 export async function changeAccountRole(
   { database, clock }: ManageDependencies,
-  { by, id, role }: By & { id: string; role: Role },
+  { actor, id, role }: By & { id: string; role: Role },
 ): Promise<Account> {
   const at = clock.realNow();
   return await inTransaction(database, async (tx) => {
     const account = await lockAccount(tx, { id, staysOwner: role === 'owner' });
     await setAccountRole(tx, { id, role });
     const detail = { from: account.role, to: role };
-    await audit(tx, { actor: by, action: 'account.role', object: { id, name: account.email }, detail, at });
+    await audit(tx, { actor, action: 'account.role', object: { id, name: account.email }, detail, at });
     return { ...account, role };
   });
 }
@@ -88,7 +88,7 @@ export async function changeAccountRole(
 /** Signs the account out everywhere and blocks sign-in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
 export async function disableAccount(
   { database, clock }: ManageDependencies,
-  { by, id }: By & { id: string },
+  { actor, id }: By & { id: string },
 ): Promise<Account> {
   const at = clock.realNow();
   return await inTransaction(database, async (tx) => {
@@ -97,7 +97,7 @@ export async function disableAccount(
     await endPasswordLinks(tx, { accountId: id, at });
     const sessions = await deleteSessionsOf(tx, { accountId: id });
     const object = { id, name: account.email };
-    await audit(tx, { actor: by, action: 'account.disable', object, detail: { sessions }, at });
+    await audit(tx, { actor, action: 'account.disable', object, detail: { sessions }, at });
     return { ...account, disabledAt: at };
   });
 }
@@ -105,27 +105,27 @@ export async function disableAccount(
 /** @throws ServiceError NOT_FOUND */
 export async function enableAccount(
   { database, clock }: ManageDependencies,
-  { by, id }: By & { id: string },
+  { actor, id }: By & { id: string },
 ): Promise<Account> {
   const at = clock.realNow();
   return await inTransaction(database, async (tx) => {
     const account = await lockAccount(tx, { id, staysOwner: true });
     await setAccountDisabled(tx, { id, at: null });
-    await audit(tx, { actor: by, action: 'account.enable', object: { id, name: account.email }, at });
+    await audit(tx, { actor, action: 'account.enable', object: { id, name: account.email }, at });
     return { ...account, disabledAt: null };
   });
 }
 
 /** For a user who forgot the password. @throws ServiceError NOT_FOUND, ACCOUNT_PASSWORDS_OFF */
-export async function createPasswordLink(deps: ManageDependencies, { by, id }: { by: Actor; id: string }) {
+export async function createPasswordLink(deps: ManageDependencies, { actor, id }: { actor: Actor; id: string }) {
   const { database, clock } = deps;
   const at = clock.realNow();
   return inTransaction(database, async (tx) => {
     const account = await findAccount(tx, id);
     if (!account || account.disabledAt) throw new ServiceError('NOT_FOUND');
     requirePasswords(deps, account.role);
-    const link = await makeLink(tx, { purpose: 'PASSWORD', accountId: id, createdBy: by.name, at });
-    await audit(tx, { actor: by, action: 'account.password-link', object: { id, name: account.email }, at });
+    const link = await makeLink(tx, { purpose: 'PASSWORD', accountId: id, createdBy: actor.name, at });
+    await audit(tx, { actor, action: 'account.password-link', object: { id, name: account.email }, at });
     return link;
   });
 }
@@ -139,34 +139,34 @@ async function lockAccount(tx: Transaction, { id, staysOwner }: { id: string; st
   return account;
 }
 
-type AccountHolder = { by: SignedIn };
+type AccountHolder = { actor: SignedIn };
 type PasswordChange = AccountHolder & { current: string; password: string; caller: ConsoleCaller };
 
 /** Newest first. */
-export async function listOwnSessions({ database, clock }: AccountDependencies, { by }: AccountHolder) {
-  const sessions = await listConsoleSessions(database, { accountId: by.id, at: clock.realNow() });
-  return sessions.map((session) => ({ ...session, isThis: session.id === by.sessionId }));
+export async function listOwnSessions({ database, clock }: AccountDependencies, { actor }: AccountHolder) {
+  const sessions = await listConsoleSessions(database, { accountId: actor.id, at: clock.realNow() });
+  return sessions.map((session) => ({ ...session, isThis: session.id === actor.sessionId }));
 }
 
 /** @throws ServiceError NOT_FOUND */
 export async function endOwnSession(
   { database, clock }: AccountDependencies,
-  { by, id }: AccountHolder & { id: string },
+  { actor, id }: AccountHolder & { id: string },
 ): Promise<void> {
   const at = clock.realNow();
   await inTransaction(database, async (tx) => {
-    if (!(await deleteSessionOf(tx, { accountId: by.id, id }))) throw new ServiceError('NOT_FOUND');
-    await audit(tx, { actor: by, action: 'session.end', object: { id }, at });
+    if (!(await deleteSessionOf(tx, { accountId: actor.id, id }))) throw new ServiceError('NOT_FOUND');
+    await audit(tx, { actor, action: 'session.end', object: { id }, at });
   });
 }
 
 /** Also ends all other sessions. @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED, PARAMETER_INVALID */
 export async function changeOwnPassword(deps: AccountDependencies, command: PasswordChange): Promise<void> {
   const { database, clock, passwords } = deps;
-  const { by, current, caller } = command;
-  if (by.id === null || by.email === null)
+  const { actor, current, caller } = command;
+  if (actor.id === null || actor.email === null)
     throw new ServiceError('PARAMETER_INVALID', { field: 'password', reason: 'belongs to an account' });
-  const { id, email, name, sessionId } = { ...by, id: by.id, email: by.email };
+  const { id, email, name, sessionId } = { ...actor, id: actor.id, email: actor.email };
   const password = readNewPassword(command.password, { email, name });
   await limitAttempts(database, { email, address: caller.address, at: clock.realNow() });
   const from = (await findPasswordHash(database, id)) ?? null;
@@ -180,6 +180,6 @@ export async function changeOwnPassword(deps: AccountDependencies, command: Pass
     await endPasswordLinks(tx, { accountId: id, at });
     await deleteSessionsOf(tx, { accountId: id, exceptId: sessionId });
     const object = { id, name: email };
-    await audit(tx, { actor: by, action: 'account.password', object, detail: { by: 'own hand' }, at });
+    await audit(tx, { actor, action: 'account.password', object, detail: { by: 'own hand' }, at });
   });
 }

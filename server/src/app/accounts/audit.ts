@@ -6,8 +6,34 @@ import type { AuditEntry, AuditFilters } from '../../storage/accounts/accounts.t
 import type { Queryable, Database } from '../../storage/database.ts';
 import type { PasswordHash } from './password-hash.ts';
 
-/** The user who acts in the console, and the user's name in the log. */
-export type Actor = { id: string | null; name: string };
+/** The caller of a use case, with the name that records and the audit log show. */
+export type Actor =
+  /** A user of the console; the start link of a sandbox opens it without an account, and has no id. */
+  | { kind: 'account'; id: string | null; name: string }
+  /** A visitor of the console who has not signed in. */
+  | { kind: 'visitor'; name: string }
+  /** A caller of the API. */
+  | { kind: 'program'; name: string }
+  | { kind: 'command-line'; name: string }
+  /** Carillon itself, for example the restore of a backup. */
+  | { kind: 'system'; name: string };
+
+/**
+ * The actions, or their first parts, that are logged of each kind of actor. The API log has the calls of programs; only the
+ * apps that they change are in the audit log as well.
+ */
+const loggedActions: Record<Actor['kind'], readonly string[]> = {
+  account: [''],
+  visitor: [''],
+  program: ['app.'],
+  'command-line': ['account.', 'app.', 'campaign.winner', 'credential.', 'event-stream.', 'person.'],
+  system: [],
+};
+
+/** Returns the account as the actor of its own sign-in. */
+export function accountActor({ id, name }: { id: string; name: string }): Actor {
+  return { kind: 'account', id, name };
+}
 
 export type Audited = {
   actor: Actor;
@@ -24,15 +50,20 @@ export type Audited = {
   shownAt?: Date;
 };
 
-/** Writes an audit log entry in the transaction of the change, so that no change goes unlogged. */
+/**
+ * Writes an audit log entry in the transaction of the change, so that no change goes unlogged. Nothing is written for an actor
+ * whose action is not among `loggedActions`.
+ */
 export async function audit(tx: Queryable, entry: Audited): Promise<void> {
+  const { actor } = entry;
+  if (!loggedActions[actor.kind].some((logged) => entry.action.startsWith(logged))) return;
   await insertAuditEntry(tx, {
     id: makeId(entry.at),
     workspaceId: entry.workspaceId ?? null,
     at: entry.at,
     shownAt: entry.shownAt ?? null,
-    actorId: entry.actor.id,
-    actorName: entry.actor.name,
+    actorId: actor.kind === 'account' ? actor.id : null,
+    actorName: actor.name,
     action: entry.action,
     objectKind: entry.action.split('.', 1)[0]!,
     objectId: entry.object?.id ?? null,
@@ -53,7 +84,7 @@ export type AccountDependencies = {
 export type ConsoleAccountDependencies = AccountDependencies & { isSandbox: boolean };
 
 /** The signed-in user. The start link of a sandbox opens the console without an account, as an owner. */
-export type SignedIn = Actor & { sessionId: string; email: string | null; role: Role };
+export type SignedIn = Extract<Actor, { kind: 'account' }> & { sessionId: string; email: string | null; role: Role };
 
 /** The source of a call to the console. */
 export type ConsoleCaller = { address: string; userAgent: string };

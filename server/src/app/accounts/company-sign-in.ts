@@ -18,7 +18,7 @@ import {
   takeCompanySignIn,
 } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './audit.ts';
-import { audit } from './audit.ts';
+import { accountActor, audit } from './audit.ts';
 import { notingFailure, openSession, limitSource } from './sign-in.ts';
 import { companySignInSeconds } from '../../domain/limits/access.ts';
 
@@ -121,7 +121,7 @@ async function end(
     if (account.disabledAt || !(await noteSignIn(tx, { id: account.id, at }))) return refuse('disabled');
     const object = { id: account.id, name: account.email };
     const detail = { address: caller.address, by: provider.name };
-    await audit(tx, { actor: account, action: 'account.sign-in', object, detail, at });
+    await audit(tx, { actor: accountActor(account), action: 'account.sign-in', object, detail, at });
     return openSession(tx, { accountId: account.id, caller, at });
   });
 }
@@ -146,7 +146,7 @@ async function findOrAdmit(tx: Transaction, { claims, rules, at }: Eligibility):
   const object = { id: account.id, name: account.email };
   // Marks an address that was accepted on trust.
   const detail = { issuer, ...(read.basis !== 'verified' && { address: read.basis }) };
-  await audit(tx, { actor: account, action: 'account.link', object, detail, at });
+  await audit(tx, { actor: accountActor(account), action: 'account.link', object, detail, at });
   return account;
 }
 
@@ -165,7 +165,13 @@ async function create(
   const created = await insertAccount(tx, { id: makeId(at), email, name, role, passwordHash: null, at });
   if (!created) return refuse('taken');
   const detail = { role, by: invitation ? `invitation of ${invitation.createdBy}` : 'first sign-in' };
-  await audit(tx, { actor: created, action: 'account.create', object: { id: created.id, name: email }, detail, at });
+  await audit(tx, {
+    actor: accountActor(created),
+    action: 'account.create',
+    object: { id: created.id, name: email },
+    detail,
+    at,
+  });
   return created;
 }
 

@@ -22,7 +22,7 @@ import type { LinkPurpose } from '../../storage/accounts/accounts.ts';
 import { deleteSessionsOf } from '../../storage/accounts/console-sessions.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction, Queryable } from '../../storage/database.ts';
-import { audit } from './audit.ts';
+import { accountActor, audit } from './audit.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession, ConsoleAccountDependencies } from './audit.ts';
 import { notingFailure, openSession, requirePasswords } from './sign-in.ts';
 
@@ -113,7 +113,7 @@ export async function setPasswordByLink(
       await setPasswordHash(tx, { id: account.id, passwordHash });
       await deleteSessionsOf(tx, { accountId: account.id });
       const object = { id: account.id, name: account.email };
-      await audit(tx, { actor: account, action: 'account.password', object, detail: { by: 'link' }, at });
+      await audit(tx, { actor: accountActor(account), action: 'account.password', object, detail: { by: 'link' }, at });
       return openSession(tx, { accountId: account.id, caller, at });
     });
   });
@@ -158,7 +158,13 @@ async function createAccount(tx: Transaction, account: NewAccount): Promise<Open
   if (!created) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
   await noteSignIn(tx, { id: created.id, at });
   const object = { id: created.id, name: created.email };
-  await audit(tx, { actor: created, action: 'account.create', object, detail: { role: created.role }, at });
+  await audit(tx, {
+    actor: accountActor(created),
+    action: 'account.create',
+    object,
+    detail: { role: created.role },
+    at,
+  });
   return openSession(tx, { accountId: created.id, caller, at });
 }
 

@@ -19,7 +19,7 @@ import {
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import { countEvent, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
-import { audit } from './audit.ts';
+import { accountActor, audit } from './audit.ts';
 import type {
   AccountDependencies,
   ConsoleCaller,
@@ -60,7 +60,13 @@ async function openByPassword(deps: AccountDependencies, command: SignInCommand)
     if (!(await noteSignIn(tx, { id: account.id, at, passwordHash: account.passwordHash })))
       throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the account was changed meanwhile' });
     const object = { id: account.id, name: account.email };
-    await audit(tx, { actor: account, action: 'account.sign-in', object, detail: { address: caller.address }, at });
+    await audit(tx, {
+      actor: accountActor(account),
+      action: 'account.sign-in',
+      object,
+      detail: { address: caller.address },
+      at,
+    });
     return openSession(tx, { accountId: account.id, caller, at });
   });
 }
@@ -132,7 +138,7 @@ async function findSignedIn(
     throw new ServiceError('AUTHENTICATION_INVALID', { detail: 'no open console session' });
   if (at.getTime() - found.lastSeenAt.getTime() >= seenMilliseconds)
     await touchConsoleSession(database, { tokenHash, at });
-  return { ...(found.account ?? sandboxOwner), sessionId: found.sessionId };
+  return { kind: 'account', ...(found.account ?? sandboxOwner), sessionId: found.sessionId };
 }
 
 const sandboxOwner = { id: null, name: 'Console', email: null, role: 'owner' } as const;
@@ -215,7 +221,7 @@ async function noteFailedSignIn(tx: Transaction, { way, caller, email, reason, a
   const counted = await count(tx, { operation: 'failed-sign-in', subject, at });
   if (!counted) return;
   await audit(tx, {
-    actor: { id: null, name: 'somebody' },
+    actor: { kind: 'visitor', name: 'somebody' },
     action: 'account.sign-in-failed',
     ...objectOf(account),
     detail: {

@@ -7,6 +7,7 @@ import { campaignCreationWindows, campaignCallsPerMinute, campaignCallWindows } 
 import { takeCampaignRequestId } from '../../storage/campaigns/campaigns.ts';
 import type { Database, Transaction, Queryable } from '../../storage/database.ts';
 import { findLimitWindows } from '../../storage/limits/sliding-windows.ts';
+import type { Actor } from '../accounts/audit.ts';
 import { countCall } from '../segments/segment-limits.ts';
 import type { CampaignTotals } from './search-campaigns.ts';
 
@@ -33,12 +34,9 @@ export const documentedAuthoringLimits: AuthoringLimits = {
 /** The caller, and how a repeated request is recognised (decision D4). */
 export type AuthoringCaller = {
   workspaceId: string;
-  /** Name of the key. */
-  requestedBy: string;
+  actor: Actor;
   idempotencyKey: string | undefined;
   rawBody: string;
-  /** Writes the console's audit log entry, in the transaction of the change. */
-  note?: (tx: Transaction, campaignId: string) => Promise<void>;
 };
 
 /**

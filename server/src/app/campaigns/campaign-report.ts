@@ -32,6 +32,8 @@ export type CampaignKey = { workspaceId: string; id: string };
 const maxFailureGroups = 100;
 export const runsPerPage = 15;
 
+export type CampaignReports = ReturnType<typeof makeCampaignReport>;
+
 /** Reports everything about one campaign. */
 export function makeCampaignReport({ database, clock }: { database: Database; clock: Clock }) {
   const timelineOf = makeCampaignTimeline({ database, clock });

@@ -1,4 +1,3 @@
-import { partNames } from '../../domain/campaign-document/campaign.ts';
 import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import { mergeParts } from '../../domain/campaign-document/changes.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -16,110 +15,96 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { lockWorkspace } from '../../storage/workspaces.ts';
 import { audit } from '../accounts/audit.ts';
-import type { SignedIn } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
 import { requireWorkspace } from '../workspaces.ts';
 import type { AuthoringDependencies } from './authoring.ts';
-import { createDraft } from './create-campaign.ts';
+import { authoredParts, createDraft } from './create-campaign.ts';
 
 type Key = { workspaceId: string; id: string };
-type Change = { workspaceId: string; by: SignedIn };
+type Change = { workspaceId: string; actor: Actor };
 
-/** Campaigns stored as templates; each change writes an audit log entry. */
-export function makeConsoleTemplates(deps: AuthoringDependencies) {
-  const { database, clock } = deps;
-  return {
-    /** By name. @throws ServiceError NOT_FOUND */
-    async list(workspaceId: string): Promise<CampaignTemplate[]> {
-      await requireWorkspace(database, workspaceId);
-      return listCampaignTemplates(database, workspaceId);
-    },
+/** Lists templates by name. @throws ServiceError NOT_FOUND */
+export async function listTemplates(
+  { database }: Pick<AuthoringDependencies, 'database'>,
+  workspaceId: string,
+): Promise<CampaignTemplate[]> {
+  await requireWorkspace(database, workspaceId);
+  return listCampaignTemplates(database, workspaceId);
+}
 
-    /** Stores the parts of a campaign. @throws ServiceError PARAMETER_INVALID */
-    async create({ by, workspaceId, name, of, parts }: Change & { name: string; of: string; parts: CampaignParts }) {
-      const at = clock.now();
-      const template = {
-        ...{ id: makeId(at), workspaceId, at, createdBy: by.name },
-        name: readName(name),
-        parts: kept(parts),
-      };
-      await inTransaction(database, async (tx) => {
-        const outcome = await insertCampaignTemplate(tx, { ...template, maxTemplates: maxCampaignTemplates });
-        if (outcome === 'taken') throw nameTaken();
-        if (outcome === 'full')
-          throw new ServiceError('PARAMETER_INVALID', {
-            field: 'name',
-            reason: `is one more than the ${maxCampaignTemplates} templates that a workspace may have`,
-          });
-        const object = { id: template.id, name: template.name };
-        await audit(tx, {
-          actor: by,
-          workspaceId,
-          action: 'template.create',
-          object,
-          detail: { of },
-          at: clock.realNow(),
-        });
+/** Stores the parts of a campaign, `of`, as a template. @throws ServiceError PARAMETER_INVALID */
+export async function createTemplate(
+  { database, clock }: Pick<AuthoringDependencies, 'database' | 'clock'>,
+  { actor, workspaceId, name: given, of, parts }: Change & { name: string; of: string; parts: CampaignParts },
+): Promise<{ id: string }> {
+  const at = clock.now();
+  const id = makeId(at);
+  const name = readName(given);
+  await inTransaction(database, async (tx) => {
+    const row = { id, workspaceId, name, parts: authoredParts(parts), createdBy: actor.name, at };
+    const outcome = await insertCampaignTemplate(tx, { ...row, maxTemplates: maxCampaignTemplates });
+    if (outcome === 'taken') throw nameTaken();
+    if (outcome === 'full')
+      throw new ServiceError('PARAMETER_INVALID', {
+        field: 'name',
+        reason: `is one more than the ${maxCampaignTemplates} templates that a workspace may have`,
       });
-      return { id: template.id };
-    },
+    const object = { id, name };
+    await audit(tx, { actor, workspaceId, action: 'template.create', object, detail: { of }, at: clock.realNow() });
+  });
+  return { id };
+}
 
-    /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-    async rename({ by, name: given, ...key }: Change & Key & { name: string }): Promise<void> {
-      const at = clock.now();
-      const name = readName(given);
-      await inTransaction(database, async (tx) => {
-        await lockWorkspace(tx, key.workspaceId);
-        const template = await requireTemplate(tx, key);
-        if (!(await renameCampaignTemplate(tx, { ...key, name, at }))) throw nameTaken();
-        const entry = { object: { id: key.id, name }, detail: { from: template.name }, at: clock.realNow() };
-        await audit(tx, { actor: by, workspaceId: key.workspaceId, action: 'template.rename', ...entry });
-      });
-    },
+/** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+export async function renameTemplate(
+  { database, clock }: Pick<AuthoringDependencies, 'database' | 'clock'>,
+  { actor, name: given, workspaceId, id }: Change & Key & { name: string },
+): Promise<void> {
+  const at = clock.now();
+  const name = readName(given);
+  await inTransaction(database, async (tx) => {
+    await lockWorkspace(tx, workspaceId);
+    const { name: from } = await requireTemplate(tx, { workspaceId, id });
+    if (!(await renameCampaignTemplate(tx, { workspaceId, id, name, at }))) throw nameTaken();
+    const object = { id, name };
+    await audit(tx, { actor, workspaceId, action: 'template.rename', object, detail: { from }, at: clock.realNow() });
+  });
+}
 
-    /** Campaigns made from it stay. @throws ServiceError NOT_FOUND */
-    async remove({ by, ...key }: Change & Key): Promise<void> {
-      await inTransaction(database, async (tx) => {
-        await lockWorkspace(tx, key.workspaceId);
-        const { name } = await requireTemplate(tx, key);
-        await deleteCampaignTemplate(tx, key);
-        const entry = { object: { id: key.id, name }, at: clock.realNow() };
-        await audit(tx, { actor: by, workspaceId: key.workspaceId, action: 'template.delete', ...entry });
-      });
-    },
+/** Campaigns created from it stay. @throws ServiceError NOT_FOUND */
+export async function removeTemplate(
+  { database, clock }: Pick<AuthoringDependencies, 'database' | 'clock'>,
+  { actor, workspaceId, id }: Change & Key,
+): Promise<void> {
+  await inTransaction(database, async (tx) => {
+    await lockWorkspace(tx, workspaceId);
+    const { name } = await requireTemplate(tx, { workspaceId, id });
+    await deleteCampaignTemplate(tx, { workspaceId, id });
+    await audit(tx, { actor, workspaceId, action: 'template.delete', object: { id, name }, at: clock.realNow() });
+  });
+}
 
-    /** Creates a draft from it, with its name. @throws ServiceError NOT_FOUND, CAMPAIGN_CREATION_LIMITED */
-    async use({ by, ...key }: Change & Key): Promise<{ id: string }> {
-      const { workspaceId } = key;
-      const at = clock.now();
-      return inTransaction(database, async (tx) => {
-        const { name, parts } = await requireTemplate(tx, key);
-        const named = mergeParts(parts, { basic_details: { name } });
-        const draft = await createDraft(tx, { workspaceId, createdBy: by.name, parts: named, limits: deps.limits, at });
-        const object = { id: draft.id, name };
-        await audit(tx, {
-          actor: by,
-          workspaceId,
-          action: 'campaign.create',
-          object,
-          detail: { template: key.id },
-          at: clock.realNow(),
-        });
-        return draft;
-      });
-    },
-  };
+/** Creates a draft from a template, with its name. @throws ServiceError NOT_FOUND, CAMPAIGN_CREATION_LIMITED */
+export async function createFromTemplate(
+  { database, clock, limits }: AuthoringDependencies,
+  { actor, workspaceId, id }: Change & Key,
+): Promise<{ id: string }> {
+  const at = clock.now();
+  return inTransaction(database, async (tx) => {
+    const { name, parts: kept } = await requireTemplate(tx, { workspaceId, id });
+    const parts = mergeParts(kept, { basic_details: { name } });
+    const draft = await createDraft(tx, { workspaceId, createdBy: actor.name, parts, limits, at });
+    const object = { id: draft.id, name };
+    const detail = { template: id };
+    await audit(tx, { actor, workspaceId, action: 'campaign.create', object, detail, at: clock.realNow() });
+    return draft;
+  });
 }
 
 async function requireTemplate(tx: Queryable, key: Key): Promise<CampaignTemplate> {
   const template = await findCampaignTemplate(tx, key);
   if (!template) throw new ServiceError('NOT_FOUND', { detail: 'no such template' });
   return template;
-}
-
-/** Leaves out the requester, which is different for each use. */
-function kept(parts: CampaignParts): CampaignParts {
-  const names = [...partNames, 'channel', 'campaign_delivery_type'];
-  return Object.fromEntries(Object.entries(parts).filter(([name]) => names.includes(name)));
 }
 
 function readName(given: string): string {

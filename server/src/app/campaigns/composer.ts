@@ -2,14 +2,11 @@ import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
-import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
 import { withinTime } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { listAttributeNames } from '../../storage/users/identifiers.ts';
 import { findWorkspaceControls } from '../../storage/workspaces.ts';
-import { audit } from '../accounts/audit.ts';
-import type { SignedIn } from '../accounts/audit.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
 import {
   checkCampaign,
@@ -19,23 +16,12 @@ import {
   countAudience,
 } from './check-campaign.ts';
 import type { CheckedCampaign, AudienceCount } from './check-campaign.ts';
-import { changeDraftCampaign, createDraftCampaign, publishDraftCampaign } from './create-campaign.ts';
+import { changeDraftCampaign } from './create-campaign.ts';
 import { editCampaign } from './edit-campaign.ts';
 import { findCampaignSegment } from './prepare-campaign.ts';
-import { testCampaign } from './test-campaign.ts';
-import type { TestCommand, TestResult } from './test-campaign.ts';
 
-type By = { by: SignedIn };
-type Key = { workspaceId: string; id: string };
-type Noted = By & {
-  workspaceId: string;
-  action: `campaign.${string}`;
-  name?: string;
-  detail?: Record<string, unknown>;
-};
 type Composed = { workspaceId: string; parts: CampaignParts };
-type Written = By & Composed;
-type TestRequest = By & Omit<TestCommand, keyof AuthoringCaller | 'requestId'> & { workspaceId: string };
+type ComposedChange = AuthoringCaller & Composed & { id: string };
 
 /** The count, or why there is none. Counting has a time limit, because the size of an audience is unknown beforehand. */
 export type CountAnswer =
@@ -49,8 +35,7 @@ const maxAttributes = 500;
 const sampledPerBucket = 2;
 const maxEvents = 50;
 
-// Use cases for the console's composer. Storing and sending go through the use cases of V5 (and V1's change of live campaigns),
-// on behalf of the signed-in user, with an audit log entry.
+// Use cases for the console's composer. It stores and sends through the use cases of V5 and V1.
 
 /** Returns what a campaign may use in a workspace. @throws ServiceError NOT_FOUND */
 export async function readComposerResources({ database, clock }: AuthoringDependencies, workspaceId: string) {
@@ -96,78 +81,22 @@ export async function countComposed(
   return { kind: 'counted', count: counted.result };
 }
 
-/** @throws ServiceError as createDraftCampaign */
-export async function createComposed(deps: AuthoringDependencies, request: Written): Promise<{ id: string }> {
-  const { by, workspaceId, parts } = request;
-  await requireControls(deps.database, workspaceId);
-  const caller = callerOf(deps, { workspaceId, by, action: 'campaign.create', ...nameOf(parts) });
-  return createDraftCampaign(deps, { ...caller, parts, createdBy: by.name });
-}
-
 /**
- * A draft stays a draft; a scheduled or live campaign is changed immediately.
+ * Changes a campaign. A draft stays a draft; a scheduled or live campaign is changed immediately.
  *
  * @returns the id of the document that holds the change
  * @throws ServiceError as changeDraftCampaign, editCampaign
  */
-export async function changeComposed(deps: AuthoringDependencies, request: Written & Key): Promise<{ id: string }> {
-  const { by, workspaceId, id, parts: change } = request;
-  const { status } = await requireCampaign(deps, { workspaceId, id });
-  const caller = callerOf(deps, { workspaceId, by, action: 'campaign.change', ...nameOf(change), detail: { status } });
-  const command = { ...caller, id, change, updatedBy: by.name };
-  return status === 'DRAFT' ? changeDraftCampaign(deps, command) : editCampaign(deps, command);
-}
-
-/** Sends or schedules a draft. @throws ServiceError as publishDraftCampaign */
-export async function publishComposed(deps: AuthoringDependencies, request: Key & By): Promise<{ id: string }> {
-  const { by, workspaceId, id } = request;
-  const { parts } = await requireCampaign(deps, { workspaceId, id });
-  return publishDraftCampaign(deps, {
-    ...callerOf(deps, { workspaceId, by, action: 'campaign.publish', ...nameOf(parts ?? {}) }),
-    id,
-  });
-}
-
-/** Sends to named users, marked as a test. @throws ServiceError as testCampaign */
-export async function testComposed(deps: AuthoringDependencies, request: TestRequest): Promise<TestResult[]> {
-  const { by, workspaceId, ...asked } = request;
-  await requireControls(deps.database, workspaceId);
-  // Without the users: the log outlives them.
-  const detail = { asked: asked.values.length };
-  const caller = callerOf(deps, { workspaceId, by, action: 'campaign.test', detail });
-  return (await testCampaign(deps, { ...caller, ...asked, requestId: undefined })).results;
-}
-
-/** The change and its audit log entry are one transaction. */
-function callerOf(
-  { clock }: AuthoringDependencies,
-  { workspaceId, by, action, name, detail = {} }: Noted,
-): AuthoringCaller {
-  return {
-    workspaceId,
-    requestedBy: by.name,
-    idempotencyKey: undefined,
-    rawBody: '',
-    note: (tx, id) => {
-      const object = { id, ...(name === undefined ? {} : { name }) };
-      return audit(tx, { actor: by, workspaceId, action, object, detail, at: clock.realNow() });
-    },
-  };
+export async function changeComposed(deps: AuthoringDependencies, request: ComposedChange): Promise<{ id: string }> {
+  const { workspaceId, id, parts: change, ...caller } = request;
+  const campaign = await findAuthoredCampaign(deps.database, { workspaceId, id });
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  const command = { ...caller, workspaceId, id, change, updatedBy: caller.actor.name };
+  return campaign.status === 'DRAFT' ? changeDraftCampaign(deps, command) : editCampaign(deps, command);
 }
 
 async function requireControls(database: Database, workspaceId: string) {
   const controls = await findWorkspaceControls(database, workspaceId);
   if (!controls) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
   return controls;
-}
-
-async function requireCampaign({ database }: AuthoringDependencies, key: Key): Promise<AuthoredCampaign> {
-  const campaign = await findAuthoredCampaign(database, key);
-  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
-  return campaign;
-}
-
-function nameOf(parts: CampaignParts): { name?: string } {
-  const { name } = (parts.basic_details ?? {}) as { name?: unknown };
-  return typeof name === 'string' ? { name } : {};
 }

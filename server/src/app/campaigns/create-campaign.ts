@@ -1,10 +1,11 @@
-import { readCampaign } from '../../domain/campaign-document/campaign.ts';
+import { partNames, readCampaign } from '../../domain/campaign-document/campaign.ts';
 import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import { mergeParts } from '../../domain/campaign-document/changes.ts';
 import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import { makeId } from '../../domain/ids.ts';
+import { maxCampaignNameCharacters } from '../../domain/limits/campaigns.ts';
 import {
   insertAuthoredCampaign,
   findAuthoredCampaign,
@@ -12,8 +13,12 @@ import {
   updateAuthoredCampaign,
 } from '../../storage/campaigns/authored-campaigns.ts';
 import type { AuthoredCampaign, AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
+import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
+import { requireWorkspace } from '../workspaces.ts';
 import { countCreation, takeRequestId } from './authoring.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
 import { liveColumns, statusOf, startSending, storeAudience, listenForEvents } from './go-live.ts';
@@ -50,22 +55,26 @@ export type DraftChange = AuthoringCaller & { id: string; change: CampaignParts;
 
 /** Creates a V5 draft (fact 6.1). @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
 export function createDraftCampaign(deps: AuthoringDependencies, command: DraftCommand): Promise<{ id: string }> {
+  const { actor, workspaceId, parts } = command;
   return once(deps, { caller: command, operation: 'create' }, async (tx) => {
     const draft = await createDraft(tx, { ...command, limits: deps.limits, at: deps.clock.now() });
-    await command.note?.(tx, draft.id);
+    const object = { id: draft.id, ...nameIn(parts) };
+    await audit(tx, { actor, workspaceId, action: 'campaign.create', object, at: deps.clock.realNow() });
     return draft;
   });
 }
 
 /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_DRAFT, CAMPAIGN_REQUEST_INVALID */
 export function changeDraftCampaign(deps: AuthoringDependencies, command: DraftChange): Promise<{ id: string }> {
-  const { workspaceId, id, requestedBy } = command;
+  const { actor, workspaceId, id } = command;
   return once(deps, { caller: command, operation: `change:${id}` }, async (tx) => {
     const draft = await lockDraft(tx, { workspaceId, id });
     const columns = draftColumns(mergeParts(draft.parts, command.change));
-    const updatedBy = command.updatedBy ?? requestedBy;
+    const updatedBy = command.updatedBy ?? actor.name;
     await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at: deps.clock.now() });
-    await command.note?.(tx, id);
+    const object = { id, ...nameIn(command.change) };
+    const detail = { status: draft.status };
+    await audit(tx, { actor, workspaceId, action: 'campaign.change', object, detail, at: deps.clock.realNow() });
     return { id };
   });
 }
@@ -88,7 +97,7 @@ export function publishDraftCampaign(
   deps: AuthoringDependencies,
   command: AuthoringCaller & { id: string },
 ): Promise<{ id: string }> {
-  const { workspaceId, id, requestedBy } = command;
+  const { actor, workspaceId, id } = command;
   return once(deps, { caller: command, operation: `status:${id}` }, async (tx) => {
     const draft = await lockAuthoredCampaign(tx, { workspaceId, id });
     if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
@@ -96,8 +105,9 @@ export function publishDraftCampaign(
       const reason = `${draft.deliveryType} campaign that is ${draft.status}`;
       throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'PUBLISH', reason });
     }
-    await publishDraft(tx, { workspaceId, id, parts: draft.parts, updatedBy: requestedBy, at: deps.clock.now() });
-    await command.note?.(tx, id);
+    await publishDraft(tx, { workspaceId, id, parts: draft.parts, updatedBy: actor.name, at: deps.clock.now() });
+    const object = { id, ...nameIn(draft.parts) };
+    await audit(tx, { actor, workspaceId, action: 'campaign.publish', object, at: deps.clock.realNow() });
     return { id };
   });
 }
@@ -112,14 +122,58 @@ function once(
   return answerOnce(deps, asked, work);
 }
 
+/** Returns the name that parts contain, which an audit log entry about them shows. */
+export function nameIn(parts: CampaignParts): { name?: string } {
+  const { name } = (parts.basic_details ?? {}) as { name?: unknown };
+  return typeof name === 'string' ? { name } : {};
+}
+
+type Clone = { actor: Actor; workspaceId: string; id: string; name: string; parts: CampaignParts };
+
+/**
+ * Creates a draft with the parts of another campaign, named as a copy.
+ *
+ * @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED
+ */
+export async function cloneCampaign(
+  { database, clock, limits }: AuthoringDependencies,
+  { actor, workspaceId, id, name: original, parts: of }: Clone,
+): Promise<{ id: string }> {
+  const name = nameOfCopy(original);
+  const parts = mergeParts(authoredParts(of), { basic_details: { name } });
+  return await inTransaction(database, async (tx) => {
+    const draft = await createDraft(tx, { workspaceId, createdBy: actor.name, parts, limits, at: clock.now() });
+    const object = { id: draft.id, name };
+    const detail = { of: id };
+    await audit(tx, { actor, workspaceId, action: 'campaign.clone', object, detail, at: clock.realNow() });
+    return draft;
+  });
+}
+
+/** Leaves out the requester, which is different for each use of the parts. */
+export function authoredParts(parts: CampaignParts): CampaignParts {
+  const names = [...partNames, 'channel', 'campaign_delivery_type'];
+  return Object.fromEntries(Object.entries(parts).filter(([name]) => names.includes(name)));
+}
+
+function nameOfCopy(name: string): string {
+  const suffix = ' (copy)';
+  return [...name].slice(0, maxCampaignNameCharacters - suffix.length).join('') + suffix;
+}
+
 export type NewDraft = Pick<DraftCommand, 'workspaceId' | 'parts' | 'createdBy'> & {
   limits: AuthoringDependencies['limits'];
   at: Date;
 };
 
-/** Creates a draft in the caller's transaction. @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
+/**
+ * Creates a draft in the caller's transaction.
+ *
+ * @throws ServiceError NOT_FOUND, CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED
+ */
 export async function createDraft(tx: Transaction, draft: NewDraft): Promise<{ id: string }> {
   const { workspaceId, createdBy, limits, at } = draft;
+  await requireWorkspace(tx, workspaceId);
   const columns = draftColumns(draft.parts);
   await countCreation(tx, { workspaceId, limits, at });
   const id = makeId(at);

@@ -20,9 +20,10 @@ import { findSearchSettings } from '../../storage/campaigns/campaign-search.ts';
 import { dropWinner, inheritWinner } from '../../storage/campaigns/variations.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hasOpenRuns } from '../../storage/runs/campaign-runs.ts';
+import { audit } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
-import { publishDraft } from './create-campaign.ts';
+import { nameIn, publishDraft } from './create-campaign.ts';
 import { liveColumns, storeAudience, listenForEvents, statusOf } from './go-live.ts';
 import { invalidCampaign, requirePrepared } from './prepare-campaign.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
@@ -42,13 +43,15 @@ export type EditCommand = AuthoringCaller & {
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_EDITABLE, CAMPAIGN_REQUEST_INVALID
  */
 export async function editCampaign(deps: AuthoringDependencies, command: EditCommand): Promise<{ id: string }> {
-  const { workspaceId, idempotencyKey: key, rawBody, updatedBy } = command;
+  const { actor, workspaceId, idempotencyKey: key, rawBody, updatedBy } = command;
   const at = deps.clock.now();
   return answerOnce(deps, { workspaceId, operation: `campaign:edit:${command.id}`, key, rawBody, at }, async (tx) => {
     const campaign = await lockNewest(tx, command);
     const parts = mergeParts(campaign.parts, command.change);
     const id = await editNewest(tx, { workspaceId, campaign, parts, updatedBy, at });
-    await command.note?.(tx, id);
+    const object = { id, ...nameIn(command.change) };
+    const detail = { status: campaign.status };
+    await audit(tx, { actor, workspaceId, action: 'campaign.change', object, detail, at: deps.clock.realNow() });
     return { id };
   });
 }

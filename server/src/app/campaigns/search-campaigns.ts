@@ -9,6 +9,7 @@ import {
   hasCampaign,
   readCampaignRecords,
   countCampaigns,
+  readListedFigures,
 } from '../../storage/campaigns/campaign-search.ts';
 import type {
   CampaignOrder,
@@ -74,6 +75,13 @@ export async function searchCampaigns(
       : await beyondPolicies(tx, () => totals.count(tx, { workspaceId, selection, fewIds }));
     return { campaigns, totalCount };
   });
+}
+
+/** Searches as V5 does and adds each campaign's figures; undefined for campaigns without a run. */
+export async function searchWithFigures(deps: SearchDependencies, request: Omit<CampaignSearchRequest, 'version'>) {
+  const { campaigns } = await searchCampaigns(deps, { ...request, version: 'V5' });
+  const figures = new Map((await readListedFigures(deps.database, campaigns)).map((found) => [found.id, found]));
+  return campaigns.map((campaign) => ({ campaign, figures: figures.get(campaign.id) }));
 }
 
 /** Returns the light list (fact 4.7): the page that a search would return, with figures of its campaigns' runs. */

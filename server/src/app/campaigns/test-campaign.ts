@@ -9,7 +9,9 @@ import type { Transaction } from '../../storage/database.ts';
 import { insertAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { insertTargetedRuns } from '../../storage/runs/runs.ts';
 import { noteRunLocales } from '../../storage/runs/run-states.ts';
+import { audit } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
+import { requireWorkspace } from '../workspaces.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
 import { findNamedUsers, readShownCampaign } from './preview-campaign.ts';
 import type { ShownCampaign } from './preview-campaign.ts';
@@ -34,12 +36,13 @@ export type TestAnswer = { campaignId: string | undefined; results: TestResult[]
  * Sends a campaign to named users through the normal fan-out: a run of audience `User`, marked as a test, of a separate
  * campaign that no search finds.
  *
- * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID, IDEMPOTENCY_CONFLICT, CAMPAIGN_REQUEST_REPEATED
+ * @throws ServiceError NOT_FOUND, CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID, IDEMPOTENCY_CONFLICT, CAMPAIGN_REQUEST_REPEATED
  */
 export async function testCampaign(deps: AuthoringDependencies, command: TestCommand): Promise<TestAnswer> {
-  const { workspaceId, idempotencyKey: key, rawBody } = command;
+  const { actor, workspaceId, idempotencyKey: key, rawBody } = command;
   const at = deps.clock.now();
   return answerOnce(deps, { workspaceId, operation: 'campaign:test', key, rawBody, at }, async (tx) => {
+    await requireWorkspace(tx, workspaceId);
     await takeRequestId(tx, { workspaceId, operation: 'test', requestId: command.requestId, at });
     const definition = await readShownCampaign(tx, { ...command, namedIn: 'test_campaign_meta.' });
     const found = await findUsers(tx, command);
@@ -50,7 +53,10 @@ export async function testCampaign(deps: AuthoringDependencies, command: TestCom
     }));
     if (users.size === 0) return { campaignId: undefined, results };
     const campaignId = await sendTest(tx, { command, definition, users: [...users.values()], at });
-    await command.note?.(tx, campaignId);
+    // Without the users: the log outlives them.
+    const detail = { asked: command.values.length };
+    const object = { id: campaignId };
+    await audit(tx, { actor, workspaceId, action: 'campaign.test', object, detail, at: deps.clock.realNow() });
     return { campaignId, results };
   });
 }
@@ -92,7 +98,7 @@ async function sendTest(tx: Transaction, { command, definition, users, at }: Sen
     status: 'SENDING',
     nextAt: null,
     isTest: true,
-    createdBy: command.requestedBy,
+    createdBy: command.actor.name,
     at,
   });
   const run = { id: makeId(at), workspaceId, campaignId: id, at, sendUntil: sendUntil(definition.settings, at) };

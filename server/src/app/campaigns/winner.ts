@@ -20,6 +20,7 @@ import {
 import type { VariedCampaign, BegunBucket, OpenChunk, OpenRun } from '../../storage/campaigns/variations.ts';
 import { inSnapshot } from '../../storage/database.ts';
 import type { Transaction, Database, Queryable } from '../../storage/database.ts';
+import { audit } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
 import { always } from '../stats.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
@@ -30,12 +31,7 @@ export type WinnerChoice =
   { kind: 'variation'; variation: number } | { kind: 'figures'; measure: LearningMeasure } | { kind: 'none' };
 
 export type WinnerDependencies = Omit<AuthoringDependencies, 'limits'>;
-export type WinnerCommand = Omit<AuthoringCaller, 'note'> & {
-  id: string;
-  choice: WinnerChoice;
-  /** Writes the audit log entry in the transaction of the change, for callers that are not programs with a key. */
-  noteWinner?: (tx: Transaction, change: { campaign: VariedCampaign; winner: number | null }) => Promise<void>;
-};
+export type WinnerCommand = AuthoringCaller & { id: string; choice: WinnerChoice };
 
 /**
  * Names the variation for all users who were not sent to yet. It applies from the first bucket that has not begun in current
@@ -47,25 +43,28 @@ export async function nameWinner(deps: WinnerDependencies, command: WinnerComman
   const { workspaceId, id, idempotencyKey: key, rawBody } = command;
   const at = deps.clock.now();
   const once = { workspaceId, operation: `campaign:winner:${id}`, key, rawBody, at };
-  await retryChanges(() => answerOnce(deps, once, (tx) => nameInTransaction(tx, { command, at })));
+  await retryChanges(() =>
+    answerOnce(deps, once, (tx) => nameInTransaction(tx, { command, at, realAt: deps.clock.realNow() })),
+  );
   return readWinner(deps, { workspaceId, id });
 }
 
-type Naming = { command: WinnerCommand; at: Date };
+type Naming = { command: WinnerCommand; at: Date; realAt: Date };
 
-async function nameInTransaction(tx: Transaction, { command, at }: Naming): Promise<object> {
-  const { workspaceId, id, choice, requestedBy: by, noteWinner } = command;
+async function nameInTransaction(tx: Transaction, { command, at, realAt }: Naming): Promise<object> {
+  const { actor, workspaceId, id, choice } = command;
   const campaign = await requireVariedCampaign(tx, { workspaceId, id });
   requireOpen(campaign, choice);
   const winner = await chooseWinner(tx, { workspaceId, campaign, choice });
   if (winner === campaign.winner) return {};
-  await sendWinnerToRest(tx, {
-    ...{ campaign, winner },
-    note: async () => {
-      if (!(await setWinner(tx, { campaign, winner, by, at }))) throw new ChangedMeanwhileError(id);
-    },
-  });
-  await noteWinner?.(tx, { campaign, winner });
+  await sendWinnerToRest(tx, { campaign, winner, by: actor.name, at });
+  const detail = {
+    variation: winner === null ? null : variationName(winner),
+    // The console offers no choice by figures, and logs no metric.
+    ...(actor.kind === 'command-line' && { metric: choice.kind === 'figures' ? choice.measure : null }),
+  };
+  const object = { id, name: campaign.name };
+  await audit(tx, { actor, workspaceId, action: 'campaign.winner', object, detail, at: realAt });
   return {};
 }
 
@@ -174,11 +173,11 @@ function ofVariation<Row extends { variation: number | null }>(rows: readonly Ro
 }
 
 type ToSend = {
-  campaign: { id: string };
+  campaign: VariedCampaign;
   /** Null restores the variations' shares. */
   winner: number | null;
-  /** Stores the winner and locks the campaign. */
-  note: () => Promise<void>;
+  by: string;
+  at: Date;
 };
 
 /**
@@ -186,7 +185,7 @@ type ToSend = {
  * A window under way is recorded in its chunk: messages that it may have sent stay as they are, and windows opened later use
  * the winner. A run that waits for its start reads the winner from the campaign.
  */
-async function sendWinnerToRest(tx: Transaction, { campaign, winner, note }: ToSend): Promise<void> {
+async function sendWinnerToRest(tx: Transaction, { campaign, winner, by, at }: ToSend): Promise<void> {
   const runs = await lockOpenRuns(tx, campaign.id);
   const started = runs.filter(({ hasStarted }) => hasStarted);
   const runIds = started.map(({ id }) => id);
@@ -204,7 +203,7 @@ async function sendWinnerToRest(tx: Transaction, { campaign, winner, note }: ToS
     const hasBegun = begun.some(({ runId }) => runId === run.id) || chunks.some((chunk) => isUnderWay(chunk, run));
     await setGroupUsers(tx, { runId: run.id, groupUsers: regroup(run.groupUsers, hasBegun ? null : winner) });
   }
-  await note();
+  if (!(await setWinner(tx, { campaign, winner, by, at }))) throw new ChangedMeanwhileError(campaign.id);
   // A run created after the runs were locked and before the campaign was locked may have started without the winner.
   const known = new Set(runs.map(({ id }) => id));
   const open = await listOpenRunIds(tx, campaign.id);

@@ -8,7 +8,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { defaultAccessTokenMinutes } from '../../domain/limits/access.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
 import {
   archiveApiKey,
   findApiKey,
@@ -22,92 +22,87 @@ import {
 } from '../../storage/keys/api-keys.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { audit } from '../accounts/audit.ts';
-import type { SignedIn } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
 import { requireWorkspace } from '../workspaces.ts';
-import { makeKeyCurl } from './key-curl.ts';
 
-type Call = { by: SignedIn; workspaceId: string; url: string };
+export type KeyDependencies = { database: Database; clock: Clock; encryption: Encryption };
+
+type Change = { actor: Actor; workspaceId: string };
 
 /** A newly created key: its secret is shown only here. */
-export type MadeKey = { key: ApiKey; secret: string; curl: string };
+export type MadeKey = { key: ApiKey; secret: string; dbName: string };
 
-/** Use cases of the console that create, show, rotate and revoke keys; each change writes an audit log entry. */
-export function makeConsoleKeys(deps: {
-  database: Database;
-  clock: Clock;
-  encryption: Encryption;
-  headerPrefix: string;
-}) {
-  const { database, clock, headerPrefix } = deps;
-
-  return {
-    /** Newest first. @throws ServiceError NOT_FOUND */
-    async list(workspaceId: string): Promise<ApiKey[]> {
-      await requireWorkspace(database, workspaceId);
-      return listApiKeys(database, workspaceId);
-    },
-
-    /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-    async create(command: Call & { kind: KeyKind; name: string; accessTokenMinutes?: number }): Promise<MadeKey> {
-      const { by, workspaceId, url, ...settings } = command;
-      const { dbName } = await requireWorkspace(database, workspaceId);
-      const at = clock.now();
-      return await inTransaction(database, async (tx) => {
-        const { key, secret } = await createKey(deps, tx, { ...settings, workspaceId, at });
-        const object = { id: key.id, name: key.name };
-        await audit(tx, {
-          actor: by,
-          workspaceId,
-          action: 'key.create',
-          object,
-          detail: { kind: key.kind },
-          at: clock.realNow(),
-        });
-        return { key, secret, curl: makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret, headerPrefix }) };
-      });
-    },
-
-    /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-    async rotate(command: Call & { id: string; overlapHours: number }): Promise<MadeKey & { endsAt: Date }> {
-      const { by, workspaceId, url, id, overlapHours } = command;
-      const { dbName } = await requireWorkspace(database, workspaceId);
-      const at = clock.now();
-      return inTransaction(database, async (tx) => {
-        const { key, secret, endsAt } = await rotateKey(deps, tx, { workspaceId, keyId: id, overlapHours, at });
-        const detail = { successor: key.id, endsAt: endsAt.toISOString() };
-        await audit(tx, {
-          actor: by,
-          workspaceId,
-          action: 'key.rotate',
-          object: { id, name: key.name },
-          detail,
-          at: clock.realNow(),
-        });
-        const curl = makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret, headerPrefix });
-        return { key, secret, curl, endsAt };
-      });
-    },
-
-    /** Permanent and immediate. Revoking twice changes nothing. @throws ServiceError NOT_FOUND */
-    async revoke({ by, workspaceId, id }: Omit<Call, 'url'> & { id: string }): Promise<void> {
-      const at = clock.now();
-      await inTransaction(database, async (tx) => {
-        const key = await findApiKey(tx, { workspaceId, id });
-        if (!key) throw new ServiceError('NOT_FOUND');
-        if (!(await archiveApiKey(tx, { workspaceId, id, at }))) return;
-        await audit(tx, {
-          actor: by,
-          workspaceId,
-          action: 'key.revoke',
-          object: { id, name: key.name },
-          at: clock.realNow(),
-        });
-      });
-    },
-  };
+/** Lists keys, newest first. @throws ServiceError NOT_FOUND */
+export async function listKeys({ database }: Pick<KeyDependencies, 'database'>, workspaceId: string) {
+  await requireWorkspace(database, workspaceId);
+  return listApiKeys(database, workspaceId);
 }
 
-export type ConsoleKeys = ReturnType<typeof makeConsoleKeys>;
+/** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+export async function issueKey(
+  deps: KeyDependencies,
+  command: Change & { kind: KeyKind; name: string; accessTokenMinutes?: number },
+): Promise<MadeKey> {
+  const { actor, workspaceId, ...settings } = command;
+  const { database, clock } = deps;
+  const { dbName } = await requireWorkspace(database, workspaceId);
+  const at = clock.now();
+  return await inTransaction(database, async (tx) => {
+    const { key, secret } = await createKey(deps, tx, { ...settings, workspaceId, at });
+    const object = { id: key.id, name: key.name };
+    const detail = { kind: key.kind };
+    await audit(tx, { actor, workspaceId, action: 'key.create', object, detail, at: clock.realNow() });
+    return { key, secret, dbName };
+  });
+}
+
+/**
+ * Creates a successor of a key, with its kind, name, scopes and lifetime. The old key stays valid for the overlap, so
+ * that callers can switch without a gap, and is then archived (engine/housekeeping/expiry.ts).
+ *
+ * @throws ServiceError NOT_FOUND, also for an archived key; PARAMETER_INVALID for one that was rotated already
+ */
+export async function rotateKey(
+  deps: KeyDependencies,
+  command: Change & { keyId: string; overlapHours: number },
+): Promise<MadeKey & { endsAt: Date }> {
+  const { actor, workspaceId, keyId: id, overlapHours } = command;
+  const { database, clock } = deps;
+  const { dbName } = await requireWorkspace(database, workspaceId);
+  const at = clock.now();
+  return inTransaction(database, async (tx) => {
+    const old = await findApiKey(tx, { workspaceId, id });
+    if (!old || old.archivedAt) throw new ServiceError('NOT_FOUND');
+    const endsAt = new Date(at.getTime() + overlapHours * 3_600_000);
+    if (!(await endApiKeyAt(tx, { workspaceId, id, endsAt })))
+      throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason: 'was rotated already' });
+    const { kind, name, scopes, accessTokenMinutes } = old;
+    const { key, secret } = await createKey(deps, tx, { workspaceId, kind, name, scopes, accessTokenMinutes, at });
+    const detail = { successor: key.id, endsAt: endsAt.toISOString() };
+    await audit(tx, { actor, workspaceId, action: 'key.rotate', object: { id, name }, detail, at: clock.realNow() });
+    return { key, secret, dbName, endsAt };
+  });
+}
+
+/**
+ * Archives a key permanently. It and all of its tokens fail from the commit on, on every node (decision D14). Archiving twice
+ * changes nothing.
+ *
+ * @throws ServiceError NOT_FOUND
+ */
+export async function archiveKey(
+  { database, clock }: Pick<KeyDependencies, 'database' | 'clock'>,
+  { actor, workspaceId, keyId: id }: Change & { keyId: string },
+): Promise<void> {
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    const key = await findApiKey(tx, { workspaceId, id });
+    if (!key) throw new ServiceError('NOT_FOUND');
+    if (!(await archiveApiKey(tx, { workspaceId, id, at }))) return;
+    const object = { id, name: key.name };
+    await audit(tx, { actor, workspaceId, action: 'key.revoke', object, at: clock.realNow() });
+  });
+}
 
 export type CreateKeyCommand = {
   workspaceId: string;
@@ -123,7 +118,7 @@ export type CreateKeyCommand = {
 };
 
 /**
- * Creates an API key. The secret is returned here and nowhere else: only its hash is stored and, for push keys, an encrypted
+ * Creates an API key in the caller's transaction. The secret is returned here and nowhere else: only its hash is stored and, for push keys, an encrypted
  * copy.
  *
  * @throws ServiceError PARAMETER_INVALID
@@ -176,27 +171,6 @@ export async function editKey(
 }
 
 /**
- * Creates a successor of a key, with its kind, name, scopes and lifetime. The old key stays valid for the overlap, so
- * that callers can switch without a gap, and is then archived (engine/housekeeping/expiry.ts).
- *
- * @throws ServiceError NOT_FOUND, also for an archived key; PARAMETER_INVALID for one that was rotated already
- */
-export async function rotateKey(
-  deps: { encryption: Encryption },
-  tx: Transaction,
-  command: { workspaceId: string; keyId: string; overlapHours: number; at: Date },
-): Promise<{ key: ApiKey; secret: string; endsAt: Date }> {
-  const { workspaceId, keyId: id, overlapHours, at } = command;
-  const old = await findApiKey(tx, { workspaceId, id });
-  if (!old || old.archivedAt) throw new ServiceError('NOT_FOUND');
-  const endsAt = new Date(at.getTime() + overlapHours * 3_600_000);
-  if (!(await endApiKeyAt(tx, { workspaceId, id, endsAt })))
-    throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason: 'was rotated already' });
-  const { kind, name, scopes, accessTokenMinutes } = old;
-  return { ...(await createKey(deps, tx, { workspaceId, kind, name, scopes, accessTokenMinutes, at })), endsAt };
-}
-
-/**
  * Generates a new secret for a key and returns it once. The old value and all tokens issued under it are invalid from the
  * commit on, on every node (decision D14).
  *
@@ -214,22 +188,6 @@ export async function regenerateKey(
     const key = await replaceApiKeySecret(tx, { ...id, ...storedSecret(encryption, secret, old) });
     if (!key) throw new ServiceError('NOT_FOUND', { detail: 'the key is archived' });
     return { key, secret };
-  });
-}
-
-/**
- * Archives a key permanently. It and all of its tokens fail from the commit on, on every node (decision D14). Archiving twice
- * changes nothing.
- *
- * @throws ServiceError NOT_FOUND
- */
-export async function archiveKey(
-  { database }: { database: Database },
-  { workspaceId, keyId, at }: { workspaceId: string; keyId: string; at: Date },
-): Promise<void> {
-  await inTransaction(database, async (tx) => {
-    if (await archiveApiKey(tx, { workspaceId, id: keyId, at })) return;
-    if (!(await findApiKey(tx, { workspaceId, id: keyId }))) throw new ServiceError('NOT_FOUND');
   });
 }
 

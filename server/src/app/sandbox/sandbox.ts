@@ -14,7 +14,7 @@ import type { SignedIn } from '../accounts/audit.ts';
 import type { ClockAdvance, ClockProgress } from './clock-advance.ts';
 import type { DeviceBehaviour, VirtualDevices } from './sandbox-devices.ts';
 
-type By = { by: SignedIn };
+type By = { actor: SignedIn };
 export type ConsoleSandboxDependencies = { clock: Clock; sandbox: SandboxDependencies; devices: VirtualDevices };
 
 type DeviceOf = { workspaceId: string; behaviour: DeviceBehaviour };
@@ -23,9 +23,9 @@ export type ConsoleSandbox = ReturnType<typeof makeConsoleSandbox>;
 /** The sandbox as the console uses it; each change writes an audit log entry. */
 export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDependencies) {
   const noteOf =
-    ({ by, action, detail = {} }: By & { action: `sandbox.${string}`; detail?: Record<string, unknown> }) =>
+    ({ actor, action, detail = {} }: By & { action: `sandbox.${string}`; detail?: Record<string, unknown> }) =>
     (tx: Transaction) =>
-      audit(tx, { actor: by, action, detail, at: clock.realNow() });
+      audit(tx, { actor, action, detail, at: clock.realNow() });
 
   /** Returns the clock and the counters of the simulated providers. */
   async function read() {
@@ -43,43 +43,43 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
     report: devices.report,
 
     /** @throws ServiceError NOT_FOUND */
-    async addDevice({ by, ...device }: By & DeviceOf & { customerId: string; platform: Platform }) {
+    async addDevice({ actor, ...device }: By & DeviceOf & { customerId: string; platform: Platform }) {
       const { platform, behaviour } = device;
       await devices.add(
         { ...device, provider: null },
-        noteOf({ by, action: 'sandbox.device-add', detail: { platform, behaviour } }),
+        noteOf({ actor, action: 'sandbox.device-add', detail: { platform, behaviour } }),
       );
       return devices.list(device.workspaceId);
     },
 
     /** @throws ServiceError NOT_FOUND */
-    async changeDevice({ by, ...device }: By & DeviceOf & { id: string }) {
+    async changeDevice({ actor, ...device }: By & DeviceOf & { id: string }) {
       const { behaviour } = device;
-      await devices.change(device, noteOf({ by, action: 'sandbox.device-change', detail: { behaviour } }));
+      await devices.change(device, noteOf({ actor, action: 'sandbox.device-change', detail: { behaviour } }));
       return devices.list(device.workspaceId);
     },
 
     /** @throws ServiceError PARAMETER_INVALID, CLOCK_ADVANCING */
-    async moveClock({ move, by }: By & { move: ClockMove }) {
-      await moveClock(sandbox, { move, note: noteOf({ by, action: 'sandbox.clock', detail: move }) });
+    async moveClock({ move, actor }: By & { move: ClockMove }) {
+      await moveClock(sandbox, { move, note: noteOf({ actor, action: 'sandbox.clock', detail: move }) });
       return read();
     },
 
     /** Sets the faults that apply from now on; an empty list ends all. @throws ServiceError PARAMETER_INVALID */
-    async setFaults({ faults, by }: By & { faults: Record<string, unknown> }) {
-      await setFaults(sandbox, { faults, note: noteOf({ by, action: 'sandbox.faults', detail: faults }) });
+    async setFaults({ faults, actor }: By & { faults: Record<string, unknown> }) {
+      await setFaults(sandbox, { faults, note: noteOf({ actor, action: 'sandbox.faults', detail: faults }) });
       return read();
     },
 
     /** Resets demo workspace, counters and faults to the seed. @throws ServiceError PARAMETER_INVALID, OVERLOADED */
-    async reset({ by }: By) {
-      await resetSandbox(sandbox, { note: noteOf({ by, action: 'sandbox.reset' }) });
+    async reset({ actor }: By) {
+      await resetSandbox(sandbox, { note: noteOf({ actor, action: 'sandbox.reset' }) });
       return read();
     },
 
     /** Empties inbox, counters and faults; users and campaigns stay. */
-    async empty({ by }: By) {
-      await clearInbox(sandbox, { note: noteOf({ by, action: 'sandbox.empty' }) });
+    async empty({ actor }: By) {
+      await clearInbox(sandbox, { note: noteOf({ actor, action: 'sandbox.empty' }) });
       return read();
     },
   };

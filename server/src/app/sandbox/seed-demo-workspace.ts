@@ -216,8 +216,8 @@ async function stopSending({ database, clock }: ResetDemoDependencies, workspace
   for (const campaignId of await listLiveCampaigns(database, workspaceId))
     await retryChanges(() =>
       inTransaction(database, async (tx) => {
-        const change = { workspaceId, campaignId, action: 'stop', by: 'the reset of the sandbox' } as const;
-        await changeInTransaction(tx, change, clock.now());
+        const actor = { kind: 'system', name: 'the reset of the sandbox' } as const;
+        await changeInTransaction(tx, { workspaceId, campaignId, action: 'stop', actor }, clock);
       }),
     );
 }

@@ -90,7 +90,7 @@ async function takeCohort(
     userCount: 0,
     expiryDays: null,
     expiresAt: null,
-    createdBy: command.requestedBy,
+    createdBy: command.actor.name,
     at,
   });
   if (!isNew) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.cohortName });

@@ -20,6 +20,7 @@ import {
   markSegmentFilling,
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
+import { audit } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
 import { requireWorkspace } from '../workspaces.ts';
 import { countFileOperation, requireSegmentQuota } from './segment-limits.ts';
@@ -75,12 +76,12 @@ export async function requestFileOperation(
 
 /** Does the same in the caller's transaction, for posted files. */
 export async function storeFileOperation(
-  deps: Pick<SegmentDependencies, 'limits'>,
+  { clock, limits }: Pick<SegmentDependencies, 'clock' | 'limits'>,
   tx: Transaction,
   request: SegmentCaller & { command: FileOperationCommand; at: Date },
 ): Promise<AcceptedOperation> {
-  const { workspaceId, command, at } = request;
-  const { limits } = deps;
+  const { actor, workspaceId, command, at } = request;
+  await requireWorkspace(tx, workspaceId);
   const segment =
     command.kind === 'CREATE'
       ? await createSegment(tx, { ...request, command, limits })
@@ -97,9 +98,13 @@ export async function storeFileOperation(
     fileUrl: command.fileUrl,
     callbackUrl: command.callbackUrl,
     emails: command.emails,
-    requestedBy: request.requestedBy,
+    requestedBy: actor.name,
     at,
   });
+  const action = command.fileUrl === null ? 'segment.upload' : 'segment.fetch';
+  const object = { id: segment.id, name: segment.name };
+  const detail = { operation: operationId };
+  await audit(tx, { actor, workspaceId, action, object, detail, at: clock.realNow() });
   ringAfterCommit(tx, 'segments');
   return { segmentId: segment.id, segmentName: segment.name, operationId, requestId };
 }
@@ -108,7 +113,7 @@ type Creation = SegmentCaller & { command: CreateFileSegment; at: Date; limits: 
 
 async function createSegment(
   tx: Transaction,
-  { workspaceId, requestedBy, command, at, limits }: Creation,
+  { workspaceId, actor, command, at, limits }: Creation,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
   // A used name is reported before a reached limit of active segments (fact 2.1: 409); the insert decides between two
   // concurrent requests.
@@ -135,7 +140,7 @@ async function createSegment(
     userCount: 0,
     expiryDays: command.expiryDays,
     expiresAt: new Date(at.getTime() + command.expiryDays * 24 * 3_600_000),
-    createdBy: requestedBy,
+    createdBy: actor.name,
     at,
   });
   if (!isNew) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
@@ -173,8 +178,6 @@ export type PostedFile = SegmentCaller & {
   command: FileOperationCommand & { fileUrl: null };
   /** The bytes of the file as they arrive; read once, and not at all if the operation is rejected anyway. */
   bytes: AsyncIterable<Uint8Array>;
-  /** Writes an entry with the operation, in its transaction. */
-  note?: (tx: Transaction, accepted: AcceptedOperation) => Promise<void>;
 };
 
 /**
@@ -206,12 +209,11 @@ export async function postFile(
 function storeFile(
   deps: PostFileDependencies,
   session: Session,
-  { note, ...request }: Omit<PostedFile, 'bytes'>,
+  request: Omit<PostedFile, 'bytes'>,
 ): Promise<AcceptedOperation> {
   return inTransaction(session, async (tx) => {
     const accepted = await storeFileOperation(deps, tx, { ...request, at: deps.clock.now() });
     await storeStagedFile(tx, accepted.operationId);
-    await note?.(tx, accepted);
     return accepted;
   });
 }
@@ -252,7 +254,6 @@ class WouldBeAccepted extends Error {}
 async function refuseBeforeReading(deps: PostFileDependencies, request: Omit<PostedFile, 'bytes'>): Promise<void> {
   try {
     await inTransaction(deps.database, async (tx) => {
-      await requireWorkspace(tx, request.workspaceId);
       await storeFileOperation(deps, tx, { ...request, at: deps.clock.now() });
       throw new WouldBeAccepted();
     });

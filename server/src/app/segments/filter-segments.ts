@@ -21,7 +21,9 @@ import {
   updateFilterSegment,
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
+import { audit } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
+import { requireWorkspace } from '../workspaces.ts';
 import { countCall, requireSegmentQuota } from './segment-limits.ts';
 import type { Once, SegmentCaller, SegmentDependencies } from './segment-limits.ts';
 import { archivedSegmentShownDays, filterSegmentWindows } from '../../domain/limits/segments.ts';
@@ -33,9 +35,6 @@ export type GivenFilters = { sent: unknown; filter: GroupFilter };
 export type FilterTreesCommand = { included: GivenFilters; excluded: GivenFilters | undefined };
 
 export type FilterSegmentCommand = FilterTreesCommand & { name: string };
-
-/** Writes an entry with a filter segment, in its transaction. */
-type Noted = { note?: (tx: Transaction, id: string) => Promise<void> };
 
 const maxListed = 1_000;
 
@@ -81,13 +80,14 @@ export function createFilterSegment(deps: SegmentDependencies, request: CreateRe
   return answerOnce(deps, once, async (tx) => ({ id: await storeFilterSegment(deps, tx, request) }));
 }
 
-type CreateRequest = SegmentCaller & Noted & { command: FilterSegmentCommand; source?: 'API' | 'CONSOLE' };
+type CreateRequest = SegmentCaller & { command: FilterSegmentCommand };
 
 async function storeFilterSegment(
   { clock, limits }: SegmentDependencies,
   tx: Transaction,
-  { workspaceId, requestedBy, command, source = 'API', note }: CreateRequest,
+  { workspaceId, actor, command }: CreateRequest,
 ): Promise<string> {
+  await requireWorkspace(tx, workspaceId);
   const at = clock.now();
   const filters = await prepareFilters(tx, { workspaceId, command, ownId: undefined });
   await requireSegmentQuota(tx, { workspaceId, limits });
@@ -100,7 +100,7 @@ async function storeFilterSegment(
     name: command.name,
     kind: 'FILTER',
     state: 'READY',
-    source,
+    source: actor.kind === 'account' ? 'CONSOLE' : 'API',
     attributeName: null,
     attributeType: null,
     partner: null,
@@ -108,19 +108,19 @@ async function storeFilterSegment(
     userCount: null,
     expiryDays: null,
     expiresAt: null,
-    createdBy: requestedBy,
+    createdBy: actor.name,
     at,
   });
   if (!isNew) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
-  await note?.(tx, id);
+  const object = { id, name: command.name };
+  await audit(tx, { actor, workspaceId, action: 'segment.create', object, at: clock.realNow() });
   return id;
 }
 
-export type FilterSegmentChange = Noted & {
-  workspaceId: string;
-  /** An e-mail address, or the name of the key. */
-  updatedBy: string;
+export type FilterSegmentChange = SegmentCaller & {
   id: string;
+  /** An email address that the caller names; by default the name of the actor. */
+  updatedBy?: string | undefined;
   /** Keeps the values that are not given. */
   change: (present: Segment) => FilterSegmentCommand;
 };
@@ -130,13 +130,17 @@ export async function changeFilterSegment(
   { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
   request: FilterSegmentChange,
 ): Promise<void> {
-  await inTransaction(database, (tx) => changeLocked(tx, { ...request, at: clock.now() }));
+  const { actor, workspaceId, id } = request;
+  await inTransaction(database, async (tx) => {
+    const { name } = await changeLocked(tx, { ...request, at: clock.now() });
+    await audit(tx, { actor, workspaceId, action: 'segment.change', object: { id, name }, at: clock.realNow() });
+  });
 }
 
 async function changeLocked(
   tx: Transaction,
-  { workspaceId, id, updatedBy, change, at, note }: FilterSegmentChange & { at: Date },
-): Promise<void> {
+  { workspaceId, id, actor, updatedBy = actor.name, change, at }: FilterSegmentChange & { at: Date },
+): Promise<FilterSegmentCommand> {
   // Name, filters and references are checked before they are written: two concurrent changes would not see each other's.
   await lockSegmentsOfWorkspace(tx, workspaceId);
   const present = await lockSegment(tx, { workspaceId, id });
@@ -155,7 +159,7 @@ async function changeLocked(
     at,
   });
   if (!isStored) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
-  await note?.(tx, id);
+  return command;
 }
 
 type Preparation = {

@@ -11,15 +11,16 @@ import {
   resendMessage,
 } from '../../storage/outbox/outbox.ts';
 import type { LogCursor } from '../../storage/outbox/outbox.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor, Audited } from '../accounts/audit.ts';
 import { requireWorkspace } from '../workspaces.ts';
-import type { Noted } from './segments.ts';
+import type { SegmentCaller } from './segment-limits.ts';
 
 // Shows and resends a segment's callbacks and emails, for the console and the command line.
 
 type MessageDependencies = { database: Database; clock: Clock };
 
-export type WebhookSecretDependencies = {
-  database: Database;
+export type WebhookSecretDependencies = MessageDependencies & {
   /** Returns the secret that signs a workspace's callbacks; the first call creates it. */
   webhookSecretOf: (tx: Queryable, workspaceId: string) => Promise<string>;
 };
@@ -50,13 +51,10 @@ export async function readCallback({ database }: MessageDependencies, key: Key) 
 }
 
 /** Sends a callback again, with the whole schedule of attempts. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-export async function resendCallback(deps: MessageDependencies, { note, ...key }: Key & Noted) {
-  const { database, clock } = deps;
-  const isDue = await inTransaction(database, async (tx) => {
-    const isResent = await resendMessage(tx, { channel: 'callbacks', ...key, at: clock.now() });
-    if (isResent) await note?.(tx);
-    return isResent;
-  });
+export async function resendCallback(deps: MessageDependencies, { actor, ...key }: Key & { actor: Actor }) {
+  const { id, url: name } = await readCallback(deps, key);
+  const entry = { actor, action: 'callback.resend', object: { id, name } } as const;
+  const isDue = await resend(deps, { channel: 'callbacks', key, entry });
   const callback = await readCallback(deps, key);
   if (isDue) return callback;
   const reason =
@@ -81,13 +79,10 @@ export async function readEmail({ database }: MessageDependencies, key: Key) {
 }
 
 /** Sends an email again, with the whole schedule of attempts. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-export async function resendEmail(deps: MessageDependencies, { note, ...key }: Key & Noted) {
-  const { database, clock } = deps;
-  const isDue = await inTransaction(database, async (tx) => {
-    const isResent = await resendMessage(tx, { channel: 'emails', ...key, at: clock.now() });
-    if (isResent) await note?.(tx);
-    return isResent;
-  });
+export async function resendEmail(deps: MessageDependencies, { actor, ...key }: Key & { actor: Actor }) {
+  const { id, subject: name } = await readEmail(deps, key);
+  const entry = { actor, action: 'mail.resend', object: { id, name } } as const;
+  const isDue = await resend(deps, { channel: 'emails', key, entry });
   const email = await readEmail(deps, key);
   if (isDue) return email;
   const reason =
@@ -97,15 +92,27 @@ export async function resendEmail(deps: MessageDependencies, { note, ...key }: K
   throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason });
 }
 
+type Resend = { channel: 'callbacks' | 'emails'; key: Key; entry: Pick<Audited, 'actor' | 'action' | 'object'> };
+
+/** @returns false for a message that is still being sent or was sent again too often */
+function resend({ database, clock }: MessageDependencies, { channel, key, entry }: Resend): Promise<boolean> {
+  return inTransaction(database, async (tx) => {
+    const isResent = await resendMessage(tx, { channel, ...key, at: clock.now() });
+    if (isResent) await audit(tx, { ...entry, workspaceId: key.workspaceId, at: clock.realNow() });
+    return isResent;
+  });
+}
+
 /** @throws ServiceError NOT_FOUND */
 export async function readWebhookSecret(
-  { database, webhookSecretOf }: WebhookSecretDependencies,
-  { workspaceId, note }: { workspaceId: string } & Noted,
+  { database, clock, webhookSecretOf }: WebhookSecretDependencies,
+  { actor, workspaceId }: SegmentCaller,
 ): Promise<string> {
   await requireWorkspace(database, workspaceId);
   return inTransaction(database, async (tx) => {
     const secret = await webhookSecretOf(tx, workspaceId);
-    await note?.(tx);
+    const object = { id: workspaceId };
+    await audit(tx, { actor, workspaceId, action: 'webhook-secret.read', object, at: clock.realNow() });
     return secret;
   });
 }

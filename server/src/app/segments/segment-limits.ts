@@ -15,6 +15,7 @@ import type { Database, Queryable } from '../../storage/database.ts';
 import { countEvent, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
 import { sumCountedUsers } from '../../storage/segments/segment-operations.ts';
 import { countActiveSegments, lockSegmentsOfWorkspace } from '../../storage/segments/segments.ts';
+import type { Actor } from '../accounts/audit.ts';
 
 export type SegmentDependencies = {
   database: Database;
@@ -41,12 +42,8 @@ export const documentedSegmentLimits: SegmentLimits = {
   cohortRequestsPerMinute,
 };
 
-/** The caller; the responses to repeats and the records contain it. */
-export type SegmentCaller = {
-  workspaceId: string;
-  /** Name of the key or user. */
-  requestedBy: string;
-};
+/** The workspace and the caller, whose name is stored with segments and operations. */
+export type SegmentCaller = { workspaceId: string; actor: Actor };
 
 export type Once = { idempotencyKey: string | undefined; rawBody: string };
 

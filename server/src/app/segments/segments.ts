@@ -1,8 +1,13 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { archivedSegmentShownDays, maxRejectsKept } from '../../domain/limits/segments.ts';
 import { inSnapshot, inTransaction } from '../../storage/database.ts';
-import type { Transaction } from '../../storage/database.ts';
-import { isOperationOf, listOpenOperations } from '../../storage/segments/segment-members.ts';
+import type { Queryable, Transaction } from '../../storage/database.ts';
+import {
+  isOperationOf,
+  listCampaignsOfSegment,
+  listOpenOperations,
+  listSampleMembers,
+} from '../../storage/segments/segment-members.ts';
 import type { OpenOperation } from '../../storage/segments/segment-members.ts';
 import { listOperations, listRejects } from '../../storage/segments/segment-operations.ts';
 import {
@@ -16,9 +21,10 @@ import {
   unarchiveSegment,
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
+import { audit } from '../accounts/audit.ts';
 import { requireWorkspace } from '../workspaces.ts';
 import { requireSegmentQuota } from './segment-limits.ts';
-import type { SegmentDependencies } from './segment-limits.ts';
+import type { SegmentCaller, SegmentDependencies } from './segment-limits.ts';
 
 export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>;
 
@@ -50,9 +56,7 @@ export async function listShownSegments({ database, clock, limits }: ReadSegment
 /** Returns a segment and its newest operations. @throws ServiceError NOT_FOUND */
 export function readSegment({ database }: ReadSegmentsDependencies, key: Key) {
   return inSnapshot(database, async (tx) => {
-    const segment = await findSegmentById(tx, key);
-    if (!segment) throw new ServiceError('NOT_FOUND', { detail: `no segment ${key.id}` });
-    return withOperations(tx, segment);
+    return withOperations(tx, await requireSegment(tx, key));
   });
 }
 
@@ -86,21 +90,48 @@ function progressOf({ id }: Pick<Segment, 'id'>, open: readonly OpenOperation[])
   return first && { ...first, waiting: waiting.length };
 }
 
-/** Writes an entry with the change, in its transaction. */
-export type Noted = { note?: (tx: Transaction) => Promise<void> };
+/** Lists the campaigns that are or were sent to a segment, newest first. @throws ServiceError NOT_FOUND */
+export async function listSegmentCampaigns({ database }: ReadSegmentsDependencies, key: Key) {
+  await requireSegment(database, key);
+  return listCampaignsOfSegment(database, key);
+}
 
-export type NamedSegment = { workspaceId: string; name: string; segmentId: string | undefined };
+/** Returns the customer ids of some members of a segment. @throws ServiceError NOT_FOUND */
+export async function listSegmentMembers({ database }: ReadSegmentsDependencies, key: Key): Promise<string[]> {
+  const { version } = await requireSegment(database, key);
+  return listSampleMembers(database, { ...key, version });
+}
+
+async function requireSegment(tx: Queryable, key: Key): Promise<Segment> {
+  const segment = await findSegmentById(tx, key);
+  if (!segment) throw new ServiceError('NOT_FOUND', { detail: `no segment ${key.id}` });
+  return segment;
+}
+
+export type NamedSegment = SegmentCaller & { name: string; segmentId: string | undefined };
+
+/** Archives or unarchives the segment of an id. @throws ServiceError NOT_FOUND, SEGMENT_ACTIVE_LIMITED */
+export async function changeSegmentState(
+  deps: Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>,
+  { actor, workspaceId, id, action }: SegmentCaller & { id: string; action: 'archive' | 'unarchive' },
+): Promise<void> {
+  const { name } = await requireSegment(deps.database, { workspaceId, id });
+  const change = action === 'archive' ? archiveNamedSegment : unarchiveNamedSegment;
+  await change(deps, { actor, workspaceId, name, segmentId: id });
+}
 
 /** Archives a segment of any kind; an archived one stays archived. @throws ServiceError SEGMENT_NOT_FOUND */
 export async function archiveNamedSegment(
   { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
-  named: NamedSegment & Noted,
+  named: NamedSegment,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
   return await inTransaction(database, async (tx) => {
     const segment = await takeNamed(tx, named);
     await archiveSegment(tx, { id: segment.id, at: clock.now() });
-    await named.note?.(tx);
-    return { id: segment.id, name: segment.name };
+    const { id, name } = segment;
+    const { actor, workspaceId } = named;
+    await audit(tx, { actor, workspaceId, action: 'segment.archive', object: { id, name }, at: clock.realNow() });
+    return { id, name };
   });
 }
 
@@ -112,7 +143,7 @@ export async function archiveNamedSegment(
  */
 export async function unarchiveNamedSegment(
   { database, clock, limits }: Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>,
-  named: NamedSegment & Noted,
+  named: NamedSegment,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
   return await inTransaction(database, async (tx) => {
     // Locked before the segment, as in the creation of one.
@@ -120,8 +151,10 @@ export async function unarchiveNamedSegment(
     const segment = await takeNamed(tx, named);
     if (segment.state === 'ARCHIVED') await requireSegmentQuota(tx, { ...named, limits });
     await unarchiveSegment(tx, { id: segment.id, at: clock.now() });
-    await named.note?.(tx);
-    return { id: segment.id, name: segment.name };
+    const { id, name } = segment;
+    const { actor, workspaceId } = named;
+    await audit(tx, { actor, workspaceId, action: 'segment.unarchive', object: { id, name }, at: clock.realNow() });
+    return { id, name };
   });
 }
 

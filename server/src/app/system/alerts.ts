@@ -21,7 +21,7 @@ import { listRecentDays, readProviderAnswers, readProviderHealth } from './provi
 
 export type AlertDependencies = NotifyDependencies & { database: Database; clock: Clock };
 
-type Change = { by: SignedIn; workspaceId: string };
+type Change = { actor: SignedIn; workspaceId: string };
 
 const maxListed = 100;
 
@@ -43,7 +43,7 @@ export async function readAlertSettings(
 /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
 export async function changeAlertSettings(
   { database, clock }: AlertDependencies,
-  { by, workspaceId, ...asked }: Change & { webhookUrl: string; emails: string[]; mutedKinds: AlertKind[] },
+  { actor, workspaceId, ...asked }: Change & { webhookUrl: string; emails: string[]; mutedKinds: AlertKind[] },
 ): Promise<AlertSettings> {
   const { name } = await requireWorkspace(database, workspaceId);
   const settings: AlertSettings = {
@@ -60,7 +60,7 @@ export async function changeAlertSettings(
       muted: settings.mutedKinds,
     };
     await audit(tx, {
-      actor: by,
+      actor,
       workspaceId,
       action: 'alerts.change',
       object: { id: workspaceId, name },
@@ -76,7 +76,7 @@ export async function changeAlertSettings(
  *
  * @throws ServiceError NOT_FOUND, PARAMETER_INVALID
  */
-export async function testAlerts(deps: AlertDependencies, { by, workspaceId }: Change): Promise<void> {
+export async function testAlerts(deps: AlertDependencies, { actor, workspaceId }: Change): Promise<void> {
   const { database, clock } = deps;
   const { name } = await requireWorkspace(database, workspaceId);
   const settings = await readAlertSettings(deps, workspaceId);
@@ -90,7 +90,7 @@ export async function testAlerts(deps: AlertDependencies, { by, workspaceId }: C
   await inTransaction(database, async (tx) => {
     await notifyOfAlert(tx, { ...deps, event: 'test', alert, settings, workspaceName: name, at });
     await audit(tx, {
-      actor: by,
+      actor,
       workspaceId,
       action: 'alerts.test',
       object: { id: workspaceId, name },

@@ -250,9 +250,11 @@ async function restoreEverything(
 async function holdCampaigns(tx: Transaction, realAt: Date): Promise<Restored['held']> {
   const { clockOffsetMilliseconds, clockFrozenAt } = (await findInstallation(tx))!;
   const at = new Date((clockFrozenAt ?? realAt).getTime() + clockOffsetMilliseconds);
+  const clock = { now: () => at, realNow: () => realAt };
+  const actor = { kind: 'system', name: 'the restore of a backup' } as const;
   const underWay = await listCampaignsUnderWay(tx, at);
   for (const { id, workspaceId } of underWay)
-    await changeInTransaction(tx, { workspaceId, campaignId: id, action: 'pause', by: 'the restore of a backup' }, at);
+    await changeInTransaction(tx, { workspaceId, campaignId: id, action: 'pause', actor }, clock);
   return underWay;
 }
 

@@ -40,7 +40,7 @@ export type OverviewDependencies = {
   limits: Omit<ReadLimitsDependencies, 'database'>;
 };
 
-type OverviewQuery = { workspaceId: string | undefined; url: string; by: SignedIn };
+type OverviewQuery = { workspaceId: string | undefined; url: string; actor: SignedIn };
 
 const hourMilliseconds = 3_600_000;
 const maxShown = 20;
@@ -110,7 +110,7 @@ async function readLastHour(database: Database, { workspaceId, at }: LastHourQue
 /** @throws ServiceError NOT_FOUND */
 async function readOverview(deps: OverviewDependencies & { lastHour: LastHour }, query: OverviewQuery) {
   const { database, clock, lastHour } = deps;
-  const { url, by } = query;
+  const { url, actor } = query;
   const workspace = await findShown(database, query.workspaceId);
   const workspaceId = workspace.id;
   const at = clock.now();
@@ -129,7 +129,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       readInstallationFacts(deps, at),
       listEndingKeys(database, workspaceId),
       // The command contains a signature, so it requires the permission to see keys.
-      mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
+      mayDo(actor.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
     ]);
   const [endingKeys, curl] = more;
   const { nodes, queues, facts } = installation;

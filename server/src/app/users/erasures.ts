@@ -47,13 +47,13 @@ export function customerDigest(workspaceId: string, customerId: string): Buffer 
  */
 export async function cancelErasure(
   { database, clock }: { database: Database; clock: Clock },
-  { by, workspaceId, userId }: { by: Actor; workspaceId: string; userId: string },
+  { actor, workspaceId, userId }: { actor: Actor; workspaceId: string; userId: string },
 ): Promise<string> {
   return inTransaction(database, async (tx) => {
     const user = await findUserRecord(tx, { workspaceId, id: userId });
     const erasureId = user && (await deleteErasure(tx, { workspaceId, bucket: user.bucket, userId }));
     if (erasureId === undefined) throw new ServiceError('NOT_FOUND');
-    const line = { actor: by, workspaceId, action: 'person.erase-cancel' as const, object: { id: erasureId } };
+    const line = { actor, workspaceId, action: 'person.erase-cancel' as const, object: { id: erasureId } };
     await audit(tx, { ...line, at: clock.realNow() });
     return erasureId;
   });

@@ -108,7 +108,7 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
      *
      * @throws ServiceError NOT_FOUND
      */
-    async erase({ by, workspaceId, id }: Key & { by: SignedIn }): Promise<ErasureRecord> {
+    async erase({ actor, workspaceId, id }: Key & { actor: SignedIn }): Promise<ErasureRecord> {
       return retryDeadlock(
         async () =>
           await inTransaction(database, async (tx) => {
@@ -120,15 +120,15 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
             const erasure = (await findErasure(tx, { workspaceId, customerId: user.customerId }))!;
             const object = { id: erasure.id };
             const detail = { dueAt: erasure.dueAt.toISOString() };
-            await audit(tx, { actor: by, workspaceId, action: 'person.erase', object, detail, at: clock.realNow() });
+            await audit(tx, { actor, workspaceId, action: 'person.erase', object, detail, at: clock.realNow() });
             return erasure;
           }),
       );
     },
 
     /** @throws ServiceError NOT_FOUND, also if no erasure is pending */
-    async cancelErasure({ by, workspaceId, id }: Key & { by: SignedIn }): Promise<void> {
-      await cancelErasure({ database, clock }, { by, workspaceId, userId: id });
+    async cancelErasure({ actor, workspaceId, id }: Key & { actor: SignedIn }): Promise<void> {
+      await cancelErasure({ database, clock }, { actor, workspaceId, userId: id });
     },
   };
 }
@@ -161,7 +161,7 @@ function valuesOf(word: string): string[] {
   return [...new Set([word.normalize('NFC'), pushIdValue(word), ...number])];
 }
 
-type By = { by: Actor };
+type By = { actor: Actor };
 type NamedUser = { workspaceId: string; id: string };
 type DeviceKey = NamedUser & { deviceRowId: string };
 export type NewDevice = Omit<RegisterDeviceCommand, 'workspaceId' | 'customerId' | 'at'>;
@@ -188,7 +188,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
 
   /** Changes a user and writes the audit log entry in one transaction. */
   const change = <Result>(
-    { by, workspaceId, id, action }: By & NamedUser & { action: string },
+    { actor, workspaceId, id, action }: By & NamedUser & { action: string },
     work: (tx: Transaction, given: { user: UserRecord; at: Date }) => Promise<[Result, Record<string, unknown>]>,
   ): Promise<Result> =>
     retryDeadlock(
@@ -197,7 +197,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
           const at = clock.now();
           const user = await lockUser(tx, { workspaceId, id });
           const [result, detail] = await work(tx, { user, at });
-          const line = { actor: by, workspaceId, object: { id }, detail, at: clock.realNow(), shownAt: at };
+          const line = { actor, workspaceId, object: { id }, detail, at: clock.realNow(), shownAt: at };
           await audit(tx, { ...line, action: `person.${action}` });
           return result;
         }),
@@ -205,7 +205,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
 
   return {
     /** Creates a user, or changes the attributes of an existing one. @returns the id */
-    add: ({ by, workspaceId, customerId, attributes }: By & NewUser): Promise<{ id: string }> =>
+    add: ({ actor, workspaceId, customerId, attributes }: By & NewUser): Promise<{ id: string }> =>
       retryDeadlock(
         async () =>
           await inTransaction(database, async (tx) => {
@@ -214,7 +214,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
             await upsertUser(tx, { workspaceId, customerId, attributes, at });
             const { userId: id } = (await lockUserOrRetained(tx, { workspaceId, customerId }))!;
             const detail = { changed: Object.keys(attributes) };
-            const line = { actor: by, workspaceId, object: { id }, detail, at: clock.realNow(), shownAt: at };
+            const line = { actor, workspaceId, object: { id }, detail, at: clock.realNow(), shownAt: at };
             await audit(tx, { ...line, action: 'person.add' });
             return { id };
           }),

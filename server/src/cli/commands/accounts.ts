@@ -3,7 +3,7 @@ import { createPasswordLink, listAccountsAndInvitations } from '../../app/accoun
 import { createStartLink } from '../../app/accounts/links.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { findAccountByEmail, maxAccountsListed } from '../../storage/accounts/accounts.ts';
-import { withInstallation } from '../command-context.ts';
+import { commandLine, withInstallation } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonOption } from '../command-options.ts';
 import { printTable } from '../print-table.ts';
@@ -60,8 +60,7 @@ async function makePasswordLink(context: CommandContext, { email }: { email: str
   const account = await findAccountByEmail(database, email);
   if (!account || account.disabledAt)
     throw new StartError('SETTING_INVALID', 'There is no such account that can sign in; see: carillon accounts list.');
-  const by = { id: null, name: 'the command line' };
-  const { code, expiresAt } = await createPasswordLink({ database, clock }, { by, id: account.id });
+  const { code, expiresAt } = await createPasswordLink({ database, clock }, { actor: commandLine, id: account.id });
   const address = await formatOneTimeAddress(context, `/console/#new-password=${code}`);
   process.stdout.write(`Account  ${account.email}\nOpen     ${address}\nUntil    ${expiresAt.toISOString()}, once\n`);
 }

@@ -5,7 +5,7 @@ import { apnsEnvironments, declarativeModes } from '../../domain/apps.ts';
 import type { ApnsEnvironment, AppSettings } from '../../domain/apps.ts';
 import { payloadModes } from '../../domain/content/content.ts';
 import type { Platform } from '../../domain/content/content.ts';
-import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
+import { commandLine, withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonOption, workspaceOption } from '../command-options.ts';
 import { nothing, printTable } from '../print-table.ts';
@@ -88,8 +88,6 @@ type ChangeOptions = Of & Settings & { name?: string; restrictPackage?: Switch; 
 type Switch = 'on' | 'off';
 type App = { app: string };
 
-const by = { id: null, name: 'the command line' };
-
 const appsCommand = {
   async list({ database }: CommandContext, options: Workspace & Json): Promise<void> {
     const workspaceId = await findWorkspaceToUse(database, options.workspace);
@@ -163,5 +161,5 @@ function changed<T extends object>(before: T, changes: Changes<T>): T {
 
 async function name({ database }: CommandContext, { app, platform, workspace }: App & Of) {
   const workspaceId = await findWorkspaceToUse(database, workspace);
-  return { by, workspaceId, platform: platform.toUpperCase() as Platform, appId: app };
+  return { actor: commandLine, workspaceId, platform: platform.toUpperCase() as Platform, appId: app };
 }

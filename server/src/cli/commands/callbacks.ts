@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { listCallbacks, maxLogged, readWebhookSecret, resendCallback } from '../../app/segments/messages.ts';
 import { ensureWebhookSecret } from '../../engine/outbox/callbacks.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
+import { commandLine, withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonOption, workspaceOption } from '../command-options.ts';
 import { printTable } from '../print-table.ts';
@@ -56,15 +56,15 @@ async function printCallbacks(context: CommandContext, options: { workspace?: st
 
 async function sendAgain(context: CommandContext, options: { id: string; workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const { id, url } = await resendCallback(context, { workspaceId, id: options.id });
+  const { id, url } = await resendCallback(context, { actor: commandLine, workspaceId, id: options.id });
   process.stdout.write(`Callback   ${id}\nTo         ${url}\nDue now; a running node sends it.\n`);
 }
 
 async function printSecret(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const { database, encryption } = context;
+  const { encryption } = context;
   const webhookSecretOf = (tx: Queryable): Promise<string> =>
     ensureWebhookSecret({ database: tx, encryption }, workspaceId);
-  const secret = await readWebhookSecret({ database, webhookSecretOf }, { workspaceId });
+  const secret = await readWebhookSecret({ ...context, webhookSecretOf }, { actor: commandLine, workspaceId });
   process.stdout.write(`Workspace  ${workspaceId}\nSecret     ${secret}\n`);
 }

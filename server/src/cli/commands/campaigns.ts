@@ -1,6 +1,5 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { audit } from '../../app/accounts/audit.ts';
 import { changeCampaignState } from '../../app/campaigns/change-campaign-state.ts';
 import { makeCampaignTotals, readSearchSettings, searchCampaigns } from '../../app/campaigns/search-campaigns.ts';
 import type { CampaignRecord } from '../../app/campaigns/search-campaigns.ts';
@@ -22,7 +21,7 @@ import { findCampaignSummary, listCampaignSummaries } from '../../storage/campai
 import type { CampaignSummary } from '../../storage/campaigns/campaigns.ts';
 import { listCampaignRuns } from '../../storage/runs/campaign-runs.ts';
 import type { CampaignRun } from '../../storage/runs/campaign-runs.ts';
-import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
+import { commandLine, withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption, workspaceOption, parseCount } from '../command-options.ts';
 import { printJsonLine, printTable, takeNewest, toPlainLine, nothing } from '../print-table.ts';
@@ -138,7 +137,7 @@ async function changeCampaign(
   { id, workspace, json, action }: CampaignOptions & { action: CampaignAction },
 ): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, workspace);
-  const change = { workspaceId, campaignId: id, action, by: 'the command line' };
+  const change = { workspaceId, campaignId: id, action, actor: commandLine };
   const changed = await changeCampaignState({ database, clock }, change);
   switch (changed.kind) {
     case 'changed':
@@ -319,8 +318,6 @@ function registerWinner(program: Command, campaigns: Command): void {
 
 type WinnerOptions = { variation?: string; metric?: LearningMeasure; none?: true; json?: true; workspace?: string };
 
-const by = { id: null, name: 'the command line' };
-
 export async function winnerCommand(
   context: Pick<CommandContext, 'database' | 'clock' | 'encryption'>,
   { id, json, workspace, ...asked }: WinnerOptions & { id: string },
@@ -329,21 +326,7 @@ export async function winnerCommand(
   const key = { workspaceId, id };
   const choice = choiceOf(asked);
   const told = choice
-    ? await nameWinner(context, {
-        ...{ ...key, choice, requestedBy: by.name, idempotencyKey: undefined, rawBody: '' },
-        noteWinner: (tx, { campaign: { name }, winner }) => {
-          const detail = { variation: winner === null ? null : variationName(winner), metric: asked.metric ?? null };
-          const action = 'campaign.winner' as const;
-          return audit(tx, {
-            actor: by,
-            workspaceId,
-            action,
-            object: { id, name },
-            detail,
-            at: context.clock.realNow(),
-          });
-        },
-      })
+    ? await nameWinner(context, { ...key, choice, actor: commandLine, idempotencyKey: undefined, rawBody: '' })
     : await readWinner(context, key);
   if (json) return printJsonLine(presentWinner(told));
   printWinner(told);

@@ -11,7 +11,7 @@ import { makeShareProviderToken } from '../../engine/credentials.ts';
 import { makeAskProvider } from '../../providers/check-credential.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { listApps } from '../../storage/apps.ts';
-import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
+import { commandLine, withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonOption, workspaceOption, requireFile } from '../command-options.ts';
 import { findProviderEndpoints } from '../find-provider-endpoints.ts';
@@ -133,8 +133,6 @@ type SetHmsOptions = Workspace &
 type SetWebPushOptions = Workspace &
   OfApp & { subject: string; publicKey?: string; privateKeyFile?: string; inPlaceOf?: string };
 
-const by = { id: null, name: 'the command line' };
-
 const credentialsCommand = {
   async setFcm(context: CommandContext, options: SetFcmOptions): Promise<void> {
     await save(context, {
@@ -193,7 +191,7 @@ const credentialsCommand = {
     const deps = await composeCredentials(context);
     const refused: string[] = [];
     for (const { provider, appId: app } of await listConnected(deps, workspaceId)) {
-      const { check } = await checkCredential(deps, { by, workspaceId, provider, appId: app });
+      const { check } = await checkCredential(deps, { actor: commandLine, workspaceId, provider, appId: app });
       // The result of the proxy tunnel that the check used.
       const way = context.proxy && { proxy: context.proxy.state() };
       if (options.json) printJsonLine({ provider, app, ...check, ...way });
@@ -211,7 +209,13 @@ const credentialsCommand = {
     const { provider, app: appId = defaultAppId } = options;
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
     const whileSending = options.whileSending === true ? 'pause' : 'refuse';
-    await removeCredential(await composeCredentials(context), { by, workspaceId, provider, appId, whileSending });
+    await removeCredential(await composeCredentials(context), {
+      actor: commandLine,
+      workspaceId,
+      provider,
+      appId,
+      whileSending,
+    });
     const since =
       appId === defaultAppId
         ? 'runs that need it will pause'
@@ -226,7 +230,7 @@ async function save(context: CommandContext, { given, workspace, app = defaultAp
   const workspaceId = await findWorkspaceToUse(context.database, workspace);
   const deps = await composeCredentials(context);
   const connected = await connectCredential(deps, {
-    by,
+    actor: commandLine,
     workspaceId,
     given,
     appId: app,

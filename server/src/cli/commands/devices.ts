@@ -8,7 +8,7 @@ import { suspicionHours, suspicionSends } from '../../domain/users/devices.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { findUserOfSuspect } from '../../storage/devices/suspected-devices.ts';
 import type { SuspectPlace } from '../../storage/devices/suspected-devices.ts';
-import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
+import { commandLine, withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption, workspaceOption } from '../command-options.ts';
 import { printJsonLine, printTable, toPlainLine } from '../print-table.ts';
@@ -36,9 +36,6 @@ export function registerDevices(program: Command): void {
 }
 
 type Options = { workspace?: string; json?: true };
-
-const by = { id: null, name: 'the command line' };
-
 /** Prints all suspected devices, reading page by page. */
 async function printSuspects({ database }: CommandContext, options: Options): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
@@ -80,7 +77,7 @@ async function keep(
   device: { workspaceId: string; id: string; deviceRowId: string },
 ): Promise<boolean> {
   try {
-    await makeChangeUsers(context).changeDevice({ by, ...device, action: 'keep' });
+    await makeChangeUsers(context).changeDevice({ actor: commandLine, ...device, action: 'keep' });
     return true;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'NOT_FOUND') return false;

@@ -4,7 +4,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { listErasures } from '../../storage/users/erasures.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
-import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
+import { commandLine, withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption, workspaceOption } from '../command-options.ts';
 import { printJsonLine, printTable, takeNewest, toPlainLine } from '../print-table.ts';
@@ -32,8 +32,6 @@ export function registerErasures(program: Command): void {
 
 type ListErasuresOptions = { customer?: string; workspace?: string; json?: true };
 type CancelErasureOptions = { workspace?: string; json?: true };
-
-const by = { id: null, name: 'the command line' };
 const maxShown = 100;
 
 async function printErasures({ database }: CommandContext, options: ListErasuresOptions): Promise<void> {
@@ -81,7 +79,7 @@ async function cancelWaiting(
   user: { workspaceId: string; userId: string },
 ): Promise<string | undefined> {
   try {
-    return await cancelErasure(context, { by, ...user });
+    return await cancelErasure(context, { actor: commandLine, ...user });
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'NOT_FOUND') return undefined;
     throw error;

@@ -11,7 +11,7 @@ import {
 } from '../../app/event-streams.ts';
 import { streamedDeviceAttributes, streamedKinds } from '../../domain/events/event-streams.ts';
 import type { StreamedDeviceAttribute, StreamedKind } from '../../domain/events/event-streams.ts';
-import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
+import { commandLine, withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonOption, workspaceOption } from '../command-options.ts';
 import { nothing, printTable, takeNewest } from '../print-table.ts';
@@ -91,11 +91,8 @@ type Settings = {
   userAttributes?: string[];
   deviceAttributes?: StreamedDeviceAttribute[];
 };
-
-const by = { id: null, name: 'the command line' };
-
 async function named({ database }: CommandContext, { stream, workspace }: Stream & { workspace?: string | undefined }) {
-  return { workspaceId: await findWorkspaceToUse(database, workspace), id: stream, by };
+  return { workspaceId: await findWorkspaceToUse(database, workspace), id: stream, actor: commandLine };
 }
 
 const maxBatchesShown = 100;
@@ -123,7 +120,12 @@ const streamsCommand = {
   ): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, workspace);
     const rest = { events: [...streamedKinds], userAttributes: [], deviceAttributes: [] };
-    const { stream, secret } = await createEventStream(context, { ...rest, ...settings, workspaceId, by });
+    const { stream, secret } = await createEventStream(context, {
+      ...rest,
+      ...settings,
+      workspaceId,
+      actor: commandLine,
+    });
     process.stdout.write(`Stream  ${stream.id}\nTo      ${stream.url}\nSecret  ${secret}\n`);
   },
 

@@ -1,12 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { archiveKey, createKey, rotateKey } from '../../app/keys/keys.ts';
+import { archiveKey, issueKey, rotateKey } from '../../app/keys/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { StartError } from '../../start/start-errors.ts';
-import { inTransaction } from '../../storage/database.ts';
 import { listApiKeys } from '../../storage/keys/api-keys.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
-import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
+import { commandLine, withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption, workspaceOption } from '../command-options.ts';
 import { nothing, printJsonLine, printTable } from '../print-table.ts';
@@ -88,11 +87,11 @@ function stateOf({ archivedAt, endsAt }: ApiKey, at: Date): string {
 /** Prints the new secret, which is shown only once. */
 async function printNewKey(context: CommandContext, options: CreateKeyOptions): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const { key, secret } = await createKey(context, context.database, {
+  const { key, secret } = await issueKey(context, {
+    actor: commandLine,
     workspaceId,
     kind: options.kind,
     name: options.name,
-    at: context.clock.now(),
   });
   if (options.json) return printJsonLine({ workspaceId, id: key.id, kind: key.kind, secret });
   process.stdout.write(`Workspace  ${workspaceId}\nKey id     ${key.id}\nSecret     ${secret}\n`);
@@ -100,18 +99,18 @@ async function printNewKey(context: CommandContext, options: CreateKeyOptions): 
 
 async function printSuccessor(context: CommandContext, options: KeyOptions & { overlapHours: number }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const command = { workspaceId, keyId: options.id, overlapHours: options.overlapHours, at: context.clock.now() };
-  const { key, secret, endsAt } = await ofKey(options.id, () =>
-    inTransaction(context.database, (tx) => rotateKey(context, tx, command)),
+  const { id: keyId, overlapHours } = options;
+  const { key, secret, endsAt } = await ofKey(keyId, () =>
+    rotateKey(context, { actor: commandLine, workspaceId, keyId, overlapHours }),
   );
   if (options.json) return printJsonLine({ workspaceId, id: key.id, secret, oldKeyEndsAt: endsAt });
   process.stdout.write(`Workspace  ${workspaceId}\nKey id     ${key.id}\nSecret     ${secret}\n`);
   process.stdout.write(`The old key is valid until ${endsAt.toISOString()}.\n`);
 }
 
-async function revokeKey({ database, clock }: CommandContext, options: KeyOptions): Promise<void> {
-  const workspaceId = await findWorkspaceToUse(database, options.workspace);
-  await ofKey(options.id, () => archiveKey({ database }, { workspaceId, keyId: options.id, at: clock.now() }));
+async function revokeKey(context: CommandContext, options: KeyOptions): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
+  await ofKey(options.id, () => archiveKey(context, { actor: commandLine, workspaceId, keyId: options.id }));
   process.stdout.write(`Key id     ${options.id}\nRevoked, with all of its tokens.\n`);
 }
 

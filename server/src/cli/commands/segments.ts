@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
+import type { Actor } from '../../app/accounts/audit.ts';
 import { postFile, requestFileOperation } from '../../app/segments/file-segments.ts';
 import type { AcceptedOperation } from '../../app/segments/file-segments.ts';
 import { documentedSegmentLimits } from '../../app/segments/segment-limits.ts';
@@ -120,7 +121,8 @@ async function watchOperation(
   );
 }
 
-const requestedBy = 'Command line';
+// Segments show this name as their author's.
+const actor: Actor = { kind: 'command-line', name: 'Command line' };
 
 function requestFromUrl(
   context: CommandContext,
@@ -138,7 +140,7 @@ function requestFromUrl(
   const command = parseCreate(body, context.prefixes);
   return requestFileOperation(composeSegments(context), {
     workspaceId,
-    requestedBy,
+    actor,
     command: { ...command, source: 'CONSOLE' },
     idempotencyKey: undefined,
     rawBody: '',
@@ -159,7 +161,7 @@ async function postFromDisk(
   const file = await open(await requireFile(options.file));
   try {
     const bytes = file.createReadStream({ autoClose: false });
-    return await postFile(composeSegments(context), { workspaceId, requestedBy, command, bytes });
+    return await postFile(composeSegments(context), { workspaceId, actor, command, bytes });
   } finally {
     await file.close();
   }

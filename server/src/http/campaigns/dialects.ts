@@ -134,8 +134,8 @@ async function count(deps: CampaignAccessDependencies, { reply, workspaceId }: C
 }
 
 /** Returns the caller and the data that identifies a repeated request. */
-export function callerOf({ workspaceId, key, once }: Call<KeyCaller>): AuthoringCaller {
-  return { workspaceId, requestedBy: key.name, idempotencyKey: once.key, rawBody: once.rawBody };
+export function callerOf({ actor, workspaceId, once }: Call<KeyCaller>): AuthoringCaller {
+  return { actor, workspaceId, idempotencyKey: once.key, rawBody: once.rawBody };
 }
 
 export const migrationGuideUrl = '/docs/migration-v1-v5.md';

@@ -8,7 +8,7 @@ import {
   validateDraftCampaign,
 } from '../../app/campaigns/create-campaign.ts';
 import { editCampaign } from '../../app/campaigns/edit-campaign.ts';
-import { actOnCampaigns } from '../../app/campaigns/manage-campaigns.ts';
+import { actOnCampaigns } from '../../app/campaigns/change-campaign-state.ts';
 import { previewCampaign } from '../../app/campaigns/preview-campaign.ts';
 import {
   getCampaign,

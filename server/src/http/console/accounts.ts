@@ -244,17 +244,17 @@ function addOwn(server: FastifyInstance, accounts: ConsoleAccountDependencies): 
   server.get(
     `${api}/own/sessions`,
     { schema: { hide: true, response: { 200: Type.Object({ sessions: Type.Array(OwnSession) }) } }, config },
-    async ({ signedIn: by }) => ({
-      sessions: await listOwnSessions(accounts, { by }),
+    async ({ signedIn: actor }) => ({
+      sessions: await listOwnSessions(accounts, { actor }),
     }),
   );
   server.delete(`${api}/own/sessions/:id`, { schema: { hide: true, params: Id }, config }, async (request, reply) => {
-    await endOwnSession(accounts, { by: request.signedIn, id: idOf(request) });
+    await endOwnSession(accounts, { actor: request.signedIn, id: idOf(request) });
     return reply.code(204).send();
   });
   server.put(`${api}/own/password`, { schema: { hide: true, body: Password }, config }, async (request, reply) => {
     const body = request.body as Static<typeof Password>;
-    await changeOwnPassword(accounts, { ...body, by: request.signedIn, caller: callerOf(request) });
+    await changeOwnPassword(accounts, { ...body, actor: request.signedIn, caller: callerOf(request) });
     return reply.code(204).send();
   });
 }
@@ -273,7 +273,7 @@ function addOthers(server: FastifyInstance, { accounts, publicUrl }: AccountRout
     { schema: { hide: true, body: Invitation, response: { 201: InvitationLink } }, config },
     async (request, reply) => {
       const body = request.body as Static<typeof Invitation>;
-      const { code, ...invitation } = await inviteAccount(accounts, { ...body, by: request.signedIn });
+      const { code, ...invitation } = await inviteAccount(accounts, { ...body, actor: request.signedIn });
       return reply
         .code(201)
         .header('cache-control', 'no-store')
@@ -281,7 +281,7 @@ function addOthers(server: FastifyInstance, { accounts, publicUrl }: AccountRout
     },
   );
   server.delete(`${api}/invitations/:id`, one, async (request, reply) => {
-    await withdrawInvitation(accounts, { by: request.signedIn, id: idOf(request) });
+    await withdrawInvitation(accounts, { actor: request.signedIn, id: idOf(request) });
     return reply.code(204).send();
   });
   server.put(
@@ -289,18 +289,18 @@ function addOthers(server: FastifyInstance, { accounts, publicUrl }: AccountRout
     { schema: { hide: true, params: Id, body: RoleChange, response: answersAccount }, config },
     async (request) => {
       const body = request.body as Static<typeof RoleChange>;
-      return { account: await changeAccountRole(accounts, { ...body, by: request.signedIn, id: idOf(request) }) };
+      return { account: await changeAccountRole(accounts, { ...body, actor: request.signedIn, id: idOf(request) }) };
     },
   );
   server.post(`${api}/accounts/:id/disable`, changed, async (request) => ({
-    account: await disableAccount(accounts, { by: request.signedIn, id: idOf(request) }),
+    account: await disableAccount(accounts, { actor: request.signedIn, id: idOf(request) }),
   }));
   server.post(`${api}/accounts/:id/enable`, changed, async (request) => ({
-    account: await enableAccount(accounts, { by: request.signedIn, id: idOf(request) }),
+    account: await enableAccount(accounts, { actor: request.signedIn, id: idOf(request) }),
   }));
   const linking = { schema: { hide: true, params: Id, response: { 201: OneTimeLink } }, config };
   server.post(`${api}/accounts/:id/password-link`, linking, async (request, reply) => {
-    const { code, expiresAt } = await createPasswordLink(accounts, { by: request.signedIn, id: idOf(request) });
+    const { code, expiresAt } = await createPasswordLink(accounts, { actor: request.signedIn, id: idOf(request) });
     return reply
       .code(201)
       .header('cache-control', 'no-store')

@@ -61,11 +61,11 @@ export function consoleAlertRoutes(server: FastifyInstance, deps: { alerts: Aler
     settings: await changeAlertSettings(deps.alerts, {
       ...(request.body as Static<typeof Change>),
       workspaceId: workspaceOf(request.query),
-      by: request.signedIn,
+      actor: request.signedIn,
     }),
   }));
   server.post(`${api}/alerts/test`, { schema, config }, async (request, reply) => {
-    await testAlerts(deps.alerts, { workspaceId: workspaceOf(request.query), by: request.signedIn });
+    await testAlerts(deps.alerts, { workspaceId: workspaceOf(request.query), actor: request.signedIn });
     return reply.code(204).send();
   });
 }

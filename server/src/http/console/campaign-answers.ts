@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
+import type { CampaignReports } from '../../app/campaigns/campaign-report.ts';
+import type { searchWithFigures } from '../../app/campaigns/search-campaigns.ts';
 import type { SearchSettings } from '../../app/campaigns/search-campaigns.ts';
 import { partNames } from '../../domain/campaign-document/campaign.ts';
 import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
@@ -165,8 +166,8 @@ export const CampaignList = Type.Object({ campaigns: Type.Array(ListedCampaign),
 
 export const ChangedCampaign = Type.Object({ id: Type.String() });
 
-type Listed = Awaited<ReturnType<ConsoleCampaigns['search']>>[number];
-type Report = Awaited<ReturnType<ConsoleCampaigns['report']['read']>>;
+type Listed = Awaited<ReturnType<typeof searchWithFigures>>[number];
+type Report = Awaited<ReturnType<CampaignReports['read']>>;
 
 export function presentListedCampaign({ campaign, figures }: Listed) {
   const { reachableDevices = null, runs = 0, ...counted } = figures ?? {};

@@ -1,13 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import type { AuthoringDependencies } from '../../app/campaigns/authoring.ts';
+import { readCampaignFigures } from '../../app/campaigns/campaign-figures.ts';
 import type { FiguresQuestion } from '../../app/campaigns/campaign-figures.ts';
-import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
+import { nameWinner } from '../../app/campaigns/winner.ts';
 import { attributionTypes } from '../../domain/campaigns/conversions.ts';
 import { controlGroups } from '../../domain/experiments/control-groups.ts';
 import { learningMeasures } from '../../domain/experiments/variants.ts';
 import { consoleApi as api } from './access.ts';
 import { presentFigureFile } from './campaign-figure-file.ts';
+import { changeOf, closed, Id, idOf, workspaceId } from './requests.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
 export const Attribution = oneOf(attributionTypes);
@@ -111,26 +114,28 @@ export const CampaignFigures = Type.Object({
 export const NamedWinner = Type.Object({ variation: orNull(Type.Number()) });
 
 const Asked = Type.Object({
-  workspaceId: Type.String({ maxLength: 64 }),
+  workspaceId,
   attribution: Type.Optional(Attribution),
 });
 const Winner = Type.Object(
   { variation: Type.Union([Type.Integer({ minimum: 1, maximum: 100 }), Type.Null()]) },
-  { additionalProperties: false },
+  closed,
 );
-const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
 
 /** Routes for the statistics of a campaign, on the screen and as a file, and for choosing the winner from them. */
-export function campaignFigureRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
+export function campaignFigureRoutes(
+  server: FastifyInstance,
+  { campaigns }: { campaigns: AuthoringDependencies },
+): void {
   const config = { permission: 'overview.read' as const };
   const schema = { hide: true, querystring: Asked, params: Id };
   server.get(
     `${api}/campaigns/:id/figures`,
     { schema: { ...schema, response: { 200: CampaignFigures } }, config },
-    (request) => campaigns.figures(questionOf(request)),
+    (request) => readCampaignFigures(campaigns, questionOf(request)),
   );
   server.get(`${api}/campaigns/:id/figures.csv`, { schema, config }, async (request, reply) => {
-    const figures = await campaigns.figures(questionOf(request));
+    const figures = await readCampaignFigures(campaigns, questionOf(request));
     return reply
       .header('content-type', 'text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="campaign-figures.csv"')
@@ -139,14 +144,17 @@ export function campaignFigureRoutes(server: FastifyInstance, { campaigns }: { c
   });
   const naming = { ...schema, body: Winner, response: { 200: NamedWinner } };
   const mayChange = { permission: 'campaigns.write' as const };
-  server.put(`${api}/campaigns/:id/winner`, { schema: naming, config: mayChange }, (request) => {
-    const { workspaceId, id } = questionOf(request);
+  server.put(`${api}/campaigns/:id/winner`, { schema: naming, config: mayChange }, async (request) => {
     const { variation } = request.body as Static<typeof Winner>;
-    return campaigns.nameWinner({ workspaceId, id, variation, by: request.signedIn });
+    const { campaign } = await nameWinner(campaigns, {
+      ...{ ...changeOf(request), id: idOf(request), idempotencyKey: undefined, rawBody: '' },
+      choice: variation === null ? { kind: 'none' } : { kind: 'variation', variation },
+    });
+    return { variation: campaign.winner };
   });
 }
 
 function questionOf(request: FastifyRequest): FiguresQuestion {
   const { workspaceId, attribution = 'TOTAL_CONVERSIONS' } = request.query as Static<typeof Asked>;
-  return { workspaceId, id: (request.params as Static<typeof Id>).id, attribution };
+  return { workspaceId, id: idOf(request), attribution };
 }

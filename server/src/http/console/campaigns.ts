@@ -1,11 +1,17 @@
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import type { ConsoleAccountDependencies } from '../../app/accounts/audit.ts';
 import { authorizeSession } from '../../app/accounts/sign-in.ts';
-import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
+import type { AuthoringDependencies } from '../../app/campaigns/authoring.ts';
+import { readCalendar } from '../../app/campaigns/calendar.ts';
+import type { CampaignReports } from '../../app/campaigns/campaign-report.ts';
+import { requireCampaignChange } from '../../app/campaigns/change-campaign-state.ts';
+import { cloneCampaign } from '../../app/campaigns/create-campaign.ts';
+import { readSearchSettings, searchWithFigures } from '../../app/campaigns/search-campaigns.ts';
+import type { SearchDependencies } from '../../app/campaigns/search-campaigns.ts';
 import { campaignActions } from '../../domain/campaigns/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { calendarViews } from '../../domain/timing/calendar.ts';
@@ -26,9 +32,9 @@ import {
   ChangedCampaign,
 } from './campaign-answers.ts';
 import { campaignFigureRoutes } from './campaign-figures.ts';
+import { Id, keyOf, Workspace, workspaceId, workspaceOf } from './requests.ts';
 import { described, oneOf } from './shape-parts.ts';
 import { campaignTemplateRoutes } from './templates.ts';
-import { viewRoutes } from './views.ts';
 
 export const CalendarView = oneOf(calendarViews);
 
@@ -56,22 +62,21 @@ export const CampaignCalendar = Type.Object({
   ),
 });
 
-type ConsoleCampaignRouteDependencies = { campaigns: ConsoleCampaigns; accounts: ConsoleAccountDependencies };
+export type CampaignRouteDependencies = {
+  campaigns: AuthoringDependencies & SearchDependencies & { report: CampaignReports };
+};
 
-const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
-const Id = Type.Object({ id });
 const Listing = Type.Object({
-  workspaceId: Type.String({ maxLength: 64 }),
+  workspaceId,
   order: Type.Optional(Type.Union([Type.Literal('newest'), Type.Literal('oldest')])),
 });
 const Page = Type.Object({
-  workspaceId: Type.String({ maxLength: 64 }),
+  workspaceId,
   page: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,5}$' })),
 });
 
 /** Routes for campaigns on the console. The search accepts the body of V5, so the console shows what the API would return. */
-export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCampaignRouteDependencies): void {
+export function consoleCampaignRoutes(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const { campaigns } = deps;
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'overview.read' as const };
@@ -80,20 +85,19 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCamp
   campaignFigureRoutes(server, deps);
   campaignCalendarRoutes(server, deps);
   campaignTemplateRoutes(server, deps);
-  viewRoutes(server, deps);
 
   const searching = { schema: { ...schema, querystring: Listing, response: { 200: CampaignList } }, config };
   server.post(`${api}/campaigns/search`, searching, async (request) => {
     const workspaceId = workspaceOf(request);
-    const { versioning } = await campaigns.settings(workspaceId);
+    const { versioning } = await readSearchSettings(campaigns, workspaceId);
     const asked = parseSearch(readObject(request), { version: 'V5', versioning });
     const { order } = request.query as Static<typeof Listing>;
-    const found = await campaigns.search({ ...asked, versioning, workspaceId, ...(order && { order }) });
+    const found = await searchWithFigures(campaigns, { ...asked, versioning, workspaceId, ...(order && { order }) });
     return { campaigns: found.map(presentListedCampaign), limit: asked.limit };
   });
   server.get(`${api}/campaigns/:id`, answering(CampaignReport), async (request) => {
     const key = keyOf(request);
-    const { versioning } = await campaigns.settings(key.workspaceId);
+    const { versioning } = await readSearchSettings(campaigns, key.workspaceId);
     return presentReport(await campaigns.report.read(key), versioning);
   });
   server.get(`${api}/campaigns/:id/progress`, answering(CampaignProgress), (request) =>
@@ -118,9 +122,9 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCamp
       `${api}/campaigns/:id/${action}`,
       { ...answering(CampaignProgress), config: mayChange },
       async (request) => {
-        const key = keyOf(request);
-        await campaigns.change({ ...key, action, by: request.signedIn });
-        return campaigns.report.progress(key);
+        const { workspaceId, id: campaignId } = keyOf(request);
+        await requireCampaignChange(campaigns, { actor: request.signedIn, workspaceId, campaignId, action });
+        return campaigns.report.progress(keyOf(request));
       },
     );
   const cloning = { schema: { ...schema, params: Id, response: { 201: ChangedCampaign } }, config: mayChange };
@@ -128,37 +132,26 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCamp
     const key = keyOf(request);
     const { campaign } = await campaigns.report.read(key);
     const parts = presentRequest(campaign);
-    const draft = await campaigns.clone({ ...key, name: campaign.name, parts, by: request.signedIn });
+    const draft = await cloneCampaign(campaigns, { ...key, name: campaign.name, parts, actor: request.signedIn });
     return reply.code(201).send(draft);
   });
 }
 
-function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {
-  return { workspaceId: workspaceOf(request), id: (request.params as Static<typeof Id>).id };
-}
-
-function workspaceOf(request: FastifyRequest): string {
-  return (request.query as Static<typeof Workspace>).workspaceId;
-}
-
 const Asked = Type.Object({
-  workspaceId: Type.String({ maxLength: 64 }),
+  workspaceId,
   view: CalendarView,
   // If the month lacks the day, its last day is used.
   date: Type.Optional(Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' })),
 });
 
 /** Routes for the calendar of scheduled sends, by day. */
-function campaignCalendarRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
+function campaignCalendarRoutes(server: FastifyInstance, { campaigns }: CampaignRouteDependencies): void {
   const schema = { hide: true, querystring: Asked, response: { 200: CampaignCalendar } };
   server.get(`${api}/calendar`, { schema, config: { permission: 'overview.read' } }, (request) => {
     const { workspaceId, view, date } = request.query as Static<typeof Asked>;
-    return campaigns.calendar({ workspaceId, view, date });
+    return readCalendar(campaigns, { workspaceId, view, date });
   });
 }
-
-const Params = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
-const Query = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 
 const lookMilliseconds = 1000;
 // An ended session is noticed after this many checks, and a proxy sees that the connection is alive.
@@ -166,13 +159,18 @@ const looksPerCheck = 15;
 // Each open report queries the database every second.
 const maxStreams = 200;
 
+type CampaignEventDependencies = CampaignRouteDependencies & {
+  accounts: ConsoleAccountDependencies;
+  cookies: ConsoleCookies;
+};
+
 /**
  * Sends the progress of a campaign as server-sent events: `progress` when a number changed, `end` when no number will
  * change again.
  */
 export function campaignEventRoutes(
   server: FastifyInstance,
-  { campaigns, accounts, cookies }: ConsoleCampaignRouteDependencies & { cookies: ConsoleCookies },
+  { campaigns, accounts, cookies }: CampaignEventDependencies,
 ): void {
   const closing = new AbortController();
   server.addHook('preClose', async () => closing.abort());
@@ -180,7 +178,7 @@ export function campaignEventRoutes(
 
   server.get(
     `${api}/campaigns/:id/progress/events`,
-    { schema: { hide: true, querystring: Query, params: Params }, config: { permission: 'overview.read' } },
+    { schema: { hide: true, querystring: Workspace, params: Id }, config: { permission: 'overview.read' } },
     async (request, reply) => {
       const key = keyOf(request);
       if (streams >= maxStreams) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 5 });

@@ -1,18 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
-import type { AuthoringDependencies } from '../../app/campaigns/authoring.ts';
+import type { AuthoringCaller, AuthoringDependencies } from '../../app/campaigns/authoring.ts';
 import type { CheckedCampaign } from '../../app/campaigns/check-campaign.ts';
-import {
-  changeComposed,
-  checkComposed,
-  countComposed,
-  createComposed,
-  publishComposed,
-  readComposerResources,
-  testComposed,
-} from '../../app/campaigns/composer.ts';
+import { changeComposed, checkComposed, countComposed, readComposerResources } from '../../app/campaigns/composer.ts';
 import type { CountAnswer } from '../../app/campaigns/composer.ts';
+import { createDraftCampaign, publishDraftCampaign } from '../../app/campaigns/create-campaign.ts';
+import { testCampaign } from '../../app/campaigns/test-campaign.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import type { DescribedOccurrence } from '../../domain/timing/occurrences.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
@@ -24,6 +18,7 @@ import { presentDefaultError, toServiceError } from '../route/errors.ts';
 import { readObject } from '../route/route.ts';
 import { consoleApi as api } from './access.ts';
 import { ChangedCampaign } from './campaign-answers.ts';
+import { changeOf, id, Id, idOf, Workspace, workspaceId, workspaceOf } from './requests.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
 export const ComposerResources = described(
@@ -157,11 +152,7 @@ export const PreviewAnswer = described(
 
 export type ConsoleComposerRouteDependencies = { composer: AuthoringDependencies };
 
-const workspaceId = Type.String({ maxLength: 64 });
-const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
-const Workspace = Type.Object({ workspaceId });
 const Checked = Type.Object({ workspaceId, id: Type.Optional(id) });
-const Id = Type.Object({ id });
 
 /**
  * Routes for composing campaigns on the console. Bodies are those of V5 without `created_by` and `updated_by`, which come
@@ -194,23 +185,19 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
     );
     scope.post(`${api}/composer/test`, answering(Type.Object({ results: TestResults })), async (request) => {
       const asked = parseTest(readObject(request), { version: 'V5' });
-      const results = await testComposed(composer, {
-        ...asked,
-        workspaceId: workspaceOf(request),
-        by: request.signedIn,
-      });
+      const { results } = await testCampaign(composer, { ...callerOf(request), ...asked, requestId: undefined });
       return { results: presentTestResults(results) };
     });
     const creating = { schema: { ...schema, response: { 201: ChangedCampaign } }, config };
     scope.post(`${api}/campaigns`, creating, async (request, reply) => {
-      const asked = { workspaceId: workspaceOf(request), parts: partsOf(request), by: request.signedIn };
-      return reply.code(201).send(await createComposed(composer, asked));
+      const draft = { parts: partsOf(request), createdBy: request.signedIn.name };
+      return reply.code(201).send(await createDraftCampaign(composer, { ...callerOf(request), ...draft }));
     });
     scope.patch(`${api}/campaigns/:id`, one, (request) =>
-      changeComposed(composer, { ...keyOf(request), parts: partsOf(request), by: request.signedIn }),
+      changeComposed(composer, { ...callerOf(request), id: idOf(request), parts: partsOf(request) }),
     );
     scope.post(`${api}/campaigns/:id/publish`, one, (request) =>
-      publishComposed(composer, { ...keyOf(request), by: request.signedIn }),
+      publishDraftCampaign(composer, { ...callerOf(request), id: idOf(request) }),
     );
   });
 }
@@ -219,12 +206,9 @@ function partsOf(request: FastifyRequest) {
   return takeParts(readObject(request));
 }
 
-function workspaceOf(request: FastifyRequest): string {
-  return (request.query as Static<typeof Workspace>).workspaceId;
-}
-
-function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {
-  return { workspaceId: workspaceOf(request), id: (request.params as Static<typeof Id>).id };
+/** The console sends no Idempotency-Key. */
+function callerOf(request: FastifyRequest): AuthoringCaller {
+  return { ...changeOf(request), idempotencyKey: undefined, rawBody: '' };
 }
 
 type Resources = Awaited<ReturnType<typeof readComposerResources>>;

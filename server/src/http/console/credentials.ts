@@ -101,7 +101,7 @@ export function consoleCredentialRoutes(
   const response = { 200: Type.Object({ connected: ConnectedCredential }) };
   const ofWorkspace = (request: FastifyRequest) => ({
     ...(request.query as Static<typeof Workspace>),
-    by: request.signedIn,
+    actor: request.signedIn,
   });
   const listing = {
     schema: {
@@ -150,9 +150,9 @@ export function consoleCredentialRoutes(
     { schema: { hide: true, querystring: Removal, params: Provider }, config },
     async (request, reply) => {
       const { whileSending = 'refuse' } = request.query as Static<typeof Removal>;
-      const { workspaceId, by } = ofWorkspace(request);
+      const { workspaceId, actor } = ofWorkspace(request);
       await removeCredential(credentials, {
-        by,
+        actor,
         workspaceId,
         whileSending,
         ...(request.params as Static<typeof Provider>),

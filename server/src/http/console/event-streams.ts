@@ -92,7 +92,7 @@ export function consoleStreamRoutes(server: FastifyInstance, { streams }: { stre
       const body = request.body as Static<typeof Resend>;
       return reply
         .code(202)
-        .send({ batches: await resendDeadBatches(streams, { ...of, ...body, by: request.signedIn }) });
+        .send({ batches: await resendDeadBatches(streams, { ...of, ...body, actor: request.signedIn }) });
     },
   );
 }

@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ApiKey } from '../../app/keys/authenticate-key.ts';
-import type { ConsoleKeys } from '../../app/keys/keys.ts';
-import type { readConsoleInbox } from '../../app/system/overview.ts';
+import { makeKeyCurl } from '../../app/keys/key-curl.ts';
+import { archiveKey, issueKey, listKeys, rotateKey } from '../../app/keys/keys.ts';
+import type { KeyDependencies, MadeKey } from '../../app/keys/keys.ts';
 import { keyKinds } from '../../domain/access/keys.ts';
 import { maxOverlapHours } from '../../domain/limits/access.ts';
 import { consoleApi as api, serviceOrigin } from './access.ts';
@@ -46,16 +47,21 @@ const NewKey = Type.Object(
 );
 const Rotation = Type.Object({ overlapHours: Type.Integer({ minimum: 0, maximum: maxOverlapHours }) }, closed);
 
+export type KeyRouteDependencies = {
+  /** `headerPrefix`: the abbreviation in header names. */
+  keys: KeyDependencies & { headerPrefix: string };
+  publicUrl: string | undefined;
+};
+
 /** Routes for API keys on the console. A secret is returned once, when its key is created. */
-export function consoleKeyRoutes(
-  server: FastifyInstance,
-  { keys, publicUrl }: { keys: ConsoleKeys; publicUrl: string | undefined },
-): void {
-  const callOf = (request: FastifyRequest) => ({
-    by: request.signedIn,
-    workspaceId: workspaceOf(request),
-    url: serviceOrigin(request, publicUrl),
-  });
+export function consoleKeyRoutes(server: FastifyInstance, { keys, publicUrl }: KeyRouteDependencies): void {
+  const changeOf = (request: FastifyRequest) => ({ actor: request.signedIn, workspaceId: workspaceOf(request) });
+  const present = ({ dbName, ...made }: MadeKey, request: FastifyRequest) => {
+    const url = serviceOrigin(request, publicUrl);
+    const { secret, key } = made;
+    const call = { kind: key.kind, workspaceId: key.workspaceId, dbName, url, secret };
+    return { ...made, key: presentKey(key), curl: makeKeyCurl({ ...call, headerPrefix: keys.headerPrefix }) };
+  };
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'keys.write' as const };
 
@@ -64,33 +70,21 @@ export function consoleKeyRoutes(
     config: { permission: 'keys.read' as const },
   };
   server.get(`${api}/keys`, listing, async (request) => ({
-    keys: (await keys.list(workspaceOf(request))).map(presentKey),
+    keys: (await listKeys(keys, workspaceOf(request))).map(presentKey),
   }));
-  server.post(
-    `${api}/keys`,
-    { schema: { ...schema, body: NewKey, response: { 201: CreatedKey } }, config },
-    async (request, reply) => {
-      const made = await keys.create({ ...(request.body as Static<typeof NewKey>), ...callOf(request) });
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({ ...made, key: presentKey(made.key) });
-    },
-  );
-  server.post(
-    `${api}/keys/:id/rotate`,
-    { schema: { ...schema, params: Id, body: Rotation, response: { 201: RotatedKey } }, config },
-    async (request, reply) => {
-      const { overlapHours } = request.body as Static<typeof Rotation>;
-      const made = await keys.rotate({ ...callOf(request), id: idOf(request), overlapHours });
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({ ...made, key: presentKey(made.key) });
-    },
-  );
+  const creating = { schema: { ...schema, body: NewKey, response: { 201: CreatedKey } }, config };
+  server.post(`${api}/keys`, creating, async (request, reply) => {
+    const made = await issueKey(keys, { ...(request.body as Static<typeof NewKey>), ...changeOf(request) });
+    return reply.code(201).header('cache-control', 'no-store').send(present(made, request));
+  });
+  const rotating = { schema: { ...schema, params: Id, body: Rotation, response: { 201: RotatedKey } }, config };
+  server.post(`${api}/keys/:id/rotate`, rotating, async (request, reply) => {
+    const { overlapHours } = request.body as Static<typeof Rotation>;
+    const made = await rotateKey(keys, { ...changeOf(request), keyId: idOf(request), overlapHours });
+    return reply.code(201).header('cache-control', 'no-store').send(present(made, request));
+  });
   server.post(`${api}/keys/:id/revoke`, { schema: { ...schema, params: Id }, config }, async (request, reply) => {
-    await keys.revoke({ by: request.signedIn, workspaceId: workspaceOf(request), id: idOf(request) });
+    await archiveKey(keys, { ...changeOf(request), keyId: idOf(request) });
     return reply.code(204).send();
   });
 }
@@ -103,23 +97,7 @@ function idOf(request: FastifyRequest): string {
   return (request.params as Static<typeof Id>).id;
 }
 
-type Message = Awaited<ReturnType<typeof readConsoleInbox>>[number];
-
-/** Presents a key without its secret or hash. */
-function presentKey(key: ApiKey) {
-  return {
-    id: key.id,
-    kind: key.kind,
-    name: key.name,
-    hint: key.secretHint,
-    createdAt: key.createdAt.toISOString(),
-    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
-    accessTokenMinutes: key.accessTokenMinutes,
-    archivedAt: key.archivedAt?.toISOString() ?? null,
-    endsAt: key.endsAt?.toISOString() ?? null,
-  };
-}
-
-export function presentInboxMessage(message: Message) {
-  return { ...message, receivedAt: message.receivedAt.toISOString() };
+/** Presents a key without its secret; the route's shape selects what is shown of the rest. */
+function presentKey({ secretHint, encryptedSecret: _secret, ...key }: ApiKey) {
+  return { ...key, hint: secretHint };
 }

@@ -6,7 +6,6 @@ import type { ConsoleOverview, InstallationDependencies } from '../../app/system
 import { providerNames } from '../../domain/delivery/providers.ts';
 import { consoleApi as api, serviceOrigin } from './access.ts';
 import { ConsoleWorkspace } from './accounts.ts';
-import { presentInboxMessage } from './keys.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
 export const InboxMessage = Type.Object({
@@ -227,7 +226,7 @@ export function overviewRoutes(server: FastifyInstance, deps: OverviewRouteDepen
   server.get(`${api}/overview`, { schema, config }, (request) => {
     const { workspaceId } = request.query as Static<typeof OverviewQuery>;
     const url = serviceOrigin(request, deps.publicUrl);
-    return overview.read({ workspaceId, url, by: request.signedIn });
+    return overview.read({ workspaceId, url, actor: request.signedIn });
   });
   const counting = { schema: { hide: true, querystring: UsersQuery, response: { 200: UserCounts } }, config };
   server.get(`${api}/overview/people`, counting, (request) =>
@@ -247,7 +246,6 @@ export function overviewRoutes(server: FastifyInstance, deps: OverviewRouteDepen
   };
   server.get(`${api}/inbox`, reading, async (request) => {
     const { workspaceId, after } = request.query as Static<typeof InboxQuery>;
-    const messages = await readConsoleInbox(deps, { workspaceId, after: after ?? '' });
-    return { messages: messages.map(presentInboxMessage) };
+    return { messages: await readConsoleInbox(deps, { workspaceId, after: after ?? '' }) };
   });
 }

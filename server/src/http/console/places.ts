@@ -31,7 +31,7 @@ export function consolePlaceRoutes(server: FastifyInstance, deps: { places: Find
   server.get(`${api}/places`, { schema, config: { permission: 'overview.read' } }, async (request) => {
     const { workspaceId, q } = request.query as Static<typeof Query>;
     const word = q.trim();
-    const places = word === '' ? [] : await findPlaces(deps.places, { workspaceId, word, by: request.signedIn });
+    const places = word === '' ? [] : await findPlaces(deps.places, { workspaceId, word, actor: request.signedIn });
     return { places };
   });
 }

@@ -7,15 +7,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleAccountDependencies } from '../../app/accounts/audit.ts';
 import type { ConsoleCalls } from '../../app/api-log.ts';
 import type { AuthoringDependencies } from '../../app/campaigns/authoring.ts';
-import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
 import type { CredentialDependencies } from '../../app/credentials.ts';
 import type { ConsoleDeliveries } from '../../app/deliveries.ts';
 import type { EventStreamDependencies } from '../../app/event-streams.ts';
 import type { ExplainDependencies } from '../../app/explain.ts';
-import type { ConsoleKeys } from '../../app/keys/keys.ts';
 import type { FindPlacesDependencies } from '../../app/places.ts';
 import type { ConsoleSandbox } from '../../app/sandbox/sandbox.ts';
-import type { ConsoleSegments } from '../../app/segments/manage-segments.ts';
 import type { AlertDependencies } from '../../app/system/alerts.ts';
 import type { ConsoleOverview, InstallationDependencies } from '../../app/system/overview.ts';
 import type { ConsoleSystem, MetricsDependencies } from '../../app/system/system.ts';
@@ -32,30 +29,32 @@ import { consoleAlertRoutes } from './alerts.ts';
 import { auditRoutes } from './audit.ts';
 import { consoleCallRoutes } from './calls.ts';
 import { campaignEventRoutes, consoleCampaignRoutes } from './campaigns.ts';
+import type { CampaignRouteDependencies } from './campaigns.ts';
 import { consoleComposerRoutes } from './composer.ts';
 import { consoleCredentialRoutes } from './credentials.ts';
 import { consoleDeliveryRoutes } from './deliveries.ts';
 import { consoleStreamRoutes } from './event-streams.ts';
 import { consoleExplainRoutes } from './explain.ts';
 import { consoleKeyRoutes } from './keys.ts';
+import type { KeyRouteDependencies } from './keys.ts';
 import { overviewRoutes } from './overview.ts';
 import { consolePlaceRoutes } from './places.ts';
 import { consolePreviewRoute } from './preview.ts';
 import type { ConsolePreviewDependencies } from './preview.ts';
 import { consoleSandboxRoutes } from './sandbox.ts';
 import { consoleSegmentRoutes } from './segments.ts';
+import type { ConsoleSegmentRouteDependencies } from './segments.ts';
 import { consoleSettingsRoutes } from './settings.ts';
 import { consoleSystemRoutes } from './system.ts';
 import { consoleUsersRoutes } from './users.ts';
+import { viewRoutes } from './views.ts';
 
 export type ConsoleRouteDependencies = {
   /** The clock of the service, which a sandbox can move. */
   clock: Clock;
   accounts: ConsoleAccountDependencies;
   overview: ConsoleOverview;
-  campaigns: ConsoleCampaigns;
   composer: AuthoringDependencies;
-  keys: ConsoleKeys;
   users: ConsoleUsers;
   vendorHeaders: VendorHeaders;
   settings: ConsoleSettings;
@@ -65,7 +64,6 @@ export type ConsoleRouteDependencies = {
   sandbox: ConsoleSandbox | undefined;
   calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
-  segments: ConsoleSegments;
   places: FindPlacesDependencies;
   alerts: AlertDependencies;
   streams: EventStreamDependencies;
@@ -77,6 +75,9 @@ export type ConsoleRouteDependencies = {
   /** The secret of this installation, the same on all of its nodes. */
   installationSecret: Buffer;
 } & InstallationDependencies &
+  CampaignRouteDependencies &
+  KeyRouteDependencies &
+  ConsoleSegmentRouteDependencies &
   ConsolePreviewDependencies &
   ExplainDependencies &
   Omit<CompanyRouteDependencies, 'cookies'>;
@@ -114,6 +115,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
     campaignEventRoutes(server, { ...deps, cookies });
+    viewRoutes(server, deps.composer);
     consoleComposerRoutes(server, deps);
     consolePreviewRoute(server, deps);
     consoleExplainRoutes(server, deps);

@@ -104,13 +104,13 @@ export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSa
   addDevices(server, sandbox);
   server.get(`${api}/sandbox`, { schema, config }, () => sandbox.read());
   server.post(`${api}/sandbox/clock`, { schema: { ...schema, body: ClockMove }, config }, (request) =>
-    sandbox.moveClock({ by: request.signedIn, move: request.body as Static<typeof ClockMove> }),
+    sandbox.moveClock({ actor: request.signedIn, move: request.body as Static<typeof ClockMove> }),
   );
   server.put(`${api}/sandbox/faults`, { schema: { ...schema, body: Faults }, config }, (request) =>
-    sandbox.setFaults({ by: request.signedIn, faults: request.body as Static<typeof Faults> }),
+    sandbox.setFaults({ actor: request.signedIn, faults: request.body as Static<typeof Faults> }),
   );
-  server.post(`${api}/sandbox/reset`, { schema, config }, (request) => sandbox.reset({ by: request.signedIn }));
-  server.post(`${api}/sandbox/empty`, { schema, config }, (request) => sandbox.empty({ by: request.signedIn }));
+  server.post(`${api}/sandbox/reset`, { schema, config }, (request) => sandbox.reset({ actor: request.signedIn }));
+  server.post(`${api}/sandbox/empty`, { schema, config }, (request) => sandbox.empty({ actor: request.signedIn }));
 }
 
 /** Adds routes for virtual devices and for what they report about their messages. */
@@ -133,7 +133,7 @@ function addDevices(server: FastifyInstance, sandbox: ConsoleSandbox): void {
       const devices = await sandbox.addDevice({
         ...(request.query as Static<typeof Workspace>),
         ...device,
-        by: request.signedIn,
+        actor: request.signedIn,
         customerId: requireCustomerId({ customer_id: customerId }),
       });
       return reply.code(201).send({ devices });
@@ -147,7 +147,7 @@ function addDevices(server: FastifyInstance, sandbox: ConsoleSandbox): void {
         ...(request.query as Static<typeof Workspace>),
         ...(request.params as Static<typeof Id>),
         ...(request.body as Static<typeof Change>),
-        by: request.signedIn,
+        actor: request.signedIn,
       }),
     }),
   );

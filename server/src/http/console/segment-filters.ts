@@ -1,18 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
+import {
+  countFilters,
+  describeFilters,
+  findUnmatchedValues,
+  listFilterAttributes,
+  sampleFilters,
+  suggestValues,
+} from '../../app/segments/build-filter.ts';
 import type { FilterCount as CountAnswer, FilterSample as SampleAnswer } from '../../app/segments/build-filter.ts';
+import { changeFilterSegment, createFilterSegment } from '../../app/segments/filter-segments.ts';
 import type { FilterTreesCommand } from '../../app/segments/filter-segments.ts';
-import type { ConsoleSegments } from '../../app/segments/manage-segments.ts';
+import type { SegmentDependencies } from '../../app/segments/segment-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { valueMeaningOf } from '../../domain/segments/file-operations.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { parseFilterSegment, parseFilterTrees } from '../segments/filter-segments.ts';
 import { consoleApi as api } from './access.ts';
+import { changeOf, id, Id, idOf, Workspace, workspaceId } from './requests.ts';
 import { FilterCount, FilterSample, FilterWords, KnownAttribute } from './segment-answers.ts';
 
-const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
-const workspaceId = Type.String({ maxLength: 64 });
-const Workspace = Type.Object({ workspaceId });
 /** `id`: the segment that the filters will change. */
 const Built = Type.Object({ workspaceId, id: Type.Optional(id) });
 const Count = Type.Object({ ...Built.properties, exact: Type.Optional(Type.Literal('true')) });
@@ -38,7 +46,7 @@ type Fault = { state: 'UNUSABLE'; field: 'included_filters' | 'excluded_filters'
  * Routes for building filter segments on the console: describe, count and sample the filters, and suggest attributes and
  * values.
  */
-export function segmentFilterRoutes(server: FastifyInstance, { segments }: { segments: ConsoleSegments }): void {
+export function segmentFilterRoutes(server: FastifyInstance, { segments }: { segments: SegmentDependencies }): void {
   const building = (answer: TSchema, querystring: TSchema = Built) => ({
     schema: { hide: true, querystring, body: Filters, response: { 200: answer } },
     config: { permission: 'segments.write' as const },
@@ -48,19 +56,19 @@ export function segmentFilterRoutes(server: FastifyInstance, { segments }: { seg
 
   server.post(`${api}/segments/filter/words`, building(FilterWords), (request) =>
     whenReadable(request, async (filters) => {
-      const answer = await segments.describeFilters({ ...builtOf(request), filters });
+      const answer = await describeFilters(segments, { ...builtOf(request), filters });
       return answer.kind === 'readable' ? { state: 'READABLE', words: answer.words } : presentUnusable(answer);
     }),
   );
   server.post(`${api}/segments/filter/count`, building(FilterCount, Count), (request) =>
     whenReadable(request, async (filters) => {
       const isExact = (request.query as Static<typeof Count>).exact === 'true';
-      return presentCount(await segments.countFilters({ ...builtOf(request), filters, isExact }));
+      return presentCount(await countFilters(segments, { ...builtOf(request), filters, isExact }));
     }),
   );
   server.post(`${api}/segments/filter/sample`, { ...building(FilterSample), config: showing }, (request) =>
     whenReadable(request, async (filters) =>
-      presentSample(await segments.sampleFilters({ ...builtOf(request), filters })),
+      presentSample(await sampleFilters(segments, { ...builtOf(request), filters })),
     ),
   );
   server.get(
@@ -73,7 +81,7 @@ export function segmentFilterRoutes(server: FastifyInstance, { segments }: { seg
       },
       config: showing,
     },
-    async (request) => ({ attributes: await segments.listAttributes(builtOf(request).workspaceId) }),
+    async (request) => ({ attributes: await listFilterAttributes(segments, builtOf(request).workspaceId) }),
   );
   server.get(
     `${api}/segments/attribute-values`,
@@ -85,7 +93,7 @@ export function segmentFilterRoutes(server: FastifyInstance, { segments }: { seg
       },
       config: showing,
     },
-    async (request) => ({ values: await segments.suggestValues(request.query as Static<typeof Suggestion>) }),
+    async (request) => ({ values: await suggestValues(segments, request.query as Static<typeof Suggestion>) }),
   );
   server.post(
     `${api}/segments/unmatched`,
@@ -100,13 +108,15 @@ export function segmentFilterRoutes(server: FastifyInstance, { segments }: { seg
     },
     async (request) => {
       const { workspaceId } = builtOf(request);
-      return { unmatched: await segments.findUnmatched({ workspaceId, ...(request.body as Static<typeof Values>) }) };
+      const { values, ...named } = request.body as Static<typeof Values>;
+      const meaning = valueMeaningOf(named);
+      return { unmatched: await findUnmatchedValues(segments, { workspaceId, meaning, values }) };
     },
   );
   addChanges(server, segments);
 }
 
-function addChanges(server: FastifyInstance, segments: ConsoleSegments): void {
+function addChanges(server: FastifyInstance, segments: SegmentDependencies): void {
   const config = { permission: 'segments.write' as const };
   const Made = Type.Object({ id: Type.String() });
   const schema = { hide: true, querystring: Workspace, body: Filters };
@@ -115,18 +125,17 @@ function addChanges(server: FastifyInstance, segments: ConsoleSegments): void {
     { schema: { ...schema, response: { 201: Made } }, config },
     async (request, reply) => {
       const { command } = parseFilterSegment(request.body as Record<string, unknown>);
-      const { workspaceId } = builtOf(request);
-      return reply.code(201).send(await segments.createFilter({ workspaceId, by: request.signedIn, command }));
+      const once = { idempotencyKey: undefined, rawBody: '' };
+      return reply.code(201).send(await createFilterSegment(segments, { ...changeOf(request), ...once, command }));
     },
   );
   server.put(
     `${api}/segments/:id/filter`,
-    { schema: { ...schema, params: Type.Object({ id }), response: { 200: Made } }, config },
+    { schema: { ...schema, params: Id, response: { 200: Made } }, config },
     async (request) => {
       const { command } = parseFilterSegment(request.body as Record<string, unknown>);
-      const { workspaceId } = builtOf(request);
-      const { id } = request.params as { id: string };
-      await segments.changeFilter({ workspaceId, id, by: request.signedIn, command });
+      const id = idOf(request);
+      await changeFilterSegment(segments, { ...changeOf(request), id, change: () => command });
       return { id };
     },
   );

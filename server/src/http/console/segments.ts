@@ -2,16 +2,34 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
-import { fileTooLarge } from '../../app/segments/file-segments.ts';
-import type { ConsoleSegments } from '../../app/segments/manage-segments.ts';
-import { maxLogged } from '../../app/segments/messages.ts';
-import type { LogQuery } from '../../app/segments/messages.ts';
+import { fileTooLarge, postFile, requestFileOperation } from '../../app/segments/file-segments.ts';
+import {
+  listCallbacks,
+  listEmails,
+  maxLogged,
+  readCallback,
+  readEmail,
+  readWebhookSecret,
+  resendCallback,
+  resendEmail,
+} from '../../app/segments/messages.ts';
+import type { LogQuery, WebhookSecretDependencies } from '../../app/segments/messages.ts';
+import type { SegmentDependencies } from '../../app/segments/segment-limits.ts';
+import {
+  changeSegmentState,
+  listRejectedLines,
+  listSegmentCampaigns,
+  listSegmentMembers,
+  listShownSegments,
+  readSegment,
+} from '../../app/segments/segments.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxFileBytes } from '../../domain/limits/segments.ts';
 import { instantPattern } from '../../domain/timing/iso-time.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
 import { refuseCrossSite } from '../server/call-origin.ts';
 import { consoleApi as api } from './access.ts';
+import { changeOf, id, Id, keyOf, Workspace, workspaceId, workspaceOf } from './requests.ts';
 import {
   presentCallback,
   presentCallbackDetail,
@@ -33,15 +51,12 @@ import { segmentFilterRoutes } from './segment-filters.ts';
 import { FetchBody, parseOperation, parseUpload, UploadQuery, readUpload } from './segment-uploads.ts';
 
 export type ConsoleSegmentRouteDependencies = {
-  segments: ConsoleSegments;
+  segments: SegmentDependencies & WebhookSecretDependencies;
   vendorHeaders: Pick<VendorHeaders, 'prefixes'>;
 };
 
-const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
-const Id = Type.Object({ id });
 const Log = Type.Object({
-  workspaceId: Type.String({ maxLength: 64 }),
+  workspaceId,
   only: Type.Optional(Type.Literal('failed')),
   segmentId: Type.Optional(id),
   after: Type.Optional(Type.String({ pattern: `^${instantPattern}~[0-9a-f]{24}$` })),
@@ -64,12 +79,12 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     `${api}/segments`,
     { ...reading, schema: { ...schema, response: { 200: SegmentList } } },
     async (request) => {
-      const { segments: listed, ...counts } = await segments.list(workspaceOf(request));
+      const { segments: listed, ...counts } = await listShownSegments(segments, workspaceOf(request));
       return { ...counts, segments: listed.map(presentSegment) };
     },
   );
   server.get(`${api}/segments/:id`, readingOne, async (request) => ({
-    segment: presentSegmentDetail(await segments.get(keyOf(request))),
+    segment: presentSegmentDetail(await readSegment(segments, keyOf(request))),
   }));
   server.get(
     `${api}/segments/:id/operations/:operationId/rejects.csv`,
@@ -81,40 +96,40 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     schema: { hide: true, querystring: Log, response: { 200: shape } },
   });
   server.get(`${api}/callbacks`, listing(CallbackPage), async (request) => {
-    const callbacks = await segments.listCallbacks(logQueryOf(request));
+    const callbacks = await listCallbacks(segments, logQueryOf(request));
     return { callbacks: callbacks.map(presentCallback), next: presentNext(callbacks) };
   });
   server.get(
     `${api}/callbacks/:id`,
     { ...readingLog, schema: { ...ofOne, response: { 200: Callback } } },
     async (request) => ({
-      callback: presentCallbackDetail(await segments.getCallback(keyOf(request))),
+      callback: presentCallbackDetail(await readCallback(segments, keyOf(request))),
     }),
   );
   server.post(
     `${api}/callbacks/:id/resend`,
     { schema: { ...ofOne, response: { 202: Callback } }, config: { permission: 'log.resend' } },
     async (request, reply) => {
-      const callback = await segments.resendCallback({ ...keyOf(request), by: request.signedIn });
+      const callback = await resendCallback(segments, { ...keyOf(request), actor: request.signedIn });
       return reply.code(202).send({ callback: presentCallbackDetail(callback) });
     },
   );
   server.get(`${api}/mails`, listing(EmailPage), async (request) => {
-    const emails = await segments.listEmails(logQueryOf(request));
+    const emails = await listEmails(segments, logQueryOf(request));
     return { emails: emails.map(presentEmail), next: presentNext(emails) };
   });
   server.get(
     `${api}/mails/:id`,
     { ...readingLog, schema: { ...ofOne, response: { 200: Email } } },
     async (request) => ({
-      email: presentEmailDetail(await segments.getEmail(keyOf(request))),
+      email: presentEmailDetail(await readEmail(segments, keyOf(request))),
     }),
   );
   server.post(
     `${api}/mails/:id/resend`,
     { schema: { ...ofOne, response: { 202: Email } }, config: { permission: 'log.resend' } },
     async (request, reply) => {
-      const email = await segments.resendEmail({ ...keyOf(request), by: request.signedIn });
+      const email = await resendEmail(segments, { ...keyOf(request), actor: request.signedIn });
       return reply.code(202).send({ email: presentEmailDetail(email) });
     },
   );
@@ -128,7 +143,7 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     },
     async (request, reply) =>
       reply.header('cache-control', 'no-store').send({
-        secret: await segments.readWebhookSecret({ workspaceId: workspaceOf(request), by: request.signedIn }),
+        secret: await readWebhookSecret(segments, changeOf(request)),
       }),
   );
   addChanges(server, deps);
@@ -145,7 +160,10 @@ function addChanges(server: FastifyInstance, { segments, vendorHeaders }: Consol
     { schema: { ...schema, body: FetchBody, response: { 202: AcceptedUpload } }, config },
     async (request, reply) => {
       const command = parseOperation(request.body as Static<typeof FetchBody>, vendorHeaders.prefixes);
-      const accepted = await segments.fetchFile({ workspaceId: workspaceOf(request), by: request.signedIn, command });
+      const accepted = await requestFileOperation(segments, {
+        ...{ ...changeOf(request), idempotencyKey: undefined, rawBody: '' },
+        command,
+      });
       return reply.code(202).send(accepted);
     },
   );
@@ -154,8 +172,8 @@ function addChanges(server: FastifyInstance, { segments, vendorHeaders }: Consol
       `${api}/segments/:id/${action}`,
       { schema: { ...one, response: { 200: Type.Object({ segment: SegmentDetail }) } }, config },
       async (request) => {
-        await segments.changeState({ ...keyOf(request), by: request.signedIn, action });
-        return { segment: presentSegmentDetail(await segments.get(keyOf(request))) };
+        await changeSegmentState(segments, { ...keyOf(request), actor: request.signedIn, action });
+        return { segment: presentSegmentDetail(await readSegment(segments, keyOf(request))) };
       },
     );
   server.get(
@@ -164,7 +182,7 @@ function addChanges(server: FastifyInstance, { segments, vendorHeaders }: Consol
       schema: { ...one, response: { 200: Type.Object({ campaigns: Type.Array(CampaignOfSegment) }) } },
       config: { permission: 'overview.read' },
     },
-    async (request) => ({ campaigns: await segments.listCampaigns(keyOf(request)) }),
+    async (request) => ({ campaigns: await listSegmentCampaigns(segments, keyOf(request)) }),
   );
   server.get(
     `${api}/segments/:id/members`,
@@ -173,7 +191,7 @@ function addChanges(server: FastifyInstance, { segments, vendorHeaders }: Consol
       config: { permission: 'people.read' },
     },
     async (request) => ({
-      customerIds: await segments.listMembers(keyOf(request)),
+      customerIds: await listSegmentMembers(segments, keyOf(request)),
     }),
   );
 }
@@ -204,7 +222,7 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
         if (Number(request.headers['content-length']) > maxFileBytes) throw fileTooLarge();
         const command = parseUpload(upload, deps.vendorHeaders.prefixes);
         const bytes = readUpload(body);
-        const accepted = await deps.segments.postFile({ workspaceId, by: request.signedIn, command, bytes });
+        const accepted = await postFile(deps.segments, { workspaceId, actor: request.signedIn, command, bytes });
         return await reply.code(202).send(accepted);
       } finally {
         // A client that is still sending would not read the response; the server's time limit bounds the wait.
@@ -215,12 +233,12 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
 }
 
 async function sendRejects(
-  segments: ConsoleSegments,
+  segments: SegmentDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { id: segmentId, operationId } = request.params as Static<typeof OperationOf>;
-  const rejects = await segments.listRejects({ workspaceId: workspaceOf(request), segmentId, operationId });
+  const rejects = await listRejectedLines(segments, { workspaceId: workspaceOf(request), segmentId, operationId });
   return reply
     .header('content-type', 'text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="rejects-${operationId}.csv"`)
@@ -239,12 +257,4 @@ function logQueryOf(request: FastifyRequest): LogQuery {
 function presentNext(rows: readonly { createdAt: Date; id: string }[]): string | null {
   const last = rows.at(-1);
   return last && rows.length === maxLogged ? `${last.createdAt.toISOString()}~${last.id}` : null;
-}
-
-function workspaceOf(request: FastifyRequest): string {
-  return (request.query as Static<typeof Workspace>).workspaceId;
-}
-
-function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {
-  return { workspaceId: workspaceOf(request), id: (request.params as Static<typeof Id>).id };
 }

@@ -81,7 +81,7 @@ export function consoleSettingsRoutes(
     settings: await settings.change({
       ...(request.body as Static<typeof Settings>),
       ...(request.query as Static<typeof Workspace>),
-      by: request.signedIn,
+      actor: request.signedIn,
     }),
   }));
 }

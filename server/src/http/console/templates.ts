@@ -1,9 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
+import {
+  createFromTemplate,
+  createTemplate,
+  listTemplates,
+  removeTemplate,
+  renameTemplate,
+} from '../../app/campaigns/campaign-templates.ts';
 import { consoleApi as api } from './access.ts';
 import { ChangedCampaign, presentRequest } from './campaign-answers.ts';
+import type { CampaignRouteDependencies } from './campaigns.ts';
+import { changeOf, closed, Id, idOf, keyOf, Workspace, workspaceOf } from './requests.ts';
 import { described } from './shape-parts.ts';
 
 export const CampaignTemplate = Type.Object({
@@ -20,17 +28,15 @@ export const CampaignTemplate = Type.Object({
 
 export const TemplateList = Type.Object({ templates: Type.Array(CampaignTemplate) });
 
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
-const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
-const Named = Type.Object({ name: Type.String({ maxLength: 1000 }) }, { additionalProperties: false });
+const Named = Type.Object({ name: Type.String({ maxLength: 1000 }) }, closed);
 
 /** Routes for campaigns that are saved as templates. */
-export function campaignTemplateRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
+export function campaignTemplateRoutes(server: FastifyInstance, { campaigns }: CampaignRouteDependencies): void {
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'campaigns.write' as const };
   const listing = { schema: { ...schema, response: { 200: TemplateList } } };
   server.get(`${api}/templates`, { ...listing, config: { permission: 'overview.read' } }, async (request) => ({
-    templates: (await campaigns.templates.list(workspaceOf(request))).map(({ parts, ...template }) => ({
+    templates: (await listTemplates(campaigns, workspaceOf(request))).map(({ parts, ...template }) => ({
       ...template,
       request: parts,
     })),
@@ -41,36 +47,24 @@ export function campaignTemplateRoutes(server: FastifyInstance, { campaigns }: {
     const of = { of: campaign.id, parts: presentRequest(campaign) };
     return reply
       .code(201)
-      .send(await campaigns.templates.create({ ...changeOf(request), ...of, name: nameOf(request) }));
+      .send(await createTemplate(campaigns, { ...changeOf(request), ...of, name: nameOf(request) }));
   });
   server.patch(
     `${api}/templates/:id`,
     { schema: { ...schema, params: Id, body: Named }, config },
     async (request, reply) => {
-      await campaigns.templates.rename({ ...changeOf(request), ...keyOf(request), name: nameOf(request) });
+      await renameTemplate(campaigns, { ...changeOf(request), id: idOf(request), name: nameOf(request) });
       return reply.code(204).send();
     },
   );
   server.delete(`${api}/templates/:id`, { schema: { ...schema, params: Id }, config }, async (request, reply) => {
-    await campaigns.templates.remove({ ...changeOf(request), ...keyOf(request) });
+    await removeTemplate(campaigns, { ...changeOf(request), id: idOf(request) });
     return reply.code(204).send();
   });
   const using = { schema: { ...schema, params: Id, response: { 201: ChangedCampaign } }, config };
   server.post(`${api}/templates/:id/use`, using, async (request, reply) =>
-    reply.code(201).send(await campaigns.templates.use({ ...changeOf(request), ...keyOf(request) })),
+    reply.code(201).send(await createFromTemplate(campaigns, { ...changeOf(request), id: idOf(request) })),
   );
-}
-
-function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {
-  return { workspaceId: workspaceOf(request), id: (request.params as Static<typeof Id>).id };
-}
-
-function changeOf(request: FastifyRequest) {
-  return { by: request.signedIn, workspaceId: workspaceOf(request) };
-}
-
-function workspaceOf(request: FastifyRequest): string {
-  return (request.query as Static<typeof Workspace>).workspaceId;
 }
 
 function nameOf(request: FastifyRequest): string {

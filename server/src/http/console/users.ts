@@ -240,7 +240,7 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
     async (request, reply) => {
       const { id } = request.params as Static<typeof Id>;
       const query = request.query as Static<typeof Workspace>;
-      const erasure = await users.erase({ by: request.signedIn, ...query, id });
+      const erasure = await users.erase({ actor: request.signedIn, ...query, id });
       return reply.code(202).send({ erasure: presentErasure(erasure) });
     },
   );
@@ -249,7 +249,7 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
     { schema: one, config: { permission: 'people.write' } },
     async (request, reply) => {
       const { id } = request.params as Static<typeof Id>;
-      await users.cancelErasure({ by: request.signedIn, ...(request.query as Static<typeof Workspace>), id });
+      await users.cancelErasure({ actor: request.signedIn, ...(request.query as Static<typeof Workspace>), id });
       return reply.code(204).send();
     },
   );
@@ -262,7 +262,7 @@ function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUs
   const keyOf = (request: FastifyRequest) => ({
     ...(request.query as Static<typeof Workspace>),
     ...(request.params as Static<typeof Id>),
-    by: request.signedIn,
+    actor: request.signedIn,
   });
   server.post(
     `${api}/people`,
@@ -273,7 +273,9 @@ function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUs
       const given = body.attributes ?? {};
       checkAttributes(given, prefixes);
       const query = request.query as Static<typeof Workspace>;
-      return reply.code(201).send(await users.add({ ...query, by: request.signedIn, customerId, attributes: given }));
+      return reply
+        .code(201)
+        .send(await users.add({ ...query, actor: request.signedIn, customerId, attributes: given }));
     },
   );
   server.patch(

@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
+import { listViews, removeView, storeView } from '../../app/accounts/saved-views.ts';
+import type { ViewDependencies } from '../../app/accounts/saved-views.ts';
 import { viewedScreens } from '../../domain/access/accounts.ts';
 import { consoleApi as api } from './access.ts';
+import { changeOf, closed, Id, idOf, Workspace } from './requests.ts';
 import { described, oneOf } from './shape-parts.ts';
 
 export const SavedView = Type.Object({
@@ -14,36 +16,38 @@ export const SavedView = Type.Object({
 
 export const ViewList = Type.Object({ views: Type.Array(SavedView) });
 
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Screen = Type.Object({ screen: oneOf(viewedScreens) });
-const Id = Type.Object({ screen: oneOf(viewedScreens), id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
+const ViewOf = Type.Object({ ...Screen.properties, ...Id.properties });
 const NewView = Type.Object(
   { name: Type.String({ minLength: 1, maxLength: 100 }), search: Type.String({ maxLength: 4000 }) },
-  { additionalProperties: false },
+  closed,
 );
 
 /** Routes for the list searches that a user has saved under a name. */
-export function viewRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
+export function viewRoutes(server: FastifyInstance, views: ViewDependencies): void {
   const schema = { hide: true, querystring: Workspace, params: Screen };
   // Saving a view needs no permission for its data; running its search is checked separately.
   const config = { permission: 'session.own' as const };
   server.get(
     `${api}/views/:screen`,
     { schema: { ...schema, response: { 200: ViewList } }, config },
-    async (request) => ({ views: await campaigns.views.list(ownerOf(request)) }),
+    async (request) => ({ views: await listViews(views, ownerOf(request)) }),
   );
   const saving = { schema: { ...schema, body: NewView, response: { 201: SavedView } }, config };
   server.post(`${api}/views/:screen`, saving, async (request, reply) => {
     const view = request.body as Static<typeof NewView>;
-    return reply.code(201).send(await campaigns.views.save({ ...ownerOf(request), ...view }));
+    return reply.code(201).send(await storeView(views, { ...ownerOf(request), ...view }));
   });
-  server.delete(`${api}/views/:screen/:id`, { schema: { ...schema, params: Id }, config }, async (request, reply) => {
-    await campaigns.views.remove({ ...ownerOf(request), id: (request.params as Static<typeof Id>).id });
-    return reply.code(204).send();
-  });
+  server.delete(
+    `${api}/views/:screen/:id`,
+    { schema: { ...schema, params: ViewOf }, config },
+    async (request, reply) => {
+      await removeView(views, { ...ownerOf(request), id: idOf(request) });
+      return reply.code(204).send();
+    },
+  );
 }
 
 function ownerOf(request: FastifyRequest) {
-  const { workspaceId } = request.query as Static<typeof Workspace>;
-  return { by: request.signedIn, workspaceId, screen: (request.params as Static<typeof Screen>).screen };
+  return { ...changeOf(request), screen: (request.params as Static<typeof Screen>).screen };
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../../app/accounts/audit.ts';
 import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import type { ApiKey } from '../../app/keys/authenticate-key.ts';
 import type { AuthenticationDependencies, TokenDependencies } from '../../app/tokens/prove-clients.ts';
@@ -40,12 +41,12 @@ export function makeRequireApiKey(deps: BearerDependencies, scope: Scope, errors
 }
 
 /** The caller of a route that requires a key or a token. */
-export type KeyCaller = { workspaceId: string; key: ApiKey };
+export type KeyCaller = { workspaceId: string; key: ApiKey; actor: Actor };
 
 /** Returns the caller that the credential check of the route has found. */
 export function keyCallerOf({ callerKey: key }: FastifyRequest): KeyCaller {
   if (!key) throw new Error('the route has no credential check');
-  return { workspaceId: key.workspaceId, key };
+  return { workspaceId: key.workspaceId, key, actor: { kind: 'program', name: key.name } };
 }
 
 export type BearerDependencies = AuthenticationDependencies & {
@@ -84,6 +85,11 @@ export function makeRequireBearer(deps: BearerDependencies): RequireScope {
       await presentGatewayError(error, { request, reply, scope });
     }
   };
+}
+
+/** Returns the key of an authenticated call as the actor of its changes. */
+export function actorOf(request: FastifyRequest): Actor {
+  return keyCallerOf(request).actor;
 }
 
 /** True if the call uses Bearer, even invalidly; then its family's own scheme does not apply. */

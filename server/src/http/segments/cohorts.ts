@@ -6,7 +6,7 @@ import { dataAnswer, dataError } from '../data/shapes.ts';
 import { describeOperation } from '../openapi/operation.ts';
 import type { Dialect } from '../openapi/operation.ts';
 import { requestHeaders } from '../openapi/shapes.ts';
-import { makeRequireApiKey } from '../route/auth.ts';
+import { actorOf, makeRequireApiKey } from '../route/auth.ts';
 import { toServiceError } from '../route/errors.ts';
 import { refuseOtherMethods, makeRequestId } from '../route/route.ts';
 import { warnOfUnknownFields } from '../route/warnings.ts';
@@ -55,7 +55,7 @@ export function cohortRoutes(deps: SegmentRouteDependencies): RouteFamily {
         if (body === undefined) throw new ServiceError('BODY_EMPTY');
         if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ServiceError('BODY_MALFORMED');
         const command = parseCohort(body as Record<string, unknown>);
-        await syncCohort(deps, { ...command, workspaceId, requestedBy: request.callerKey!.name });
+        await syncCohort(deps, { ...command, workspaceId, actor: actorOf(request) });
         warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: cohortBody });
         return presentAccepted({ requestId: makeRequestId() });
       },

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { TObject } from 'typebox';
 import { requestFileOperation } from '../../app/segments/file-segments.ts';
 import type { ChangeFileSegment, CreateFileSegment, FileSource } from '../../app/segments/file-segments.ts';
+import type { SegmentCaller } from '../../app/segments/segment-limits.ts';
 import { archiveNamedSegment, unarchiveNamedSegment } from '../../app/segments/segments.ts';
 import { isWorkspaceNamed } from '../../app/workspaces.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -16,7 +17,7 @@ import { neutralName } from '../../domain/users/users.ts';
 import { describeOperation } from '../openapi/operation.ts';
 import type { Dialect } from '../openapi/operation.ts';
 import { requestHeaders } from '../openapi/shapes.ts';
-import { makeRequireApiKey } from '../route/auth.ts';
+import { actorOf, makeRequireApiKey } from '../route/auth.ts';
 import { toServiceError } from '../route/errors.ts';
 import { isBlank } from '../route/json-body.ts';
 import { refuseOtherMethods } from '../route/route.ts';
@@ -93,7 +94,7 @@ const routes: Route[] = [
     shape: nameBody,
     status: 200,
     handle: async (deps, request, body) => {
-      const named = { ...parseNamed(body), workspaceId: request.facts.workspaceId! };
+      const named = { ...parseNamed(body), ...callerOf(request) };
       const segment = await archiveNamedSegment(deps, named);
       return { status: 200, body: presentSegmentAccepted('ARCHIVE', segment) };
     },
@@ -106,7 +107,7 @@ const routes: Route[] = [
     shape: nameBody,
     status: 200,
     handle: async (deps, request, body) => {
-      const named = { ...parseNamed(body), workspaceId: request.facts.workspaceId! };
+      const named = { ...parseNamed(body), ...callerOf(request) };
       const segment = await unarchiveNamedSegment(deps, named);
       return { status: 200, body: presentSegmentAccepted('UNARCHIVE', segment) };
     },
@@ -158,14 +159,17 @@ function addRoute(server: FastifyInstance, deps: SegmentRouteDependencies, route
   });
 }
 
+function callerOf(request: FastifyRequest): SegmentCaller {
+  return { workspaceId: request.facts.workspaceId!, actor: actorOf(request) };
+}
+
 async function operate(
   deps: SegmentRouteDependencies,
   request: FastifyRequest,
   command: ReturnType<typeof parseCreate> | ReturnType<typeof parseChange>,
 ): Promise<Answer> {
   const accepted = await requestFileOperation(deps, {
-    workspaceId: request.facts.workspaceId!,
-    requestedBy: request.callerKey!.name,
+    ...callerOf(request),
     idempotencyKey: request.headers['idempotency-key'] as string | undefined,
     rawBody: request.rawBody,
     command,

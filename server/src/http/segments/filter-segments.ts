@@ -20,7 +20,7 @@ import { isStorableText } from '../../domain/storable-text.ts';
 import { describeOperation } from '../openapi/operation.ts';
 import type { Dialect } from '../openapi/operation.ts';
 import { requestHeaders } from '../openapi/shapes.ts';
-import { makeRequireApiKey } from '../route/auth.ts';
+import { actorOf, makeRequireApiKey } from '../route/auth.ts';
 import { toServiceError } from '../route/errors.ts';
 import { isAbsent, isBlank } from '../route/json-body.ts';
 import { refuseOtherMethods } from '../route/route.ts';
@@ -118,7 +118,7 @@ function addCollection(server: FastifyInstance, deps: SegmentRouteDependencies):
       const { command, unknownFields } = parseFilterSegment(body);
       const { id } = await createFilterSegment(deps, {
         workspaceId,
-        requestedBy: request.callerKey!.name,
+        actor: actorOf(request),
         idempotencyKey: request.headers['idempotency-key'] as string | undefined,
         rawBody: request.rawBody,
         command,
@@ -165,7 +165,7 @@ function addOne(server: FastifyInstance, deps: SegmentRouteDependencies): void {
       await countFilterCall(deps, { operation: 'update', workspaceId });
       const id = readId(request);
       const { change, updatedBy, unknownFields } = parseFilterChange(readBody(request));
-      await changeFilterSegment(deps, { workspaceId, id, change, updatedBy: updatedBy ?? request.callerKey!.name });
+      await changeFilterSegment(deps, { actor: actorOf(request), workspaceId, id, change, updatedBy });
       warn(deps, { request, reply, shape: filterChangeBody, unknownFields });
       return presentSegment(await getSegment(deps, { workspaceId, id }));
     },
@@ -295,7 +295,7 @@ function parseUpdatedBy(value: unknown): string | undefined {
 const maxCohortText = 256;
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID (fact 2.4: the shape of the data family) */
-export function parseCohort(body: Body): Omit<SyncCohortCommand, 'workspaceId' | 'requestedBy'> {
+export function parseCohort(body: Body): Omit<SyncCohortCommand, 'workspaceId' | 'actor'> {
   const { action, parameters } = body;
   if (isAbsent(action)) throw missing('action');
   if (action !== 'add_members' && action !== 'remove_members')

@@ -326,7 +326,12 @@ describe('what a provider says', () => {
     // What a node knows of held credentials is at most a second old.
     bundle.clock.advance(1_000);
     for (const action of ['pause', 'resume'] as const)
-      await changeCampaignState(bundle, { workspaceId: bundle.workspaceId, campaignId, action, by: 'Olga' });
+      await changeCampaignState(bundle, {
+        workspaceId: bundle.workspaceId,
+        campaignId,
+        action,
+        actor: { kind: 'system', name: 'Olga' },
+      });
     await bundle.work();
     await bundle.retry();
     expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 40 }]);

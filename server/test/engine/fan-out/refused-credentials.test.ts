@@ -113,7 +113,12 @@ test('a run that somebody paused stays so, whatever is mended; who resumes it tr
   refuse('IOS');
   const { campaignId, runId } = await send();
   const change = (action: 'pause' | 'resume') =>
-    changeCampaignState(bundle, { workspaceId: bundle.workspaceId, campaignId, action, by: 'Olga' });
+    changeCampaignState(bundle, {
+      workspaceId: bundle.workspaceId,
+      campaignId,
+      action,
+      actor: { kind: 'system', name: 'Olga' },
+    });
   await change('pause');
   await mend('apns');
   await bundle.mend();

@@ -63,7 +63,12 @@ async function campaign(id: string): Promise<{ status: string; reason: string | 
 }
 
 const change = (campaignId: string, action: CampaignAction) =>
-  changeCampaignState(bundle, { workspaceId: bundle.workspaceId, campaignId, action, by: 'a test' });
+  changeCampaignState(bundle, {
+    workspaceId: bundle.workspaceId,
+    campaignId,
+    action,
+    actor: { kind: 'system', name: 'a test' },
+  });
 
 /** Releases, sends and ends everything that can be. */
 async function workAll(): Promise<void> {
@@ -476,7 +481,12 @@ describe('a stop', () => {
   test('of a campaign of another workspace finds none', async () => {
     const id = await schedule({ time: '09:00 AM' });
     expect(
-      await changeCampaignState(bundle, { workspaceId: 'OTHER', campaignId: id, action: 'stop', by: 'a test' }),
+      await changeCampaignState(bundle, {
+        workspaceId: 'OTHER',
+        campaignId: id,
+        action: 'stop',
+        actor: { kind: 'system', name: 'a test' },
+      }),
     ).toEqual({ kind: 'not-found' });
   });
 });
