@@ -27,6 +27,7 @@ import * as system from '../server/src/http/console/system.ts';
 import * as template from '../server/src/http/console/templates.ts';
 import * as user from '../server/src/http/console/users.ts';
 import * as view from '../server/src/http/console/views.ts';
+import { renderConsoleProviders } from './render-console-providers.ts';
 import { listConsoleRoutes } from './list-console-routes.ts';
 
 /** The modules whose exported shapes become types of the console, by the name of the file of types. */
@@ -55,6 +56,9 @@ const modules: Record<string, object[]> = {
   views: [view],
 };
 const heading = '// Generated from the shapes of the routes by `npm run console:types`; edits are lost.\n\n';
+
+const providersHeading =
+  '// Generated from server/src/domain/providers by `npm run console:types`; edits are lost.\n\n';
 
 /** Where the types of the console's answers stand. */
 export const consoleTypesFolder = join(import.meta.dirname, '..', 'console', 'src', 'api', 'generated');
@@ -88,6 +92,8 @@ export async function renderConsoleTypes(): Promise<Record<string, string>> {
   }
   files['alerts.ts'] = await format(`${files['alerts.ts']}\n${renderAlertKinds()}`, style);
   files['routes.ts'] = await format(await renderRoutes(named), style);
+  for (const [name, text] of Object.entries(renderConsoleProviders(providersHeading)))
+    files[name] = await format(text, style);
   return files;
 }
 

@@ -9,7 +9,7 @@ import type { ChartLine } from './parts/chart.tsx';
 import { Loaded } from './parts/loaded.tsx';
 import { PageHeader } from './parts/page-header.tsx';
 import { spanText, formatDuration } from './parts/text/format-time.ts';
-import { providerNames } from './parts/text/platform-names.ts';
+import { providers } from './api/generated/providers.ts';
 import styles from './parts/views.module.css';
 import { Waiting } from './parts/waiting.tsx';
 import { useWorkspace } from './shell/workspace.ts';
@@ -93,8 +93,10 @@ function ChartCard({ chart: { title, about, lines, format }, metrics }: { chart:
 /** `about` goes on with how long a step is. */
 type Chart = { title: string; about: string; lines: ChartLine[]; format: (value: number) => string };
 
-const providers = Object.keys(providerNames) as (keyof typeof providerNames)[];
-const providerColours = { fcm: 'accent', apns: 'teal', webpush: 'orange', hms: 'grape' } as const;
+const providerNames = Object.keys(providers) as (keyof typeof providers)[];
+const palette = ['accent', 'teal', 'orange', 'grape', 'cyan', 'lime'];
+const colourOf = (provider: keyof typeof providers): string =>
+  palette[providerNames.indexOf(provider) % palette.length]!;
 const refusals = { gone: 'gray', waits: 'yellow', rejected: 'orange', stopped: 'red' } as const;
 
 /** The charts of what was counted; a line that never had a value is left out. */
@@ -127,17 +129,17 @@ function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     {
       title: 'Sent',
       about: 'Messages that providers accepted per second, averaged per',
-      lines: providers.flatMap((provider) =>
-        line(providerNames[provider], providerColours[provider], rate(`sends.${provider}.accepted`)),
+      lines: providerNames.flatMap((provider) =>
+        line(providers[provider].short, colourOf(provider), rate(`sends.${provider}.accepted`)),
       ),
       format: perSecond,
     },
     {
       title: 'Not accepted',
       about: 'Messages that providers refused per',
-      lines: providers.flatMap((provider) =>
+      lines: providerNames.flatMap((provider) =>
         Object.entries(refusals).flatMap(([outcome, colour]) =>
-          line(`${providerNames[provider]} ${outcome}`, colour, counted(`sends.${provider}.${outcome}`)),
+          line(`${providers[provider].short} ${outcome}`, colour, counted(`sends.${provider}.${outcome}`)),
         ),
       ),
       format: whole,
@@ -145,7 +147,7 @@ function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     {
       title: 'Provider latency',
       about: 'Average response time per',
-      lines: providers.flatMap((provider) => line(providerNames[provider], providerColours[provider], mean(provider))),
+      lines: providerNames.flatMap((provider) => line(providers[provider].short, colourOf(provider), mean(provider))),
       format: (value) => `${value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 })} ms`,
     },
     {

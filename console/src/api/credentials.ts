@@ -1,19 +1,10 @@
 import type { ConsoleCaller } from './console-caller.ts';
 import type { ProviderName } from './generated/overview.ts';
 
-/** A key as its owner has it. */
-export type GivenKey =
-  | { provider: 'fcm'; keyFile: string }
-  | {
-      provider: 'apns';
-      privateKey: string;
-      teamId: string;
-      keyId: string;
-      topic: string;
-      environment: 'production' | 'sandbox';
-    }
-  | { provider: 'webpush'; subject: string; keys?: { publicKey: string; privateKey: string }; inPlaceOf?: string }
-  | { provider: 'hms'; clientId: string; clientSecret: string; projectId?: string; huaweiAppId?: string };
+/** A key as its owner has it: the members of the provider's form. */
+export type GivenKey = { provider: ProviderName } & {
+  readonly [name: string]: string | Readonly<Record<string, string>>;
+};
 
 type OfProvider = { workspaceId: string; provider: ProviderName };
 

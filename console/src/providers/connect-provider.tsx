@@ -4,6 +4,9 @@ import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { GivenKey } from '../api/credentials.ts';
 import type { ProviderCredentialState } from '../api/generated/credentials.ts';
+import type { ProviderName } from '../api/generated/overview.ts';
+import { providerForms } from '../api/generated/provider-forms.ts';
+import type { KeyField } from '../api/generated/provider-forms.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
@@ -14,6 +17,7 @@ type ConnectFormProps = { state: ProviderCredentialState; onConnected: () => Pro
 /** Takes a key and connects it; one that takes the place of another asks first and names what it hits. */
 export function ConnectForm({ state, onConnected }: ConnectFormProps) {
   const { provider, name, connected, hits } = state;
+  const { subscribedWith } = providerForms[provider];
   const { id: workspaceId } = useWorkspace();
   const form = useRef<HTMLFormElement>(null);
   const connect = useMutation({
@@ -34,11 +38,11 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
     >
       <Stack gap="sm" maw={640}>
         <KeyFields provider={provider} />
-        {provider === 'webpush' && connected !== null && !connected.isSimulated && (
+        {subscribedWith && connected !== null && !connected.isSimulated && (
           <TextInput
             name="inPlaceOf"
-            label="Key that is replaced"
-            description={`Browsers subscribed with it receive nothing more. To replace ${connected.summary.publicKey}, type its first eight characters; leave empty where the key stays`}
+            label={subscribedWith.label}
+            description={subscribedWith.hint.replace(/\{(\w+)\}/g, (_, member) => connected.summary[member] ?? '')}
             autoComplete="off"
           />
         )}
@@ -56,8 +60,7 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
               hits={
                 <>
                   {hitsOf(hits)} It is replaced only if the provider accepts the new one.
-                  {provider === 'webpush' &&
-                    ' With another public key, subscribed browsers receive nothing until they subscribe again.'}
+                  {subscribedWith && ` ${subscribedWith.warning}`}
                 </>
               }
               onConfirmed={async () => {
@@ -77,127 +80,52 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
   );
 }
 
-function readKey(provider: ProviderCredentialState['provider'], fields: FormData): GivenKey {
-  const text = (name: string) => String(fields.get(name) ?? '').trim();
-  switch (provider) {
-    case 'fcm':
-      return { provider, keyFile: text('keyFile') };
-    case 'apns':
-      return {
-        provider,
-        privateKey: text('privateKey'),
-        teamId: text('teamId'),
-        keyId: text('keyId'),
-        topic: text('topic'),
-        environment: text('environment') === 'sandbox' ? 'sandbox' : 'production',
-      };
-    case 'webpush': {
-      const keys = { publicKey: text('publicKey'), privateKey: text('privateKey') };
-      return {
-        provider,
-        subject: text('subject'),
-        ...(keys.publicKey === '' && keys.privateKey === '' ? {} : { keys }),
-        ...(text('inPlaceOf') === '' ? {} : { inPlaceOf: text('inPlaceOf') }),
-      };
-    }
-    case 'hms': {
-      const [projectId, huaweiAppId] = [text('projectId'), text('huaweiAppId')];
-      return {
-        provider,
-        clientId: text('clientId'),
-        clientSecret: text('clientSecret'),
-        ...(projectId === '' ? {} : { projectId }),
-        ...(huaweiAppId === '' ? {} : { huaweiAppId }),
-      };
-    }
-    default:
-      return provider satisfies never;
+/** Reads what the form holds; fields that are left empty are not sent. */
+function readKey(provider: ProviderName, given: FormData): GivenKey {
+  const { fields, subscribedWith } = providerForms[provider];
+  const key: Record<string, string | Record<string, string>> = {};
+  const text = (name: string) => String(given.get(name) ?? '').trim();
+  for (const { name, within, isOptional } of fields) {
+    const isTogether =
+      within !== undefined && fields.some((other) => other.within === within && text(other.name) !== '');
+    if (isTogether) key[within] = { ...(key[within] as Record<string, string> | undefined), [name]: text(name) };
+    else if (within === undefined && (!isOptional || text(name) !== '')) key[name] = text(name);
   }
+  if (subscribedWith && text('inPlaceOf') !== '') key.inPlaceOf = text('inPlaceOf');
+  return { ...key, provider };
 }
 
-/** What each provider gives its customers to identify themselves by. */
-function KeyFields({ provider }: { provider: ProviderCredentialState['provider'] }) {
-  switch (provider) {
-    case 'fcm':
+/** What each provider gives its customers to identify themselves by. Narrow fields that follow each other share a row. */
+function KeyFields({ provider }: { provider: ProviderName }) {
+  const rows: KeyField[][] = [];
+  for (const field of providerForms[provider].fields) {
+    const before = rows.at(-1);
+    if (before && !isWide(field) && !isWide(before[0]!)) before.push(field);
+    else rows.push([field]);
+  }
+  return rows.map((row) => {
+    const inputs = row.map((field) => <KeyInput key={field.name} field={field} />);
+    return isWide(row[0]!) ? inputs : <SimpleGrid key={row[0]!.name} cols={{ base: 1, sm: 2 }} children={inputs} />;
+  });
+}
+
+const isWide = ({ kind, isWide }: KeyField): boolean => kind === 'file' || isWide === true;
+
+function KeyInput({ field: { name, kind, label, hint, isOptional, accept = '', choices = {} } }: { field: KeyField }) {
+  const named = { name, label, description: hint };
+  switch (kind) {
+    case 'file':
+      return <KeyFileField {...{ ...named, accept }} />;
+    case 'choice':
       return (
-        <KeyFileField
-          name="keyFile"
-          label="Key file of the service account"
-          description="Firebase console: Project settings, Service accounts, Generate new private key. Paste the JSON or choose the file."
-          accept=".json,application/json"
-        />
+        <NativeSelect {...named} data={Object.entries(choices).map(([value, text]) => ({ value, label: text }))} />
       );
-    case 'apns':
-      return (
-        <>
-          <KeyFileField
-            name="privateKey"
-            label="Key (.p8)"
-            description="Apple developer account: Keys, with Apple Push Notifications service. Paste the file or choose it."
-            accept=".p8,.pem"
-          />
-          <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            <TextInput name="keyId" label="Key id" description="Ten letters and digits" required />
-            <TextInput name="teamId" label="Team id" description="Ten letters and digits" required />
-            <TextInput name="topic" label="Bundle id" description="For example com.example.shop" required />
-            <NativeSelect
-              name="environment"
-              label="Environment"
-              description="Builds from Xcode use the sandbox"
-              data={[
-                { value: 'production', label: 'Production' },
-                { value: 'sandbox', label: 'Sandbox' },
-              ]}
-            />
-          </SimpleGrid>
-        </>
-      );
-    case 'webpush':
-      return (
-        <>
-          <TextInput
-            name="subject"
-            label="Contact"
-            description="Where push services report problems: mailto:push@your-company.com or an https address, on the internet. Without keys below, another contact leaves the keys in use as they are"
-            required
-          />
-          <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            <TextInput
-              name="publicKey"
-              label="Public key"
-              description="65 bytes in base64url; leave empty for a new pair"
-            />
-            <TextInput
-              name="privateKey"
-              label="Private key"
-              description="32 bytes in base64url; leave empty for a new pair"
-              autoComplete="off"
-            />
-          </SimpleGrid>
-        </>
-      );
-    case 'hms':
-      return (
-        <SimpleGrid cols={{ base: 1, sm: 2 }}>
-          <TextInput
-            name="clientId"
-            label="Client id"
-            description="AppGallery Connect: Project settings, General information"
-            required
-          />
-          <TextInput
-            name="clientSecret"
-            label="Client secret"
-            description="On the same page"
-            autoComplete="off"
-            required
-          />
-          <TextInput name="projectId" label="Project id" description="Messages are sent for the project" />
-          <TextInput name="huaweiAppId" label="App id" description="Or, without a project id, for this app alone" />
-        </SimpleGrid>
-      );
+    case 'secret':
+      return <TextInput {...named} autoComplete="off" required={!isOptional} />;
+    case 'text':
+      return <TextInput {...named} required={!isOptional} />;
     default:
-      return provider satisfies never;
+      return kind satisfies never;
   }
 }
 

@@ -2,6 +2,8 @@ import { SimpleGrid, Stack, Button, Card, Group, Text, Title, Box } from '@manti
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
 import type { ConnectedCredential, ProviderCredentialState } from '../api/generated/credentials.ts';
+import type { ProviderName } from '../api/generated/overview.ts';
+import { providerForms } from '../api/generated/provider-forms.ts';
 import { ConnectForm, hitsOf } from './connect-provider.tsx';
 import { consoleClient } from '../console.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
@@ -48,6 +50,7 @@ type ProviderCardProps = { state: ProviderCredentialState; onChanged: () => Prom
 /** One provider: what is connected, what it says, and what can be done about it. */
 function ProviderCard({ state, onChanged }: ProviderCardProps) {
   const { provider, name, connected } = state;
+  const { subscribedWith } = providerForms[provider];
   const [isOpen, form] = useDisclosure(false);
   const { isSandbox } = useSession();
   return (
@@ -61,16 +64,16 @@ function ProviderCard({ state, onChanged }: ProviderCardProps) {
             {connected === null ? 'Not connected' : connected.isSimulated ? 'Simulator' : 'Connected'}
           </ToneBadge>
         </Group>
-        {connected && <Facts connected={connected} />}
+        {connected && <Facts provider={provider} connected={connected} />}
         {connected?.check && <CheckResult check={connected.check} />}
         {connected?.check === null && <Text size="sm">Not checked yet.</Text>}
-        {provider === 'webpush' && connected && <WebKeySnippet publicKey={connected.summary.publicKey ?? ''} />}
+        {subscribedWith && connected && <WebKeySnippet publicKey={connected.summary[subscribedWith.name] ?? ''} />}
         {state.ofOtherApps.map((other) => (
           <section key={other.appId} aria-label={`App ${other.appId}`}>
             <Title order={3} size="h6" mb={4}>
               App {other.appId}
             </Title>
-            <Facts connected={other.connected} />
+            <Facts provider={provider} connected={other.connected} />
           </section>
         ))}
         <Actions state={state} onChanged={onChanged} onReplace={form.toggle} isReplacing={isOpen} />
@@ -89,25 +92,15 @@ function ProviderCard({ state, onChanged }: ProviderCardProps) {
   );
 }
 
-const factNames: Record<string, string> = {
-  projectId: 'Project',
-  clientId: 'Client id',
-  huaweiAppId: 'App id',
-  clientEmail: 'Service account',
-  teamId: 'Team id',
-  keyId: 'Key id',
-  topic: 'Bundle id',
-  environment: 'Environment',
-  publicKey: 'Public key',
-  subject: 'Contact',
-};
+type FactsProps = { provider: ProviderName; connected: ConnectedCredential };
 
-function Facts({ connected: { summary, updatedAt } }: { connected: ConnectedCredential }) {
+function Facts({ provider, connected: { summary, updatedAt } }: FactsProps) {
+  const { summaryNames } = providerForms[provider];
   return (
     <FactsTable
       facts={[
         ...Object.entries(summary).map(([name, value]): Fact => {
-          const word = factNames[name] ?? name;
+          const word = summaryNames[name] ?? name;
           return [word, <Copyable key={name} text={value} label={word} />];
         }),
         ['Last changed', <Ago key="since" at={updatedAt} />],

@@ -1,6 +1,6 @@
 import { Group, Stack, Text, Button, Title, NativeSelect, NumberInput } from '@mantine/core';
 import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
-import type { ProviderName } from '../api/generated/overview.ts';
+import { providers } from '../api/generated/providers.ts';
 import type { SandboxState } from '../api/generated/sandbox.ts';
 import type { ClockMove, Fault } from '../api/sandbox.ts';
 import { consoleClient } from '../console.ts';
@@ -164,12 +164,7 @@ function clockDuration(seconds: number): string {
   return [days > 0 && `${days} d`, hours > 0 && `${hours} h`, `${minutes} min`].filter(Boolean).join(' ');
 }
 
-const faultProviders: { value: ProviderName; label: string }[] = [
-  { value: 'fcm', label: 'FCM (Android)' },
-  { value: 'apns', label: 'APNs (iOS)' },
-  { value: 'webpush', label: 'Web Push' },
-  { value: 'hms', label: 'Huawei Push Kit (Android)' },
-];
+const faultProviders = Object.entries(providers).map(([value, { inLists }]) => ({ value, label: inLists }));
 
 const faults = {
   busy: { name: 'Answers 503, retry in 5 s', fault: { status: 503, headers: { 'retry-after': '5' } } },
@@ -222,13 +217,14 @@ function FaultForm({ onState }: { onState: (state: SandboxState) => void }) {
   );
 }
 
-const counterNames = {
-  ANDROID: `${platformNames.ANDROID} (FCM)`,
-  IOS: platformNames.IOS,
-  WEB: platformNames.WEB,
-  HMS: `${platformNames.ANDROID} (Huawei Push Kit)`,
-} as const;
-const counterOrder = ['ANDROID', 'IOS', 'WEB', 'HMS'] as const;
+const simulated = Object.values(providers);
+type Simulated = (typeof simulated)[number];
+
+/** The platform of a simulated provider, and its name if another one has the same platform. */
+function nameOf({ platform, short }: Simulated): string {
+  const isOnly = simulated.filter((other) => other.platform === platform).length === 1;
+  return isOnly ? platformNames[platform] : `${platformNames[platform]} (${short})`;
+}
 
 /** What the simulated providers counted since the start, or since all was emptied. */
 function Counters({ counters }: { counters: SandboxState['counters'] }) {
@@ -236,7 +232,7 @@ function Counters({ counters }: { counters: SandboxState['counters'] }) {
     key: of,
     title,
     isNumber: true,
-    cell: (name: keyof typeof counterNames) => (counters[name]?.[of] ?? 0).toLocaleString('en'),
+    cell: ({ counter }: Simulated) => (counters[counter]?.[of] ?? 0).toLocaleString('en'),
   });
   return (
     <section>
@@ -246,10 +242,10 @@ function Counters({ counters }: { counters: SandboxState['counters'] }) {
       <DataTable
         label="Provider counters"
         minWidth={340}
-        rows={counterOrder}
-        keyOf={(name) => name}
+        rows={simulated}
+        keyOf={({ counter }) => counter}
         columns={[
-          { key: 'platform', title: 'Platform', cell: (name) => counterNames[name] },
+          { key: 'platform', title: 'Platform', cell: nameOf },
           column('Requests', 'received'),
           column('Accepted', 'accepted'),
           column('Refused', 'refused'),

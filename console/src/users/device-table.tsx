@@ -1,5 +1,6 @@
 import { Code, Group, Text, Title, Button, NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { providers } from '../api/generated/providers.ts';
 import type { UserDevice } from '../api/generated/users.ts';
 import type { DeviceAction } from '../api/users.ts';
 import { consoleClient } from '../console.ts';
@@ -10,7 +11,7 @@ import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { resetSent } from '../parts/forms/reset-sent.ts';
 import { DataTable } from '../parts/lists/data-table.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { platformNames, providerNames } from '../parts/text/platform-names.ts';
+import { platformNames } from '../parts/text/platform-names.ts';
 import { Ago, Time } from '../parts/text/time.tsx';
 import { showToast } from '../parts/toast/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
@@ -47,7 +48,7 @@ export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceT
                 <>
                   <Text size="sm">
                     {platformNames[platform]}
-                    {provider && ` by ${providerNames[provider]}`}, {deviceId}
+                    {provider && ` by ${providers[provider].short}`}, {deviceId}
                   </Text>
                   <Text size="xs" c="dimmed">
                     {[device.model, device.osVersion, device.appVersion && `app ${device.appVersion}`]

@@ -1,6 +1,7 @@
 import { Code, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery, useQueryClient, queryOptions } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { providers } from '../api/generated/providers.ts';
 import type { SuspectedDevice } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
@@ -10,7 +11,7 @@ import { Paging } from '../parts/lists/paging.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { RouteLink } from '../parts/links.tsx';
 import { ToneBadge, stateWords } from '../parts/status-badge.tsx';
-import { platformNames, providerNames } from '../parts/text/platform-names.ts';
+import { platformNames } from '../parts/text/platform-names.ts';
 import { Ago } from '../parts/text/time.tsx';
 import { showToast } from '../parts/toast/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
@@ -103,7 +104,7 @@ function SuspectTable({ devices }: { devices: SuspectedDevice[] }) {
           cell: ({ platform, provider }) => (
             <>
               {platformNames[platform]}
-              {provider && ` by ${providerNames[provider]}`}
+              {provider && ` by ${providers[provider].short}`}
             </>
           ),
         },

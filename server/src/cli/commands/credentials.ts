@@ -3,10 +3,11 @@ import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import { checkCredential, connectCredential, listConnected, removeCredential } from '../../app/credentials.ts';
 import type { CredentialDependencies } from '../../app/credentials.ts';
-import { apnsEnvironments, defaultAppId } from '../../domain/apps.ts';
-import type { ApnsEnvironment } from '../../domain/apps.ts';
+import { defaultAppId } from '../../domain/apps.ts';
+import type { App } from '../../domain/apps.ts';
 import type { GivenKey, ProviderName } from '../../domain/delivery/providers.ts';
-import { providerNames } from '../../domain/delivery/providers.ts';
+import { providerNames, providers } from '../../domain/delivery/providers.ts';
+import type { ChoiceField, KeyFields, PairField, TextField } from '../../domain/providers/key-fields.ts';
 import { makeShareProviderToken } from '../../engine/credentials.ts';
 import { makeAskProvider } from '../../providers/check-credential.ts';
 import { StartError } from '../../start/start-errors.ts';
@@ -24,8 +25,7 @@ import { printJsonLine } from '../print-table.ts';
 export function registerCredentials(program: Command): void {
   const credentials = program.command('credentials').description("A workspace's own credentials of the providers");
   const set = credentials.command('set').description('Try a credential with its provider, then store it');
-  registerSet(program, set);
-  registerSetHms(program, set);
+  for (const provider of providerNames) registerSet(program, { set, provider });
   credentials
     .command('list')
     .description('List what is stored, without secrets')
@@ -57,63 +57,36 @@ export function registerCredentials(program: Command): void {
 const uncheckedOption = ['--unchecked', 'store it although the provider could not be asked'] as const;
 const appOption = ['--app <id>', 'of which app; default: the default app of the platform'] as const;
 
-function registerSet(program: Command, set: Command): void {
-  set
-    .command('fcm')
-    .description('A service account of a Firebase project')
-    .requiredOption('--file <path>', 'key file (JSON)')
-    .option(...uncheckedOption)
+/** Adds `set <provider>` with an option for each field of the provider's key. */
+function registerSet(program: Command, { set, provider }: { set: Command; provider: ProviderName }): void {
+  const { description, fields, subscribedWith, checkAlone } = providers[provider].key;
+  const command = set.command(provider).description(description);
+  for (const field of optionsOf(fields)) {
+    const { flags, description: words, fromApp } = field.option;
+    const option = new Option(flags, words).makeOptionMandatory(field.isRequired && fromApp === undefined);
+    command.addOption(field.choices ? option.choices(field.choices) : option);
+  }
+  if (subscribedWith) command.option(subscribedWith.option.flags, subscribedWith.option.description);
+  // The provider has no accounts, so it is never asked.
+  if (!checkAlone) command.option(...uncheckedOption);
+  command
     .option(...appOption)
     .option(...workspaceOption)
-    .action((options: SetFcmOptions) =>
-      withInstallation(program, (context) => credentialsCommand.setFcm(context, options)),
-    );
-  set
-    .command('apns')
-    .description("A key of Apple's push service")
-    .requiredOption('--file <path>', 'key file (.p8)')
-    .requiredOption('--team <id>', 'team id')
-    .requiredOption('--key <id>', 'key id')
-    .option('--topic <bundle>', 'bundle id of the app; default with --app: its identifier')
-    .addOption(
-      new Option('--environment <name>', 'which of the two services; default: that of --app, or production').choices(
-        apnsEnvironments,
-      ),
-    )
-    .option(...uncheckedOption)
-    .option(...appOption)
-    .option(...workspaceOption)
-    .action((options: SetApnsOptions) =>
-      withInstallation(program, (context) => credentialsCommand.setApns(context, options)),
-    );
-  set
-    .command('webpush')
-    .description('VAPID keys; without keys, another contact keeps the pair in use, and the first one makes a pair')
-    .requiredOption('--subject <contact>', 'mailto: or https: contact on the internet')
-    .option('--public-key <text>', 'base64url, 65 bytes')
-    .option('--private-key-file <path>', 'file with the base64url of 32 bytes')
-    .option('--in-place-of <text>', 'first 8 characters of the public key in use, whose browsers are lost')
-    .option(...appOption)
-    .option(...workspaceOption)
-    .action((options: SetWebPushOptions) =>
-      withInstallation(program, (context) => credentialsCommand.setWebPush(context, options)),
+    .action((options: SetOptions) =>
+      withInstallation(program, (context) => credentialsCommand.set(context, { provider, options })),
     );
 }
 
-function registerSetHms(program: Command, set: Command): void {
-  set
-    .command('hms')
-    .description('An OAuth client of Huawei Push Kit, of a project or an app of AppGallery Connect')
-    .requiredOption('--client-id <number>', 'client id')
-    .requiredOption('--secret-file <path>', 'file with the client secret')
-    .option('--project <number>', 'id of the project')
-    .option('--huawei-app <number>', 'or id of the app')
-    .option(...uncheckedOption)
-    .option(...appOption)
-    .option(...workspaceOption)
-    .action((options: SetHmsOptions) =>
-      withInstallation(program, (context) => credentialsCommand.setHms(context, options)),
-    );
+type FieldOption = TextField['option'] & { name: string };
+type OptionOfField = { option: FieldOption; isRequired: boolean; choices?: string[] };
+
+function optionsOf(fields: KeyFields): OptionOfField[] {
+  return Object.entries(fields).flatMap(([name, field]): OptionOfField[] => {
+    if (field.kind === 'pair') return optionsOf(field.fields).map((inner) => ({ ...inner, isRequired: false }));
+    const isRequired = !('isOptional' in field);
+    const choices = field.kind === 'choice' ? { choices: Object.keys(field.choices) } : {};
+    return [{ option: { ...field.option, name }, isRequired, ...choices }];
+  });
 }
 
 type Json = { json?: true };
@@ -123,50 +96,15 @@ type Unchecked = { unchecked?: boolean };
 
 type OfApp = { app?: string };
 
-type SetFcmOptions = Workspace & OfApp & Unchecked & { file: string };
-type SetApnsOptions = Workspace &
-  OfApp &
-  Unchecked & { file: string; team: string; key: string; topic?: string; environment?: ApnsEnvironment };
-type SetHmsOptions = Workspace &
-  OfApp &
-  Unchecked & { clientId: string; secretFile: string; project?: string; huaweiApp?: string };
-type SetWebPushOptions = Workspace &
-  OfApp & { subject: string; publicKey?: string; privateKeyFile?: string; inPlaceOf?: string };
+type SetOptions = Workspace & OfApp & Unchecked & { inPlaceOf?: string } & Readonly<Record<string, unknown>>;
 
 const credentialsCommand = {
-  async setFcm(context: CommandContext, options: SetFcmOptions): Promise<void> {
-    await save(context, {
-      ...options,
-      given: { provider: 'fcm', keyFile: await readFile(await requireFile(options.file), 'utf8') },
-    });
-  },
-
-  async setApns(context: CommandContext, options: SetApnsOptions): Promise<void> {
-    const { team: teamId, key: keyId } = options;
-    const app = options.app === undefined ? undefined : await findIosApp(context, options);
-    const { topic = app?.identifier, environment = app?.environment ?? 'production' } = options;
-    if (topic === undefined)
-      throw new StartError('SETTING_INVALID', 'Give --topic, or the --app whose bundle id it is.');
-    const privateKey = await readFile(await requireFile(options.file), 'utf8');
-    await save(context, { ...options, given: { provider: 'apns', privateKey, teamId, keyId, topic, environment } });
-  },
-
-  async setWebPush(context: CommandContext, options: SetWebPushOptions): Promise<void> {
-    const { subject, publicKey, privateKeyFile } = options;
-    if ((publicKey === undefined) !== (privateKeyFile === undefined))
-      throw new StartError('SETTING_INVALID', 'Give --public-key and --private-key-file, or neither to make a pair.');
-    const keys =
-      publicKey === undefined
-        ? undefined
-        : { publicKey, privateKey: (await readFile(await requireFile(privateKeyFile!), 'utf8')).trim() };
-    const { summary } = await save(context, { ...options, given: { provider: 'webpush', subject, keys } });
-    process.stdout.write(`Public key for subscribing browsers: ${summary.publicKey}\n`);
-  },
-
-  async setHms(context: CommandContext, options: SetHmsOptions): Promise<void> {
-    const { clientId, secretFile, project: projectId, huaweiApp: huaweiAppId } = options;
-    const clientSecret = (await readFile(await requireFile(secretFile), 'utf8')).trim();
-    await save(context, { ...options, given: { provider: 'hms', clientId, clientSecret, projectId, huaweiAppId } });
+  async set(context: CommandContext, { provider, options }: { provider: ProviderName; options: SetOptions }) {
+    const { fields, afterwards } = providers[provider].key;
+    const app = options.app === undefined ? undefined : await findApp(context, { provider, ...options });
+    const given = { provider, ...(await readFields(fields, { options, app })) } as GivenKey;
+    const { summary } = await save(context, { ...options, given });
+    if (afterwards) process.stdout.write(`${afterwards(summary)}\n`);
   },
 
   async list(context: CommandContext, options: Workspace & Json): Promise<void> {
@@ -243,9 +181,40 @@ async function save(context: CommandContext, { given, workspace, app = defaultAp
   return connected;
 }
 
-async function findIosApp({ database }: CommandContext, { workspace, app }: Workspace & OfApp) {
+type Wanted = Workspace & OfApp & { provider: ProviderName };
+
+async function findApp({ database }: CommandContext, { provider, workspace, app }: Wanted): Promise<App | undefined> {
   const apps = await listApps(database, await findWorkspaceToUse(database, workspace));
-  return apps.find(({ platform, appId }) => platform === 'IOS' && appId === app);
+  return apps.find(({ platform, appId }) => providers[provider].platforms.includes(platform) && appId === app);
+}
+
+type Given = { options: SetOptions; app: App | undefined };
+
+/** Returns the key that the options give, read from files where they name some. */
+async function readFields(fields: KeyFields, given: Given): Promise<Record<string, unknown>> {
+  const key: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const value = field.kind === 'pair' ? await readPair(field, given) : await readField(field, given);
+    if (value !== undefined) key[name] = value;
+  }
+  return key;
+}
+
+async function readPair({ fields, incomplete }: PairField, given: Given): Promise<object | undefined> {
+  const names = Object.values(fields).map(({ option }) => new Option(option.flags).attributeName());
+  const count = names.filter((name) => given.options[name] !== undefined).length;
+  if (count > 0 && count < names.length) throw new StartError('SETTING_INVALID', incomplete);
+  return count === 0 ? undefined : await readFields(fields, given);
+}
+
+async function readField(field: TextField | ChoiceField, { options, app }: Given): Promise<string | undefined> {
+  const { flags, fromApp, otherwise, missing } = field.option;
+  const given = options[new Option(flags).attributeName()] as string | undefined;
+  const value = given ?? (fromApp && app?.[fromApp]) ?? otherwise;
+  if (value === undefined && missing !== undefined) throw new StartError('SETTING_INVALID', missing);
+  if (value === undefined || (field.kind !== 'file' && field.kind !== 'secret')) return value;
+  const text = await readFile(await requireFile(value), 'utf8');
+  return field.kind === 'secret' ? text.trim() : text;
 }
 
 const nameOf = ({ provider, app }: { provider: ProviderName; app: string }): string =>

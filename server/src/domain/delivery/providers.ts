@@ -36,6 +36,19 @@ export type CounterName = Registry[ProviderName]['counter'];
 
 export const providers: Readonly<Record<ProviderName, ProviderFacts<ProviderCredential>>> = registry;
 
+/** Returns the same value for each provider. */
+export function forAllProviders<Value>(value: Value): Record<ProviderName, Value> {
+  return Object.fromEntries(providerNames.map((name) => [name, value])) as Record<ProviderName, Value>;
+}
+
+/** Returns the same value for each counter of the sandbox. */
+export function forAllCounters<Value>(value: Value): Record<CounterName, Value> {
+  return Object.fromEntries(providerNames.map((name) => [providers[name].counter, value])) as Record<
+    CounterName,
+    Value
+  >;
+}
+
 /** The providers that can reach devices of a platform. The first is used if a device names none. */
 export const providersOf: Record<Platform, readonly [usual: ProviderName, ...others: ProviderName[]]> = {
   ANDROID: findProviders('ANDROID'),

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import {
   checkCredential,
   connectCredential,
@@ -9,9 +9,12 @@ import {
   useSimulatedCredential,
 } from '../../app/credentials.ts';
 import type { CredentialDependencies } from '../../app/credentials.ts';
-import { providerNames } from '../../domain/delivery/providers.ts';
+import { providerNames, providers } from '../../domain/delivery/providers.ts';
+import type { GivenKey, ProviderName } from '../../domain/delivery/providers.ts';
+import type { KeyField } from '../../domain/providers/key-fields.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 import { consoleApi as api } from './access.ts';
-import { CredentialCheck, ProviderName } from './overview.ts';
+import { CredentialCheck, ProviderName as ProviderNameShape } from './overview.ts';
 import { Platform, described, orNull } from './shape-parts.ts';
 
 export const ConnectedCredential = described(
@@ -29,7 +32,7 @@ export const ConnectedCredential = described(
 
 export const ProviderCredentialState = Type.Object({
   platform: Platform,
-  provider: ProviderName,
+  provider: ProviderNameShape,
   name: Type.String(),
   connected: orNull(ConnectedCredential),
   ofOtherApps: described(
@@ -54,42 +57,42 @@ const Removal = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
   whileSending: Type.Optional(Type.Literal('pause')),
 });
-const Given = Type.Union([
-  Type.Object({ provider: Type.Literal('fcm'), keyFile, unasked }, closed),
-  Type.Object(
+const Given = Type.Union(providerNames.map(shapeOfKey));
+
+type GivenBody = GivenKey & { unasked?: 'store' | 'refuse'; inPlaceOf?: string };
+
+/** Returns the shape of a key, from the provider's fields. */
+function shapeOfKey(name: ProviderName): TSchema {
+  const { fields, subscribedWith } = providers[name].key;
+  const given = Object.entries(fields).map(([field, declared]) => [field, shapeOfField(declared)]);
+  return Type.Object(
     {
-      provider: Type.Literal('apns'),
-      privateKey: keyFile,
-      teamId: text,
-      keyId: text,
-      topic: text,
-      environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
+      provider: Type.Literal(name),
+      ...(Object.fromEntries(given) as Record<string, TSchema>),
+      ...(subscribedWith ? { inPlaceOf: Type.Optional(text) } : {}),
       unasked,
     },
     closed,
-  ),
-  Type.Object(
-    {
-      provider: Type.Literal('webpush'),
-      subject: text,
-      keys: Type.Optional(Type.Object({ publicKey: text, privateKey: text }, closed)),
-      inPlaceOf: Type.Optional(text),
-      unasked,
-    },
-    closed,
-  ),
-  Type.Object(
-    {
-      provider: Type.Literal('hms'),
-      clientId: text,
-      clientSecret: text,
-      projectId: Type.Optional(text),
-      huaweiAppId: Type.Optional(text),
-      unasked,
-    },
-    closed,
-  ),
-]);
+  );
+}
+
+function shapeOfField(field: KeyField): TSchema {
+  switch (field.kind) {
+    case 'text':
+    case 'secret':
+      return field.isOptional ? Type.Optional(text) : text;
+    case 'file':
+      return field.isOptional ? Type.Optional(keyFile) : keyFile;
+    case 'choice':
+      return Type.Union(Object.keys(field.choices).map((choice) => Type.Literal(choice)));
+    case 'pair': {
+      const inner = Object.entries(field.fields).map(([name, declared]) => [name, shapeOfField(declared)]);
+      return Type.Optional(Type.Object(Object.fromEntries(inner) as Record<string, TSchema>, closed));
+    }
+    default:
+      return unknownCase(field);
+  }
+}
 
 /** Routes for a workspace's provider credentials. Keys are accepted and never returned. */
 export function consoleCredentialRoutes(
@@ -118,10 +121,8 @@ export function consoleCredentialRoutes(
     `${api}/credentials`,
     { schema: { hide: true, querystring, body: Given, response }, config },
     async (request) => {
-      const { unasked: rule = 'refuse', ...given } = request.body as Static<typeof Given>;
-      const { inPlaceOf } = given as { inPlaceOf?: string };
-      const key = given.provider === 'webpush' ? { ...given, keys: given.keys } : given;
-      const connection = { given: key, unasked: rule, inPlaceOf };
+      const { unasked: rule = 'refuse', inPlaceOf, ...given } = request.body as GivenBody;
+      const connection = { given, unasked: rule, inPlaceOf };
       return { connected: await connectCredential(credentials, { ...ofWorkspace(request), ...connection }) };
     },
   );

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { deviceBehaviours } from '../../app/sandbox/sandbox-devices.ts';
+import { forAllCounters, forAllProviders } from '../../domain/delivery/providers.ts';
 import type { ConsoleSandbox } from '../../app/sandbox/sandbox.ts';
 import { platforms } from '../../domain/content/content.ts';
 import { interactionKinds } from '../../domain/events/interactions.ts';
@@ -21,12 +22,11 @@ export const SandboxState = Type.Object({
     ),
   }),
   counters: described(
-    Type.Object({
-      ANDROID: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
-      IOS: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
-      WEB: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
-      HMS: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
-    }),
+    Type.Object(
+      forAllCounters(
+        Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
+      ),
+    ),
     'What the simulated providers counted.',
   ),
 });
@@ -72,13 +72,7 @@ const ClockMove = Type.Union([
 ]);
 // The values of a fault are validated when it is applied.
 const someFaults = Type.Optional(Type.Union([Type.Object({}), Type.Array(Type.Object({}))]));
-const Faults = Type.Object({
-  fcm: someFaults,
-  apns: someFaults,
-  webpush: someFaults,
-  hms: someFaults,
-  api: someFaults,
-});
+const Faults = Type.Object({ ...forAllProviders(someFaults), api: someFaults });
 
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });

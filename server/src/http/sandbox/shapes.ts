@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { providerNames } from '../../domain/delivery/providers.ts';
+import { forAllCounters, forAllProviders, providerNames } from '../../domain/delivery/providers.ts';
 import { refusalRules } from '../../domain/sandbox/refusals.ts';
 import { maxFaultsOfKind } from '../../domain/sandbox/faults.ts';
 import { InboxMessage } from '../console/overview.ts';
@@ -87,15 +87,7 @@ const counted = named(
   'SandboxCounted',
   Type.Object({ received: Type.Integer(), accepted: Type.Integer(), refused: Type.Integer() }),
 );
-export const counters = named(
-  'SandboxCounters',
-  Type.Object({
-    ANDROID: Type.Optional(counted),
-    IOS: Type.Optional(counted),
-    WEB: Type.Optional(counted),
-    HMS: Type.Optional(counted),
-  }),
-);
+export const counters = named('SandboxCounters', Type.Object(forAllCounters(Type.Optional(counted))));
 
 export const clock = named(
   'SandboxClock',
@@ -170,10 +162,7 @@ export const faults = named(
   'SandboxFaults',
   Type.Object(
     {
-      fcm: Type.Optional(oneOrSome),
-      apns: Type.Optional(oneOrSome),
-      webpush: Type.Optional(oneOrSome),
-      hms: Type.Optional(oneOrSome),
+      ...forAllProviders(Type.Optional(oneOrSome)),
       api: Type.Optional(oneOrSome),
     },
     { additionalProperties: false },

@@ -1,0 +1,61 @@
+import { providerNames, providers } from '../server/src/domain/delivery/providers.ts';
+import type { KeyField, TextField } from '../server/src/domain/providers/key-fields.ts';
+
+const formTypes = `
+/** A field of the key of a provider. */
+export type KeyField = {
+  name: string;
+  /** The object of the request that holds it together with other fields, all given or none. */
+  within?: string;
+  kind: 'text' | 'secret' | 'file' | 'choice';
+  label: string;
+  hint: string;
+  isOptional?: true;
+  isWide?: true;
+  /** File names that the form offers. */
+  accept?: string;
+  /** Values with their labels. */
+  choices?: Readonly<Record<string, string>>;
+};
+
+export type ProviderForm = {
+  fields: readonly KeyField[];
+  /** Labels of the public properties of a credential. */
+  summaryNames: Readonly<Record<string, string>>;
+  /** Devices are registered with the public property of this name. \`{name}\` in the hint is a public property. */
+  subscribedWith?: { name: string; label: string; hint: string; warning: string };
+};
+`;
+
+/** Returns the names of the providers, and the forms for their keys, as the console's modules, by file. */
+export function renderConsoleProviders(heading: string): Record<string, string> {
+  const names = providerNames.map((name) => {
+    const { platforms, names: given, counter } = providers[name];
+    return [name, { platform: platforms[0], short: given.short, inLists: given.inLists, counter }];
+  });
+  const forms = providerNames.map((name) => {
+    const { key, summaryNames } = providers[name];
+    const { option: _option, ...subscribedWith } = key.subscribedWith ?? { option: undefined };
+    return [name, { fields: fieldsOf(key.fields), summaryNames, ...(key.subscribedWith ? { subscribedWith } : {}) }];
+  });
+  return {
+    'providers.ts': `${heading}/** The providers, by name. */
+export const providers = ${JSON.stringify(Object.fromEntries(names))} as const;\n`,
+    'provider-forms.ts': `${heading}import type { ProviderName } from './overview.ts';\n${formTypes}
+/** What the owner of an account at a provider gives. */
+export const providerForms: Readonly<Record<ProviderName, ProviderForm>> = ${JSON.stringify(Object.fromEntries(forms))};\n`,
+  };
+}
+
+function fieldsOf(fields: Readonly<Record<string, KeyField>>): object[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    if (field.kind !== 'pair') return [shown({ name }, field)];
+    // Optional together, so each of them is.
+    return Object.entries(field.fields).map(([inner, one]) => shown({ name: inner, within: name }, one));
+  });
+}
+
+function shown(place: { name: string; within?: string }, field: Exclude<KeyField, { kind: 'pair' }>): object {
+  const { option: _option, ...told } = field as TextField;
+  return { ...place, ...told, ...(place.within === undefined ? {} : { isOptional: true }) };
+}
