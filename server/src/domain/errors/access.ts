@@ -6,7 +6,7 @@ export const accessRegistry = {
   TOKEN_GRANT_TYPE_INVALID: {
     status: 400,
     text: 'grant_type is missing or is not the one this endpoint accepts.',
-    advice: 'Send grant_type=client_credentials for a new token, grant_type=refresh_token to refresh one.',
+    advice: 'Send grant_type=client_credentials for a new token, or grant_type=refresh_token to refresh one.',
   },
   TOKEN_CLIENT_ID_MISSING: {
     status: 400,
@@ -26,22 +26,24 @@ export const accessRegistry = {
   TOKEN_KEY_NOT_OAUTH: {
     status: 401,
     text: 'The API key exists but its authentication type is not OAuth 2.0.',
-    advice: 'The key is of another kind. Make an OAuth key on the screen Keys, or call with this key directly.',
+    advice:
+      'The key is of another kind. Create an OAuth key on the Keys screen, or send this key directly, without a token.',
   },
   TOKEN_REFRESH_MISSING: {
     status: 400,
     text: 'refresh_token is missing.',
-    advice: 'Send refresh_token, which came with the access token.',
+    advice: 'Send the refresh_token that was returned with the access token.',
   },
   TOKEN_REFRESH_INVALID: {
     status: 401,
     text: 'refresh_token is not valid.',
-    advice: 'The refresh token is used up, revoked or its key is archived. Generate a new token with the secret.',
+    advice:
+      'The refresh token has expired or was revoked, or its key was revoked. Generate a new token with the secret.',
   },
   TOKEN_CLIENT_MISMATCH: {
     status: 401,
     text: 'client_id differs from the Workspace ID the refresh token was issued to.',
-    advice: 'Send the client_id of the workspace whose token is refreshed.',
+    advice: 'Send the client_id of the workspace that the token belongs to.',
   },
   TOKEN_FIELD_REPEATED: {
     status: 400,
@@ -51,29 +53,30 @@ export const accessRegistry = {
   TOKEN_CREDENTIALS_IN_QUERY: {
     status: 400,
     text: 'Credentials must not be sent in the query.',
-    advice: 'Move the credentials into the form body; addresses end up in logs. Rotate the key if others saw it.',
+    advice:
+      'Send the credentials in the form body, because servers and proxies log URLs. Rotate the key if others may have seen it.',
   },
   TOKEN_TO_REVOKE_MISSING: {
     status: 400,
     text: 'token is missing.',
-    advice: 'Send the field token with the token to revoke.',
+    advice: 'Send the token to revoke in the field token.',
   },
   TOKEN_RATE_LIMITED: {
     status: 429,
     text: 'The rate limit of this endpoint is exceeded.',
     advice:
-      'Keep a token until it expires instead of fetching one a call; 5 a minute and 30 in ten minutes pass. Wait as long as Retry-After says.',
+      'Reuse a token until it expires instead of fetching one per call. The limits are 5 a minute and 30 in ten minutes. Wait for the time in Retry-After.',
   },
   // Gateway: Bearer and Basic on API routes (decision D16)
   AUTHENTICATION_INVALID: {
     status: 401,
     text: 'Auth validation failed.',
-    advice: 'The token is not one of ours, was revoked, or its key was archived. Generate a new one with an OAuth key.',
+    advice: 'The token is unknown or revoked, or its key was revoked. Generate a new one with an OAuth key.',
   },
   AUTHENTICATION_EXPIRED: {
     status: 401,
     text: 'The access token has expired.',
-    advice: 'Generate or refresh the token and repeat the call. How long tokens live is set with the key.',
+    advice: 'Generate or refresh the token and repeat the call. The key sets the lifetime of its tokens.',
   },
   SCOPE_MISSING: {
     status: 403,
@@ -88,64 +91,66 @@ export const accountRegistry = {
   ACCOUNT_SIGN_IN_FAILED: {
     status: 401,
     text: 'The e-mail address or the password is not right.',
-    advice: 'Check address and password; an owner makes a link for a new password under Accounts and roles.',
+    advice:
+      'Check the address and the password. An owner can create a link for a new password under Accounts and roles.',
   },
   ACCOUNT_ATTEMPTS_LIMITED: {
     status: 429,
     text: 'Too many attempts to sign in. Please retry later.',
-    advice: 'Wait as long as Retry-After says.',
+    advice: 'Wait for the time in Retry-After.',
   },
   ACCOUNT_LINK_INVALID: {
     status: 401,
     text: 'This link does not work.',
     advice:
-      'Ask an owner for a new link, or run `carillon console-link`; the detail says whether this one expired, was used, was withdrawn or is unknown.',
+      'Ask an owner for a new link, or run `carillon console-link`. The detail reports whether this link is expired, used, withdrawn or unknown.',
   },
   ACCOUNT_EMAIL_TAKEN: {
     status: 409,
-    text: 'This e-mail address has an account already.',
-    advice: 'Sign in with the account that has this address.',
+    text: 'An account with this email address already exists.',
+    advice: 'Sign in with that account.',
   },
   ACCOUNT_LAST_OWNER: {
     status: 409,
-    text: 'This is the last owner; make somebody else an owner first.',
-    advice: 'Make somebody else an owner first.',
+    text: 'This is the last owner. Make another account an owner first.',
+    advice: 'Make another account an owner first.',
   },
   ACCOUNT_COMPANY_REFUSED: {
     status: 403,
-    text: 'The company account does not open this console.',
+    text: 'This company account has no access to this console.',
     advice:
-      'An owner invites the address of the company account, or sets a first role for its domain (CARILLON_OIDC_FIRST_ROLE). An issuer that never says whether an address is verified, as Microsoft Entra, needs CARILLON_OIDC_EMAIL_TRUST.',
+      'Ask an owner to invite the address of the company account, or set a first role for its domain (CARILLON_OIDC_FIRST_ROLE). An issuer that does not report whether an address is verified, such as Microsoft Entra, needs CARILLON_OIDC_EMAIL_TRUST.',
   },
   ACCOUNT_PASSWORDS_OFF: {
     status: 403,
-    text: 'Passwords are for owners here; sign in with the company account.',
+    text: 'Only owners can sign in with a password here. Sign in with your company account.',
     advice: 'Sign in with the company account.',
   },
   ACCOUNT_NOT_PERMITTED: {
     status: 403,
     text: 'Your role does not allow this.',
-    advice: 'Ask an owner for a role that allows this; docs/console.md has the table.',
+    advice: 'Ask an owner for a role that allows this. docs/console.md lists what each role may do.',
   },
   // A workspace's provider credentials
   PROVIDER_KEY_INVALID: {
     status: 400,
-    text: 'This is not a key that can be used.',
-    advice: 'Paste the whole file as the provider gave it.',
+    text: 'This key cannot be used.',
+    advice: 'Paste the whole file, exactly as the provider issued it.',
   },
   PROVIDER_REFUSED: {
     status: 422,
-    text: 'The provider refuses this credential.',
-    advice: 'Do what the provider’s words ask for, then connect it again.',
+    text: 'The provider rejected this credential.',
+    advice: 'Correct what the provider’s message reports, then connect the credential again.',
   },
   PROVIDER_NOT_ASKED: {
     status: 502,
-    text: 'The provider could not be asked about this credential.',
-    advice: 'Look whether this machine reaches the provider, or store the credential all the same.',
+    text: 'The provider could not be reached to check this credential.',
+    advice: 'Check that this machine can reach the provider, or store the credential without the check.',
   },
   CREDENTIAL_IN_USE: {
     status: 409,
     text: 'This credential is in use.',
-    advice: 'Replace the credential instead, or let the sends pause. Another VAPID key needs the one in use named.',
+    advice:
+      'Replace the credential instead, or confirm that sending pauses. To use another VAPID key, name the key in use.',
   },
 } as const;

@@ -1,9 +1,9 @@
 /* Advice that several errors share. */
 
-export const sendField = 'Send the field that is named; its rules stand in the API reference at /docs.';
+export const sendField = 'Send the named field. The API reference at /docs has its rules.';
 export const credentials =
-  'Compare workspace id and secret with the screen Keys: the key must be of this workspace, of the kind this route takes, and neither revoked nor rotated out. A secret is shown once; make or rotate a key if it is lost.';
+  'Compare the workspace id and the secret with the Keys screen. The key must belong to this workspace, be of the kind that this route accepts, and be neither revoked nor replaced by rotation. A secret is shown only once; create or rotate a key if it is lost.';
 export const scope =
-  'Use a key whose kind covers this route; the screen Keys says what each kind opens. An OAuth key opens it with a token, not as a password.';
+  'Use a key of a kind that covers this route. The Keys screen lists what each kind can access. An OAuth key needs a token; it does not work as a password.';
 export const slower =
-  'Wait as long as Retry-After says, then repeat the same call; spread calls over time or send them in bulk.';
+  'Wait for the time in Retry-After, then repeat the call. Spread calls over time or send them in bulk.';

@@ -16,7 +16,7 @@ export const dataRegistry = {
     status: 400,
     text: 'A value in the payload is not valid.',
     advice:
-      'Correct the value that is named. Reserved attribute names and customer ids such as "null" are never taken.',
+      'Correct the value that is named. Reserved attribute names, and customer ids such as "null", are always rejected.',
   },
   DATA_WORKSPACE_MISMATCH: {
     status: 409,
@@ -41,7 +41,7 @@ export const dataRegistry = {
   DATA_USER_NOT_FOUND: {
     status: 404,
     text: '<field> must exist.',
-    advice: 'Send the customer first; a device or event of somebody unknown has no owner.',
+    advice: 'Send the user first. A device or an event needs an existing user.',
   },
   DATA_LIMIT_BREACHED: {
     status: 400,
@@ -56,12 +56,12 @@ export const dataRegistry = {
   DATA_WORKSPACE_INVALID: {
     status: 400,
     text: 'Given app_id is invalid.',
-    advice: 'The workspace id is unknown here; copy it from the overview.',
+    advice: 'The workspace id is unknown. Copy it from the overview.',
   },
   DATA_HEADER_MISSING: {
     status: 400,
     text: 'The <field> Header is required',
-    advice: 'Send the header that is named.',
+    advice: 'Send the named header.',
   },
   DATA_IDENTITY_MISSING: {
     status: 401,
@@ -81,7 +81,7 @@ export const dataRegistry = {
   DATA_APP_SECRET_MISSING: {
     status: 401,
     text: 'APP_SECRET missing in the authentication header',
-    advice: 'Put the secret of a data key behind the colon of the Basic credentials.',
+    advice: 'Put the secret of a data key after the colon of the Basic credentials.',
   },
   DATA_APP_ID_INVALID: {
     status: 401,

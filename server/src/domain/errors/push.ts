@@ -10,7 +10,7 @@ export const pushRegistry = {
   PUSH_APP_ID_INVALID: {
     status: 400,
     text: 'Invalid appId',
-    advice: 'The workspace id in appId or X-SVC-APPKEY is unknown here; copy it from the overview.',
+    advice: 'The workspace id in appId or X-SVC-APPKEY is unknown. Copy it from the overview.',
   },
   PUSH_APP_ID_MISSING: {
     status: 400,
@@ -20,7 +20,7 @@ export const pushRegistry = {
   PUSH_NAME_MISSING: {
     status: 400,
     text: 'Campaign Name not found',
-    advice: 'Send campaignName, which is part of what is signed.',
+    advice: 'Send campaignName. The signature covers it.',
   },
   PUSH_NAME_TOO_SHORT: {
     status: 400,
@@ -42,21 +42,22 @@ export const pushRegistry = {
     status: 401,
     text: 'Signature is not verified',
     advice:
-      'Sign exactly <workspace id>|<campaignName>|<push key>, with the name as it stands in the body (spaces count), the secret of a push key of this workspace, and SHA-256 in lower-case hex.',
+      'Sign exactly <workspace id>|<campaignName>|<push key>: the name as it is in the body (spaces count) and the secret of a push key of this workspace, as SHA-256 in lower-case hex.',
   },
   PUSH_NAME_DUPLICATE: {
     status: 409,
     text: 'Duplicate campaign name',
-    advice: 'A campaign of this name exists. Choose another name; only sends to one user join a campaign that exists.',
+    advice:
+      'A campaign with this name exists. Choose another name. Only sends to a single user can join an existing campaign.',
   },
   PUSH_VALUE_NOT_ALLOWED: {
     status: 400,
     text: 'Key not of Type List or Value not allowed: <field>',
-    advice: 'Use one of the values that the API reference lists for the field, in its JSON type.',
+    advice: 'Use one of the values that the API reference lists for the field, with the documented JSON type.',
   },
   PUSH_PARAMETER_INVALID: {
     status: 400,
     text: 'Error parsing parameters: <field>: <reason>',
-    advice: 'Correct the field that is named; the reason stands behind it.',
+    advice: 'Correct the named field. The reason follows its name.',
   },
 } as const;
