@@ -113,7 +113,7 @@ function toRefusal(error: ServiceError): StartError {
 export async function findWorkspaceToUse(database: Database, named: string | undefined): Promise<string> {
   const id = named ?? (await findInstallation(database))?.demoWorkspaceId ?? undefined;
   if (id === undefined)
-    throw new StartError('SETTING_INVALID', 'Name the workspace with --workspace; there is no demo workspace here.');
+    throw new StartError('SETTING_INVALID', 'Name a workspace with --workspace. There is no demo workspace.');
   if (!(await findWorkspace(database, id))) throw new StartError('SETTING_INVALID', `There is no workspace ${id}.`);
   return id;
 }

@@ -3,17 +3,17 @@ import { InvalidArgumentError } from 'commander';
 import { StartError } from '../start/start-errors.ts';
 
 /** `--workspace` for every command that works in one. */
-export const workspaceOption = ['--workspace <id>', 'workspace; default: the demo workspace'] as const;
+export const workspaceOption = ['--workspace <id>', 'id of the workspace; default: the demo workspace'] as const;
 
 /** `--json` for lists. */
-export const jsonOption = ['--json', 'each row as one line of JSON'] as const;
+export const jsonOption = ['--json', 'print each row as one line of JSON'] as const;
 
 /** `--json` for commands that print a single object. */
-export const jsonLineOption = ['--json', 'as one line of JSON'] as const;
+export const jsonLineOption = ['--json', 'print one line of JSON'] as const;
 
 /** @throws InvalidArgumentError */
 export function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,7}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 99,999,999');
+  if (!/^[1-9]\d{0,7}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1 to 99,999,999');
   return Number(text);
 }
 

@@ -29,7 +29,7 @@ export async function watchUntil<Found>(
     said = line;
     if (isOver(found)) return found;
     if (performance.now() > deadline)
-      throw new StartError('SETTING_INVALID', `Watched for an hour; it is at: ${line}.`);
+      throw new StartError('SETTING_INVALID', `Stopped watching after an hour. The last state was: ${line}.`);
     await new Promise((resolve) => setTimeout(resolve, lookMilliseconds));
   }
 }

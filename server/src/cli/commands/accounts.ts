@@ -11,7 +11,7 @@ import { formatOneTimeAddress } from './console-link.ts';
 
 /** `carillon accounts`: lists the console's accounts, and restores access for an owner who forgot the password. */
 export function registerAccounts(program: Command): void {
-  const accounts = program.command('accounts').description('People who use the console');
+  const accounts = program.command('accounts').description('Accounts of the console');
   accounts
     .command('list')
     .description('List the accounts with their roles')
@@ -50,7 +50,10 @@ async function makeFirstOwnerLink(context: CommandContext): Promise<void> {
   const { database, clock } = context;
   const link = await createStartLink({ database, clock, isSandbox: false });
   if (!link)
-    throw new StartError('SETTING_INVALID', 'There is an owner already; see: carillon accounts password-link.');
+    throw new StartError(
+      'SETTING_INVALID',
+      'An owner exists already. For a forgotten password, run: carillon accounts password-link <email>.',
+    );
   const address = await formatOneTimeAddress(context, `/console/#first-owner=${link.code}`);
   process.stdout.write(`Open     ${address}\nUntil    ${link.expiresAt.toISOString()}, once\n`);
 }
@@ -59,7 +62,10 @@ async function makePasswordLink(context: CommandContext, { email }: { email: str
   const { database, clock } = context;
   const account = await findAccountByEmail(database, email);
   if (!account || account.disabledAt)
-    throw new StartError('SETTING_INVALID', 'There is no such account that can sign in; see: carillon accounts list.');
+    throw new StartError(
+      'SETTING_INVALID',
+      'There is no account with this address that can sign in; see: carillon accounts list.',
+    );
   const { code, expiresAt } = await createPasswordLink({ database, clock }, { actor: commandLine, id: account.id });
   const address = await formatOneTimeAddress(context, `/console/#new-password=${code}`);
   process.stdout.write(`Account  ${account.email}\nOpen     ${address}\nUntil    ${expiresAt.toISOString()}, once\n`);

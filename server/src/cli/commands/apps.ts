@@ -17,32 +17,33 @@ export function registerApps(program: Command): void {
   const apps = program.command('apps').description("A workspace's apps: packages, bundle ids, sites");
   apps
     .command('list')
-    .description('List the apps and whose credential each takes')
+    .description('List the apps and the credential that each uses')
     .option(...jsonOption)
     .option(...workspaceOption)
     .action((options: Workspace & Json) => withInstallation(program, (context) => appsCommand.list(context, options)));
   const add = ofApp(apps.command('add').description('Add an app'))
     .requiredOption('--identifier <text>', 'Android package, bundle id, or origin of the site')
     .option('--name <name>', 'up to 100 characters; default: the id')
-    .addOption(
-      new Option('--environment <name>', "which of Apple's services; default: production").choices(apnsEnvironments),
-    )
-    .option('--restrict-package', 'let FCM deliver to this package only')
-    .option('--critical-alerts', 'Apple granted the app sounds that a muted phone plays');
+    .addOption(new Option('--environment <name>', "Apple's service; default: production").choices(apnsEnvironments))
+    .option('--restrict-package', 'FCM delivers to this package only')
+    .option('--critical-alerts', 'Apple granted the app critical alerts, which sound on a muted phone');
   for (const [flags, description] of settingOptions) add.option(flags, description);
   add.action((app: string, options: AddOptions) =>
     withInstallation(program, (context) => appsCommand.add(context, { app, ...options })),
   );
-  const change = ofApp(apps.command('change').description('Change an app; what is not named stays'))
+  const change = ofApp(
+    apps.command('change').description('Change an app; settings that are not named stay as they are'),
+  )
     .option('--name <name>', 'up to 100 characters')
-    .addOption(new Option('--restrict-package <switch>', 'let FCM deliver to this package only').choices(['on', 'off']))
+    .addOption(new Option('--restrict-package <switch>', 'FCM delivers to this package only').choices(['on', 'off']))
     .addOption(
-      new Option('--critical-alerts <switch>', 'Apple granted the app sounds that a muted phone plays').choices([
-        'on',
-        'off',
-      ]),
+      new Option(
+        '--critical-alerts <switch>',
+        'Apple granted the app critical alerts, which sound on a muted phone',
+      ).choices(['on', 'off']),
     );
-  for (const [flags, description] of settingOptions) change.option(flags, `${description}; none: as the workspace`);
+  for (const [flags, description] of settingOptions)
+    change.option(flags, `${description}; "none" for the setting of the workspace`);
   change.action((app: string, options: ChangeOptions) =>
     withInstallation(program, (context) => appsCommand.change(context, { app, ...options })),
   );
@@ -54,20 +55,20 @@ export function registerApps(program: Command): void {
 
 function ofApp(command: Command): Command {
   return command
-    .argument('<app>', 'its id: letters, digits, dots, - and _')
+    .argument('<app>', 'id of the app: letters, digits, dots, - and _')
     .addOption(new Option('--platform <name>', 'the platform').choices(['android', 'ios', 'web']).makeOptionMandatory())
     .option(...workspaceOption);
 }
 
 const settingOptions = [
-  ['--mode <mode>', `who shows Android messages: ${payloadModes.join(', ')}`],
-  ['--declarative <when>', `the declarative form of web pushes: ${declarativeModes.join(', ')}`],
+  ['--mode <mode>', `how Android messages are shown: ${payloadModes.join(', ')}`],
+  ['--declarative <when>', `when web pushes use the declarative form: ${declarativeModes.join(', ')}`],
   ['--push-from <text>', 'value of push_from'],
-  ['--data-prefix <text>', 'what stands before the names of our keys on phones'],
-  ['--channel <id>', 'Android channel of messages that name none'],
-  ['--sound <file>', 'sound of messages that name none'],
-  ['--icon <name>', 'Android icon of messages that name none'],
-  ['--color <#rrggbb>', 'Android colour of messages that name none'],
+  ['--data-prefix <text>', 'prefix of the names of our keys on phones'],
+  ['--channel <id>', 'Android channel of messages without one'],
+  ['--sound <file>', 'sound of messages without one'],
+  ['--icon <name>', 'Android icon of messages without one'],
+  ['--color <#rrggbb>', 'Android colour of messages without one'],
 ] as const;
 
 type Json = { json?: true };
@@ -129,12 +130,12 @@ const appsCommand = {
     const settings = changeSettings({ ...others, ...(isCritical ? { criticalAlerts: true } : {}) }, options);
     const change = { name: options.name, restrictsPackage, settings };
     await changeApp(context, { ...named, ...change });
-    process.stdout.write(`${options.app} is changed.\n`);
+    process.stdout.write(`Changed ${options.app}.\n`);
   },
 
   async remove(context: CommandContext, options: App & Of): Promise<void> {
     await removeApp(context, await name(context, options));
-    process.stdout.write(`${options.app} is removed.\n`);
+    process.stdout.write(`Removed ${options.app}.\n`);
   },
 };
 

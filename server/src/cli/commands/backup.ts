@@ -23,17 +23,17 @@ type BackupOptions = { out?: string; keyOut?: string; json?: true };
 export function registerBackup(program: Command): void {
   const backup = program
     .command('backup')
-    .description('Write all that is stored, as it is now, into a folder; nodes serve meanwhile')
+    .description('Write a snapshot of all stored data into a folder, while nodes keep serving')
     // Not a required option: the subcommand would then require it too.
-    .option('--out <folder>', 'folder to make')
-    .option('--key-out <file>', 'write the master key too, into a file of its own; keep it elsewhere')
+    .option('--out <folder>', 'folder to create')
+    .option('--key-out <file>', 'also write the master key, into a separate file; keep it elsewhere')
     .option(...jsonLineOption)
     .action((options: BackupOptions) =>
       withInstallation(program, (context) => writeBackup(program, { context, options })),
     );
   backup
     .command('verify')
-    .description('Read all of a backup as a restore would, and say whether it is whole')
+    .description('Read a whole backup as a restore would, and report whether it is complete')
     .argument('<folder>')
     .option(...jsonLineOption)
     .action(async (folder: string, _options: unknown, command: Command) =>
@@ -50,14 +50,16 @@ async function writeBackup(
   { context, options }: { context: CommandContext; options: BackupOptions },
 ): Promise<void> {
   const { out, keyOut, json } = options;
-  if (out === undefined) throw new StartError('SETTING_INVALID', 'Name the folder to make with --out.');
+  if (out === undefined) throw new StartError('SETTING_INVALID', 'Name the folder to create with --out.');
   if (keyOut !== undefined) await requireNewFile(keyOut);
   const keys = keyOut === undefined ? undefined : await readMasterKeys(program, context);
   const manifest = await makeBackup(context.database, { folder: out, carillonVersion });
   if (keyOut !== undefined) await writeKey(keyOut, keys!.get(manifest.masterKeyIds[0]!)!);
   // The backed-up database may be a read-only standby.
   await noteBackup(context.database, manifest.madeAt).catch((error: Error) =>
-    process.stderr.write(`The backup is whole, but its age was not noted in the database: ${error.message}\n`),
+    process.stderr.write(
+      `The backup is complete, but its time could not be stored in the database: ${error.message}\n`,
+    ),
   );
   printBackup(manifest, { folder: out, word: 'written', json });
 }
@@ -110,14 +112,14 @@ type RestoreCommandOptions = { from: string; campaigns: RestoreRequest['campaign
 export function registerRestore(program: Command): void {
   program
     .command('restore')
-    .description('Restore a backup into an empty database, all of it or nothing, as the owner of the tables')
-    .requiredOption('--from <folder>', 'folder that carillon backup made')
+    .description('Restore a backup completely or not at all into an empty database, as the owner of the tables')
+    .requiredOption('--from <folder>', 'folder that carillon backup created')
     .addOption(
-      new Option('--campaigns <what>', 'what becomes of campaigns that were under way, or were due since')
+      new Option('--campaigns <what>', 'what to do with campaigns that were sending, or were due since the backup')
         .choices(['hold', 'resume'])
         .default('hold'),
     )
-    .option('--key <file>', 'the master key; a sandbox with an embedded database keeps it')
+    .option('--key <file>', 'file with the master key; a sandbox with an embedded database stores it')
     .option(...jsonLineOption)
     .action((options: RestoreCommandOptions) => restore(program, options));
 }
@@ -143,7 +145,7 @@ function printRestored({ manifest, held, migrations }: RestoredDatabase): void {
   for (const name of migrations) process.stdout.write(`applied ${name}\n`);
   if (held.length > 0)
     process.stdout.write(
-      `${held.length} campaigns are paused, because what they sent after the backup is not known; resume or stop each:\n`,
+      `${held.length} campaigns are paused, because the backup does not contain what they sent after it. Resume or stop each:\n`,
     );
   for (const { id, workspaceId, name } of held)
     process.stdout.write(toPlainLine(`  carillon campaigns resume ${id} --workspace ${workspaceId}  # ${name}`) + '\n');

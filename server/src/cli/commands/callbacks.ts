@@ -20,7 +20,7 @@ export function registerCallbacks(program: Command): void {
     );
   callbacks
     .command('resend')
-    .description('Send a callback again that was delivered or given up')
+    .description('Resend a callback that was delivered or given up')
     .argument('<id>')
     .option(...workspaceOption)
     .action((id: string, options: { workspace?: string }) =>
@@ -57,7 +57,7 @@ async function printCallbacks(context: CommandContext, options: { workspace?: st
 async function sendAgain(context: CommandContext, options: { id: string; workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
   const { id, url } = await resendCallback(context, { actor: commandLine, workspaceId, id: options.id });
-  process.stdout.write(`Callback   ${id}\nTo         ${url}\nDue now; a running node sends it.\n`);
+  process.stdout.write(`Callback   ${id}\nTo         ${url}\nQueued; a running node sends it.\n`);
 }
 
 async function printSecret(context: CommandContext, options: { workspace?: string }): Promise<void> {

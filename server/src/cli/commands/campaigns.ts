@@ -41,11 +41,11 @@ export function registerCampaigns(program: Command): void {
   registerCampaignSearch(program, campaigns);
   registerWinner(program, campaigns);
   for (const [name, description] of [
-    ['show', 'Show a campaign, its next moments and its last runs'],
+    ['show', 'Show a campaign, its next occurrences and its last runs'],
     ['pause', 'Pause a campaign: it sends nothing until it is resumed'],
-    ['resume', 'Resume a paused campaign with its next moment, or with the run it was sending'],
-    ['stop', 'Stop a campaign for good: what is not sent yet is not sent any more'],
-    ['watch', 'Tell what a campaign does until it sends nothing any more or is paused, for an hour at most'],
+    ['resume', 'Resume a paused campaign at its next occurrence, or with the run that it was sending'],
+    ['stop', 'Stop a campaign permanently: its remaining messages are not sent'],
+    ['watch', 'Report the progress of a campaign until it ends or is paused, for an hour at most'],
   ] as const) {
     campaigns
       .command(name)
@@ -81,7 +81,7 @@ const occurrencesShown = 3;
 async function listCampaigns({ database }: ChangeContext, options: { workspace?: string; json?: true }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
   const found = await listCampaignSummaries(database, { workspaceId, limit: maxCampaignsShown + 1 });
-  const more = 'are listed; carillon campaigns search pages through all of them.';
+  const more = 'are listed; carillon campaigns search finds all of them.';
   const campaigns = takeNewest(found, { max: maxCampaignsShown, more });
   printTable(
     ['ID', 'STATUS', 'TYPE', 'NEXT', 'NAME'],
@@ -102,7 +102,7 @@ async function showCampaign({ database, clock }: ChangeContext, options: Campaig
   if (!campaign) throw noCampaign(options.id);
   const next = followingOccurrences(campaign, clock.now());
   const found = await listCampaignRuns(database, { campaignId: campaign.id, limit: maxRunsShown + 1 });
-  const runs = takeNewest(found, { max: maxRunsShown, more: 'of its runs are shown; the console has all of them.' });
+  const runs = takeNewest(found, { max: maxRunsShown, more: 'runs are shown; the console lists all of them.' });
   if (options.json) {
     const { id, name, deliveryType, audience, status, statusReason, createdAt, createdBy } = campaign;
     return printJsonLine({ id, name, deliveryType, audience, status, statusReason, createdAt, createdBy, next, runs });
@@ -187,22 +187,22 @@ const maxRows = maxCampaignsPerPage.V5;
 function registerCampaignSearch(program: Command, campaigns: Command): void {
   campaigns
     .command('search')
-    .description('Search campaigns as the campaign API (V5) does, newest first; drafts are found by --status DRAFT')
-    .option('--name <part>', 'any part of the name, in any case')
+    .description('Search campaigns as the campaign API (V5) does, newest first; find drafts with --status DRAFT')
+    .option('--name <part>', 'part of the name; case does not matter')
     .addOption(new Option('--status <status...>', 'any of them').choices([...campaignStatuses]))
     .addOption(new Option('--type <type...>', 'delivery types, any of them').choices([...campaignDeliveryTypes]))
     .addOption(new Option('--channel <channel...>', 'any of them').choices([...campaignChannels]))
     .option('--tag <tag...>', 'any of them')
     .option('--created-by <name...>', 'any of them')
     .option('--created-from <date>', 'YYYY-MM-DD, or with Thh:mm:ss')
-    .option('--created-to <date>', 'the same, included')
+    .option('--created-to <date>', 'the same; included')
     .option('--id <id...>', 'any of them')
     .option('--version-number <number>', 'in a workspace that keeps versions', parseCount)
-    .option('--children', 'the sends of recurring campaigns too')
-    .option('--archived', 'archived campaigns too')
-    .option('--limit <rows>', `rows of a page, 1 to ${maxRows}`, parseCount, maxRows)
-    .option('--page <number>', 'from 1', parseCount, 1)
-    .option('--json', 'each campaign as one line of JSON, as the campaign API gives it')
+    .option('--children', 'also the sends of recurring campaigns')
+    .option('--archived', 'also archived campaigns')
+    .option('--limit <rows>', `rows per page, 1 to ${maxRows}`, parseCount, maxRows)
+    .option('--page <number>', 'page number, from 1', parseCount, 1)
+    .option('--json', 'print each campaign as one line of JSON, as the campaign API returns it')
     .option(...workspaceOption)
     .action((options: SearchOptions) => withInstallation(program, (context) => printSearch(context, options)));
 }
@@ -247,7 +247,7 @@ async function printSearch({ database, clock }: CommandContext, options: SearchO
 
 function describeEnd(rows: number, page: number): string {
   if (rows > 0) return 'That is all.\n';
-  return page === 1 ? 'No campaign is like that.\n' : `Page ${page} is behind the last one.\n`;
+  return page === 1 ? 'No campaign matches.\n' : `Page ${page} is after the last page.\n`;
 }
 
 /** Builds the request body that the campaign API would get. */
@@ -300,15 +300,15 @@ const names = Array.from({ length: maxVariations }, (_, index) => variationName(
 function registerWinner(program: Command, campaigns: Command): void {
   campaigns
     .command('winner')
-    .description('Show how the variations of a campaign stand; or name the one that all who were not sent to yet get')
+    .description('Show the results of the variations of a campaign, or choose the one that the remaining users get')
     .argument('<id>')
-    .addOption(new Option('--variation <name>', 'this one').choices(names).conflicts(['metric', 'none']))
+    .addOption(new Option('--variation <name>', 'choose this variation').choices(names).conflicts(['metric', 'none']))
     .addOption(
-      new Option('--metric <metric>', 'the one that is the best by these figures with 95 %')
+      new Option('--metric <metric>', 'choose the variation that is best by this metric with 95 % confidence')
         .choices(learningMeasures)
         .conflicts('none'),
     )
-    .option('--none', 'none any more: the shares decide again')
+    .option('--none', 'withdraw the choice: the shares decide again')
     .option(...jsonLineOption)
     .option(...workspaceOption)
     .action((id: string, options: WinnerOptions) =>

@@ -10,9 +10,11 @@ import { toPlainLine } from '../print-table.ts';
 export function registerCheck(program: Command): void {
   program
     .command('check')
-    .description('Play a recorded integration against a server and say what would differ; it sends what was recorded')
-    .argument('<base-url>', 'origin of the server, also one of this machine')
-    .requiredOption('--recording <file>', 'HAR file, or requests with what they expect as JSON or JSON lines')
+    .description(
+      'Replay a recorded integration against a server and report the differences; this sends the recorded messages',
+    )
+    .argument('<base-url>', 'origin of the server, which may be on this machine')
+    .requiredOption('--recording <file>', 'HAR file, or requests with their expected responses as JSON or JSON lines')
     .option(...jsonLineOption)
     .action(checkRecording);
 }
@@ -47,7 +49,7 @@ function print(checked: Checked[], summary: string): void {
   for (const { name, differences, failure } of checked) {
     const isSame = failure === undefined && differences.every(({ kind }) => kind === 'extra');
     process.stdout.write(`${isSame ? 'same   ' : 'differs'}  ${toPlainLine(name)}\n`);
-    if (failure !== undefined) process.stdout.write(`           no reply: ${toPlainLine(failure)}\n`);
+    if (failure !== undefined) process.stdout.write(`           no response: ${toPlainLine(failure)}\n`);
     for (const { kind, where, expected, found } of differences)
       process.stdout.write(`           ${toPlainLine(`${kind} ${where}: recorded ${expected}, found ${found}`)}\n`);
   }
@@ -108,8 +110,8 @@ async function readRecording(path: string): Promise<RecordedCall[]> {
   const document = parseDocument(await readFile(path, 'utf8'), path);
   const isHar = isRecord(document) && isRecord(document.log) && Array.isArray(document.log.entries);
   const rows: unknown[] = isHar ? ((document.log as Row).entries as unknown[]) : [document].flat();
-  if (rows.length === 0) refuse(`${path} holds no requests: neither a HAR file nor a list of them.`);
-  if (rows.length > maxCalls) refuse(`${path} holds more than ${maxCalls} requests.`);
+  if (rows.length === 0) refuse(`${path} contains no requests: it is neither a HAR file nor a list of requests.`);
+  if (rows.length > maxCalls) refuse(`${path} contains more than ${maxCalls} requests.`);
   return rows.map((row, index) => {
     if (!isRecord(row)) return refuse(`${path}: request ${index + 1} is not an object.`);
     try {
@@ -133,13 +135,13 @@ function parseDocument(text: string, path: string): unknown {
     try {
       return JSON.parse(line) as unknown;
     } catch (error) {
-      return refuse(`${path} is not JSON, and its line ${index + 1} is not either.`, error);
+      return refuse(`${path} is neither JSON nor JSON lines: line ${index + 1} cannot be parsed.`, error);
     }
   });
 }
 
 function fromHar({ request, response }: Row): RecordedCall {
-  if (!isRecord(request) || !isRecord(response)) throw new Error('request and response are needed');
+  if (!isRecord(request) || !isRecord(response)) throw new Error('request and response are required');
   const { pathname, search } = new URL(String(request.url));
   const posted = isRecord(request.postData) ? request.postData.text : undefined;
   const content = isRecord(response.content) ? response.content : {};
@@ -160,7 +162,7 @@ function fromHar({ request, response }: Row): RecordedCall {
 
 function fromDescription({ name, method = 'GET', path, headers = {}, body, expect }: Row): RecordedCall {
   if (typeof path !== 'string' || !path.startsWith('/')) throw new Error('path begins with /');
-  if (!isRecord(expect)) throw new Error('expect is needed');
+  if (!isRecord(expect)) throw new Error('expect is required');
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const type: Record<string, string> = typeof body === 'object' ? { 'content-type': 'application/json' } : {};
   return {
@@ -175,7 +177,7 @@ function fromDescription({ name, method = 'GET', path, headers = {}, body, expec
 
 function readStatus(status: unknown): number {
   if (Number.isInteger(status) && Number(status) >= 100 && Number(status) <= 599) return Number(status);
-  throw new Error('the status of its reply is needed');
+  throw new Error('the status of the response must be a number from 100 to 599');
 }
 
 function pairsToRecord(pairs: unknown): Record<string, string> {
@@ -184,7 +186,7 @@ function pairsToRecord(pairs: unknown): Record<string, string> {
 }
 
 function toHeaders(headers: unknown): Record<string, string> {
-  if (!isRecord(headers)) throw new Error('headers are an object');
+  if (!isRecord(headers)) throw new Error('headers must be an object');
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
@@ -316,7 +318,7 @@ async function playCall(baseUrl: string, { method, path, headers, body }: Record
   let size = 0;
   for await (const piece of reply.body ?? []) {
     size += piece.length;
-    if (size > maxReplyBytes) throw new Error('a reply of more than 5 MiB');
+    if (size > maxReplyBytes) throw new Error('the response has more than 5 MiB');
     pieces.push(piece);
   }
   const text = Buffer.concat(pieces).toString();

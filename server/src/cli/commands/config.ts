@@ -9,9 +9,9 @@ import { printJsonLine } from '../print-table.ts';
 export function registerConfig(program: Command): void {
   program
     .command('config')
-    .description('Settings')
+    .description('Settings of this machine')
     .command('print')
-    .description('Show every setting as this machine sees it; secrets are masked')
+    .description('Show every setting as read on this machine; secrets are masked')
     .option(...jsonLineOption)
     .action((options: { json?: true }) => printConfig(readSettings(program), options));
 }

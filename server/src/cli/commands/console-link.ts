@@ -23,7 +23,7 @@ async function printLink(context: CommandContext, { json }: { json?: true }): Pr
   if (!made)
     throw new StartError(
       'SETTING_INVALID',
-      'There is an owner already: sign in with an account. For a forgotten password: carillon accounts password-link <email>.',
+      'An owner exists already: sign in with an account. For a forgotten password, run: carillon accounts password-link <email>.',
     );
   const link = await formatOneTimeAddress(context, made.path);
   if (json) return printJsonLine({ link, expiresAt: made.expiresAt });
@@ -47,7 +47,7 @@ export async function findConsoleAddress(
 
 /** Returns the same for a link that works once; if no URL is known, the path with a note. */
 export async function formatOneTimeAddress(context: AddressContext, path: string): Promise<string> {
-  return (await findConsoleAddress(context, path)) ?? `${path}  (at the address of the console)`;
+  return (await findConsoleAddress(context, path)) ?? `${path}  (on the host of the console)`;
 }
 
 export type ConsoleLink = { path: string; expiresAt: Date };

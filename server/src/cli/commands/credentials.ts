@@ -23,12 +23,12 @@ import { printJsonLine } from '../print-table.ts';
  * old one; workers use it within seconds.
  */
 export function registerCredentials(program: Command): void {
-  const credentials = program.command('credentials').description("A workspace's own credentials of the providers");
-  const set = credentials.command('set').description('Try a credential with its provider, then store it');
+  const credentials = program.command('credentials').description("A workspace's provider credentials");
+  const set = credentials.command('set').description('Check a credential with its provider, then store it');
   for (const provider of providerNames) registerSet(program, { set, provider });
   credentials
     .command('list')
-    .description('List what is stored, without secrets')
+    .description('List the stored credentials, without secrets')
     .option(...jsonOption)
     .option(...workspaceOption)
     .action((options: Workspace & Json) =>
@@ -46,7 +46,7 @@ export function registerCredentials(program: Command): void {
     .command('remove')
     .description('Remove a credential')
     .addArgument(new Argument('<provider>').choices(providerNames))
-    .option('--while-sending', 'remove it even if sends need it; they are paused')
+    .option('--while-sending', 'remove it even if runs need it; they are paused')
     .option(...appOption)
     .option(...workspaceOption)
     .action((provider: ProviderName, options: Workspace & OfApp & { whileSending?: boolean }) =>
@@ -54,8 +54,8 @@ export function registerCredentials(program: Command): void {
     );
 }
 
-const uncheckedOption = ['--unchecked', 'store it although the provider could not be asked'] as const;
-const appOption = ['--app <id>', 'of which app; default: the default app of the platform'] as const;
+const uncheckedOption = ['--unchecked', 'store it even if the provider cannot be reached'] as const;
+const appOption = ['--app <id>', 'id of the app; default: the default app of the platform'] as const;
 
 /** Adds `set <provider>` with an option for each field of the provider's key. */
 function registerSet(program: Command, { set, provider }: { set: Command; provider: ProviderName }): void {
@@ -137,7 +137,7 @@ const credentialsCommand = {
       if (check!.verdict === 'REFUSED') refused.push(nameOf({ provider, app }).trimEnd());
     }
     if (context.proxy && !options.json) process.stdout.write(`outgoing proxy: ${context.proxy.state()}\n`);
-    if (refused.length > 0) throw new StartError('SETTING_INVALID', `Refused: ${refused.join(', ')}.`);
+    if (refused.length > 0) throw new StartError('SETTING_INVALID', `Rejected: ${refused.join(', ')}.`);
   },
 
   async remove(
@@ -157,7 +157,7 @@ const credentialsCommand = {
     const since =
       appId === defaultAppId
         ? 'runs that need it will pause'
-        : 'the app takes that of the default app now, if there is one';
+        : 'the app now uses the credential of the default app, if there is one';
     process.stdout.write(`${nameOf({ provider, app: appId }).trimEnd()} removed; ${since}.\n`);
   },
 };

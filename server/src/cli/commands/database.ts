@@ -10,15 +10,15 @@ import { printJsonLine, printTable } from '../print-table.ts';
 
 /** `carillon database`: distributes the tables of DATABASE_URL over a cluster of PostgreSQL with Citus. */
 export function registerDatabase(program: Command): void {
-  const database = program.command('database').description('The database on a cluster of PostgreSQL with Citus');
+  const database = program.command('database').description('The database on a PostgreSQL cluster with Citus');
   database
     .command('distribute')
-    .description('Spread the large tables over the workers of the cluster; run it again if it was interrupted')
-    .option('--shards <number>', 'of each table: 1, 2, 4 … 256', parseShards, defaultShards)
+    .description('Distribute the large tables over the workers of the cluster; run it again if it was interrupted')
+    .option('--shards <number>', 'shards of each table: 1, 2, 4 … 256', parseShards, defaultShards)
     .action((options: { shards: number }) => distribute(program, options));
   database
     .command('status')
-    .description('Show which tables are distributed, their size, and how evenly it is spread')
+    .description('Show which tables are distributed, their sizes, and how evenly the data is spread')
     .option(...jsonLineOption)
     .action((options: { json?: true }) => printStatus(program, options));
 }

@@ -26,8 +26,8 @@ export function registerDevices(program: Command): void {
     .action((options: Options) => withInstallation(program, (context) => printSuspects(context, options)));
   devices
     .command('keep')
-    .description('Keep a suspected device: it stays in the audience or is back in it, and its strikes start from zero')
-    .argument('<id>', 'id of the device, as `devices suspected` lists it')
+    .description('Keep a suspected device: it stays in the audience or returns to it, and its strikes start from zero')
+    .argument('<id>', 'id of the device, from `devices suspected`')
     .option(...jsonLineOption)
     .option(...workspaceOption)
     .action((id: string, options: Options) =>

@@ -39,10 +39,10 @@ export function registerDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'Look at settings, folder, database, keys, providers, proxy and nodes; change nothing; 2 if something is wrong',
+      'Check settings, folder, database, keys, providers, proxy and nodes; changes nothing; exits with 2 if something is wrong',
     )
     .option(...jsonOption)
-    .option('--workspace <id>', 'ask providers about the credentials of this workspace only')
+    .option('--workspace <id>', 'check the credentials of this workspace only')
     .action((options: DoctorOptions) => printDiagnoses(program, options));
 }
 
@@ -84,7 +84,9 @@ async function examine(
   const urls = await findUrls(config);
   if (!urls) {
     const { wrong } = diagnosing('database');
-    return say(wrong('The embedded database of this folder does not run: no node does.', 'carillon start'));
+    return say(
+      wrong('The embedded database of this folder is not running, because no node is running.', 'carillon start'),
+    );
   }
   const clock = makeClock();
   await withDatabase(urls, async (database, rights) => {

@@ -16,12 +16,12 @@ export function registerErasures(program: Command): void {
     .command('list')
     .option(...jsonOption)
     .description('List the newest deletions with what each removed')
-    .option('--customer <id>', 'only those of this customer id')
+    .option('--customer <id>', 'only deletions of this customer id')
     .option(...workspaceOption)
     .action((options: ListErasuresOptions) => withInstallation(program, (context) => printErasures(context, options)));
   erasures
     .command('cancel')
-    .description('Keep a user whose deletion was asked for and has not begun')
+    .description('Keep a user whose requested deletion has not started')
     .argument('<customer-id>')
     .option(...jsonLineOption)
     .option(...workspaceOption)
@@ -38,7 +38,7 @@ async function printErasures({ database }: CommandContext, options: ListErasures
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
   const digest = options.customer === undefined ? null : customerDigest(workspaceId, options.customer);
   const found = await listErasures(database, { workspaceId, customerDigest: digest, limit: maxShown + 1 });
-  const more = 'are listed; --customer <id> finds the record of one.';
+  const more = 'are listed; --customer <id> finds the others.';
   const erasures = takeNewest(found, { max: maxShown, more });
   printTable(
     ['ID', 'STATE', 'REQUESTED', 'REMOVED', 'ROWS'],

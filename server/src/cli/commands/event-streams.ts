@@ -18,7 +18,7 @@ import { nothing, printTable, takeNewest } from '../print-table.ts';
 
 /** `carillon event-streams`: the addresses that message events are posted to, and the events that no receiver accepted. */
 export function registerEventStreams(program: Command): void {
-  const streams = program.command('event-streams').description('Addresses that events of messages are posted to');
+  const streams = program.command('event-streams').description('URLs that receive the events of messages');
   const run =
     <Options>(act: (context: CommandContext, options: Options) => Promise<void>) =>
     (options: Options) =>
@@ -30,53 +30,53 @@ export function registerEventStreams(program: Command): void {
 
   streams
     .command('list')
-    .description('List the streams, with what waits and what was given up')
+    .description('List the streams with their pending and dead batches')
     .option(...jsonOption)
     .option(...workspaceOption)
     .action(run(streamsCommand.list));
   withSettings(streams.command('add').description('Add a stream and show its secret'))
-    .requiredOption('--url <url>', 'where batches are posted')
+    .requiredOption('--url <url>', 'URL that receives the batches')
     .option(...workspaceOption)
     .action(run(streamsCommand.add));
-  withSettings(streams.command('change').description('Change a stream; what is not named stays'))
-    .argument('<stream>', 'its id')
-    .option('--url <url>', 'where batches are posted')
+  withSettings(streams.command('change').description('Change a stream; settings that are not named stay as they are'))
+    .argument('<stream>', 'id of the stream')
+    .option('--url <url>', 'URL that receives the batches')
     .option(...workspaceOption)
     .action(ofStream(streamsCommand.change));
   streams
     .command('remove')
-    .description('Remove a stream; what was not delivered is dropped')
-    .argument('<stream>', 'its id')
+    .description('Remove a stream and its undelivered batches')
+    .argument('<stream>', 'id of the stream')
     .option(...workspaceOption)
     .action(ofStream(streamsCommand.remove));
   streams
     .command('secret')
-    .description('Show the secret that signs what a stream posts')
-    .argument('<stream>', 'its id')
+    .description('Show the secret that signs the batches of a stream')
+    .argument('<stream>', 'id of the stream')
     .option(...workspaceOption)
     .action(ofStream(streamsCommand.secret));
   streams
     .command('dead')
     .description('List the newest batches that were given up')
-    .argument('<stream>', 'its id')
+    .argument('<stream>', 'id of the stream')
     .option(...jsonOption)
     .option(...workspaceOption)
     .action(ofStream(streamsCommand.dead));
   streams
     .command('resend')
-    .description('Send batches again that were given up, one or all')
-    .argument('<stream>', 'its id')
-    .option('--batch <id>', 'this one; default: all')
+    .description('Resend batches that were given up, one or all')
+    .argument('<stream>', 'id of the stream')
+    .option('--batch <id>', 'only this batch; default: all')
     .option(...workspaceOption)
     .action(ofStream(streamsCommand.resend));
 }
 
 function withSettings(command: Command): Command {
   return command
-    .addOption(new Option('--events <word...>', 'what is posted; default: all').choices(streamedKinds))
-    .option('--user-attributes <name...>', 'attributes of the user that each event says')
+    .addOption(new Option('--events <word...>', 'events to post; default: all').choices(streamedKinds))
+    .option('--user-attributes <name...>', 'user attributes that each event contains')
     .addOption(
-      new Option('--device-attributes <name...>', 'what each event says of the device').choices(
+      new Option('--device-attributes <name...>', 'device attributes that each event contains').choices(
         streamedDeviceAttributes,
       ),
     );
@@ -134,12 +134,12 @@ const streamsCommand = {
     { stream, workspace, ...settings }: Stream & Workspace & Settings,
   ): Promise<void> {
     await changeEventStream(context, { ...settings, ...(await named(context, { stream, workspace })) });
-    process.stdout.write(`${stream} is changed.\n`);
+    process.stdout.write(`Changed ${stream}.\n`);
   },
 
   async remove(context: CommandContext, options: Stream & Workspace): Promise<void> {
     await removeEventStream(context, await named(context, options));
-    process.stdout.write(`${options.stream} is removed.\n`);
+    process.stdout.write(`Removed ${options.stream}.\n`);
   },
 
   async secret(context: CommandContext, options: Stream & Workspace): Promise<void> {
@@ -149,7 +149,7 @@ const streamsCommand = {
 
   async dead(context: CommandContext, options: Stream & Workspace & Json): Promise<void> {
     const found = await listDeadBatches(context, { ...(await named(context, options)), limit: maxBatchesShown + 1 });
-    const more = 'are listed; carillon event-streams resend sends all of them, the console lists them.';
+    const more = 'are listed; the console lists all of them, and carillon event-streams resend resends them.';
     const batches = takeNewest(found, { max: maxBatchesShown, more });
     printTable(
       ['BATCH', 'EVENTS', 'GIVEN UP', 'REPLY'],
@@ -166,6 +166,6 @@ const streamsCommand = {
   async resend(context: CommandContext, options: Stream & Workspace & { batch?: string }): Promise<void> {
     const of = await named(context, options);
     const batches = await resendDeadBatches(context, { ...of, batchId: options.batch });
-    process.stdout.write(`${batches} batches are due now; a running node sends them.\n`);
+    process.stdout.write(`Queued ${batches} batches; a running node sends them.\n`);
   },
 };

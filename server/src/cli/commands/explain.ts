@@ -13,8 +13,8 @@ export function registerExplain(program: Command): void {
   program
     .command('explain')
     .description('Explain why a user received a campaign or did not')
-    .requiredOption('--campaign <id>', 'campaign')
-    .requiredOption('--user <customer id>', 'person')
+    .requiredOption('--campaign <id>', 'id of the campaign')
+    .requiredOption('--user <customer id>', 'customer id of the user')
     .option('--run <id>', 'one run of the campaign; default: the newest 20')
     .option(...jsonLineOption)
     .option(...workspaceOption)
@@ -44,9 +44,7 @@ async function printExplanation({ database }: CommandContext, options: ExplainOp
   for (const run of runs) {
     print(`Run ${run.runId}, ${run.runStatus}, ${run.createdAt.toISOString()}: ${run.step}. ${describeRun(run)}`);
     for (const device of run.devices)
-      print(
-        `  ${device.platform} ${device.deviceId ?? '(no longer there)'}: ${device.step}. ${describeDelivery(device)}`,
-      );
+      print(`  ${device.platform} ${device.deviceId ?? '(removed)'}: ${device.step}. ${describeDelivery(device)}`);
   }
 }
 

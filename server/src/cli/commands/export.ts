@@ -13,13 +13,13 @@ import { workspaceOption } from '../command-options.ts';
 
 /** `carillon export`: streams the data of a workspace to standard output or a file. */
 export function registerExport(program: Command): void {
-  const exports = program.command('export').description('Write what a workspace has, as JSON lines or CSV');
+  const exports = program.command('export').description('Export the data of a workspace as JSON lines or CSV');
   const run = (subject: ExportSubject, options: ExportOptions): Promise<void> =>
     withInstallation(program, (context) => writeExport(context, { subject, options }));
   for (const [kind, description] of [
     ['users', 'Users with their attributes'],
     ['devices', 'Devices with their states'],
-    ['events', 'What users did'],
+    ['events', 'Events of users'],
   ] as const) {
     addOptions(exports.command(kind).description(description)).action((options: ExportOptions) =>
       run({ kind }, options),
@@ -41,7 +41,7 @@ export function registerExport(program: Command): void {
 
 function addOptions(command: Command): Command {
   return command
-    .addOption(new Option('--format <format>', 'of the rows').choices(['ndjson', 'csv']).default('ndjson'))
+    .addOption(new Option('--format <format>', 'format of the rows').choices(['ndjson', 'csv']).default('ndjson'))
     .option('--out <file>', 'file to write; default: standard output')
     .option(...workspaceOption);
 }
@@ -84,7 +84,7 @@ async function writeExport(
   const { rows, runsWithoutLedger } = written;
   if (runsWithoutLedger > 0)
     process.stderr.write(
-      `${runsWithoutLedger} of its runs ${runsWithoutLedger === 1 ? 'is' : 'are'} older than the ledger is kept: only their numbers are there.\n`,
+      `${runsWithoutLedger} of its runs ${runsWithoutLedger === 1 ? 'is' : 'are'} older than the retention of the ledger: only their totals remain.\n`,
     );
   if (options.out === undefined) return;
   target.end();

@@ -18,15 +18,15 @@ export function registerImport(program: Command): void {
     .command('import')
     .description('Load a file of JSON lines or CSV, optionally gzipped; an interrupted import resumes where it stopped')
     .argument('<file>')
-    .addOption(new Option('--kind <kind>', 'what a row is').choices(['users', 'devices', 'events']).default('users'))
-    .option('--again', 'load a file of events again that was fully loaded before')
+    .addOption(new Option('--kind <kind>', 'kind of the rows').choices(['users', 'devices', 'events']).default('users'))
+    .option('--again', 'reload a file of events that was fully loaded before')
     .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
     .action((file: string, options: Omit<ImportOptions, 'file'>) =>
       withInstallation(program, (context) => loadFile(context, { file, ...options })),
     );
   importing
     .command('campaigns')
-    .description('Load campaigns of another service as records that search finds and nothing sends')
+    .description('Load campaigns of another service as records: search finds them, and they are never sent')
     .argument('<file>')
     .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
     .action((file: string, _options: object, command: Command) => {
@@ -73,7 +73,9 @@ async function loadFile(
     })
     .finally(() => bar.stop());
   if (result.isKnown)
-    process.stderr.write('These events were loaded before. Nothing was done; --again loads them a second time.\n');
+    process.stderr.write(
+      'These events were loaded before, so nothing was loaded. Use --again to load them a second time.\n',
+    );
   const seconds = (performance.now() - startedAt) / 1000;
   process.stdout.write(`${JSON.stringify({ ...result, seconds: Math.round(seconds * 100) / 100 })}\n`);
   const taken = result.users + result.devices + result.events;

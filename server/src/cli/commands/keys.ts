@@ -23,7 +23,7 @@ export function registerKeys(program: Command): void {
     .command('create')
     .description('Create an API key; its secret is shown once')
     .addOption(
-      new Option('--kind <kind>', 'what the key is for')
+      new Option('--kind <kind>', 'API that the key is for')
         .choices(['oauth', 'data', 'push', 'campaigns'])
         .makeOptionMandatory(),
     )
@@ -33,9 +33,9 @@ export function registerKeys(program: Command): void {
     .action((options: CreateKeyOptions) => withInstallation(program, (context) => printNewKey(context, options)));
   keys
     .command('rotate')
-    .description('Create the successor of an API key; the old one stays valid for a while')
+    .description('Create the successor of an API key; the old key stays valid for a while')
     .argument('<id>')
-    .option('--overlap-hours <hours>', 'how long the old key stays valid, 0 to 720', parseOverlap, 24)
+    .option('--overlap-hours <hours>', 'hours for which the old key stays valid, 0 to 720', parseOverlap, 24)
     .option(...jsonLineOption)
     .option(...workspaceOption)
     .action((id: string, options: { overlapHours: number; workspace?: string; json?: true }) =>
@@ -43,7 +43,7 @@ export function registerKeys(program: Command): void {
     );
   keys
     .command('revoke')
-    .description('Revoke an API key for good, with all of its tokens')
+    .description('Revoke an API key permanently, with all of its tokens')
     .argument('<id>')
     .option(...workspaceOption)
     .action((id: string, options: { workspace?: string }) =>
@@ -111,7 +111,7 @@ async function printSuccessor(context: CommandContext, options: KeyOptions & { o
 async function revokeKey(context: CommandContext, options: KeyOptions): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
   await ofKey(options.id, () => archiveKey(context, { actor: commandLine, workspaceId, keyId: options.id }));
-  process.stdout.write(`Key id     ${options.id}\nRevoked, with all of its tokens.\n`);
+  process.stdout.write(`Key id     ${options.id}\nThe key and all of its tokens are revoked.\n`);
 }
 
 async function ofKey<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
@@ -129,6 +129,7 @@ async function ofKey<Result>(id: string, work: () => Promise<Result>): Promise<R
 
 /** @throws InvalidArgumentError */
 function parseOverlap(text: string): number {
-  if (!/^\d{1,3}$/.test(text) || Number(text) > 720) throw new InvalidArgumentError('a whole number from 0 to 720');
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 720)
+    throw new InvalidArgumentError('must be a whole number from 0 to 720');
   return Number(text);
 }

@@ -15,15 +15,15 @@ import { printJsonLine, printTable } from '../print-table.ts';
 
 /** `carillon master-key`: shows the key that everything is encrypted under, and rotates it while nodes serve. */
 export function registerMasterKey(program: Command): void {
-  const masterKey = program.command('master-key').description('The key that encrypts what the database keeps secret');
+  const masterKey = program.command('master-key').description('The key that encrypts the secrets in the database');
   masterKey
     .command('status')
-    .description('Show the key in use, the nodes that know it, and how far a rotation is')
+    .description('Show the key in use, the nodes that have it, and the progress of a rotation')
     .option(...jsonLineOption)
     .action((options: { json?: true }) => withInstallation(program, (context) => printStatus(context, options)));
   masterKey
     .command('rotate')
-    .description('Encrypt everything under CARILLON_MASTER_KEY_NEXT; run it again if it was interrupted')
+    .description('Re-encrypt all secrets under CARILLON_MASTER_KEY_NEXT; run it again if it was interrupted')
     .action(() => withInstallation(program, (context) => rotate(context, readSettings(program).nextMasterKey)));
 }
 
@@ -47,11 +47,11 @@ async function printStatus({ database, clock }: CommandContext, { json }: { json
   printTable(['COLUMN', 'UNDER OTHER KEYS'], counts);
   process.stdout.write('\n');
   printTable(
-    ['NODE', 'PROCESS', 'ENCRYPTS UNDER', 'KNOWS AS WELL'],
+    ['NODE', 'PROCESS', 'ENCRYPTS UNDER', 'ALSO HAS'],
     nodes.map(({ host, processId, masterKeyIds: [first, ...others] }) => [
       host,
       String(processId),
-      first ?? 'does not say',
+      first ?? 'unknown',
       others.join(' '),
     ]),
   );
@@ -59,9 +59,9 @@ async function printStatus({ database, clock }: CommandContext, { json }: { json
 
 async function rotate(context: CommandContext, nextMasterKey: Buffer | undefined): Promise<void> {
   if (!nextMasterKey)
-    throw new StartError('SETTING_INVALID', 'Give the new key as CARILLON_MASTER_KEY_NEXT, to every node first.');
+    throw new StartError('SETTING_INVALID', 'Set CARILLON_MASTER_KEY_NEXT to the new key, on every node first.');
   const toKeyId = masterKeyIdOf(nextMasterKey);
-  process.stdout.write(`To the key ${toKeyId}\n`);
+  process.stdout.write(`Rotating to the key ${toKeyId}\n`);
   const onProgress = makeProgressPrinter();
   const result = await rotateMasterKey({ ...context, wait: setTimeout }, { toKeyId, onProgress });
   if (result.outcome !== 'rotated') throw new StartError('SETTING_INVALID', refusalOf(result));
@@ -90,10 +90,10 @@ function makeProgressPrinter(): (progress: RotationProgress) => void {
 function refusalOf(result: Exclude<RotationResult, { outcome: 'rotated' }>): string {
   switch (result.outcome) {
     case 'nodes without the key':
-      return `Nothing was changed: these nodes do not know the new key yet: ${result.hosts.join(', ')}.`;
+      return `Nothing was changed, because these nodes do not have the new key yet: ${result.hosts.join(', ')}.`;
     case 'unreadable values':
-      return `These values cannot be decrypted, all others are under the new key: ${result.places.join(', ')}. Repair or delete them and run it again.`;
+      return `These values cannot be decrypted; all others are under the new key: ${result.places.join(', ')}. Repair or delete them, then run the command again.`;
     case 'unfinished':
-      return `The ${result.waitedFor} from before the change did not end in time. Nothing is lost; run it again, and keep both keys until it has ended.`;
+      return `The ${result.waitedFor} from before the change did not end in time. Nothing is lost: run the command again, and keep both keys until it succeeds.`;
   }
 }

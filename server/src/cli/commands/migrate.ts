@@ -8,7 +8,7 @@ export function registerMigrate(program: Command): void {
   program
     .command('migrate')
     .description(
-      'Migrate the database of DATABASE_URL, as the owner of its tables, and give the application its rights',
+      'Migrate the database of DATABASE_URL, as the owner of its tables, and grant the application its rights',
     )
     .action(() => migrateDatabase(program));
 }
@@ -18,7 +18,7 @@ async function migrateDatabase(program: Command): Promise<void> {
   if (databaseUrl === undefined)
     throw new StartError(
       'SETTING_INVALID',
-      'DATABASE_URL is not set; the embedded database is migrated when it starts.',
+      'DATABASE_URL is not set. The embedded database is migrated when a node starts.',
     );
   const ownerUrl = databaseOwnerUrl ?? databaseDirectUrl ?? databaseUrl;
   const application = decodeURIComponent(new URL(databaseUrl).username);

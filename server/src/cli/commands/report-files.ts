@@ -19,32 +19,36 @@ export function registerReportFiles(program: Command): void {
   const files = program.command('report-files').description('Files with the statistics of all campaigns');
   files
     .command('list')
-    .description('List the files that are not gone')
+    .description('List the files')
     .option(...jsonOption)
     .option(...workspaceOption)
     .action((options: Common) => withInstallation(program, (context) => reportFilesCommand.list(context, options)));
   files
     .command('create')
-    .description('Have a file made by a node; with --out wait for it and write it')
+    .description('Request a file from a node; with --out, wait for it and write it')
     .requiredOption('--from <date>', `first day (YYYY-MM-DD) in the workspace's zone`)
     .requiredOption('--to <date>', `last day, at most ${maxReportDays} days later`)
     .addOption(
-      new Option('--attribution <type>', 'by what events count').choices(attributionTypes).default('TOTAL_CONVERSIONS'),
+      new Option('--attribution <type>', 'attribution of the events')
+        .choices(attributionTypes)
+        .default('TOTAL_CONVERSIONS'),
     )
     .addOption(
-      new Option('--metric <metric>', 'everything, or each once').choices(['TOTAL', 'UNIQUE']).default('TOTAL'),
+      new Option('--metric <metric>', 'count every event, or each device once')
+        .choices(['TOTAL', 'UNIQUE'])
+        .default('TOTAL'),
     )
-    .option('--campaigns <id...>', 'these, at most ten; default: all with a run in these days')
-    .option('--wait', 'wait until it is made')
+    .option('--campaigns <id...>', 'campaigns, at most ten; default: all with a run in these days')
+    .option('--wait', 'wait until the file is ready')
     .option('--out <file>', 'wait, and write it to this file')
     .option(...jsonLineOption)
     .option(...workspaceOption)
     .action((options: Creating) => withInstallation(program, (context) => reportFilesCommand.create(context, options)));
   files
     .command('download')
-    .description('Write a file that is made, with its size and its SHA-256')
+    .description('Write a file that is ready; prints its size and SHA-256')
     .argument('<name>')
-    .option('--out <file>', 'file to write; default: its name, here')
+    .option('--out <file>', 'file to write; default: its name, in this folder')
     .option(...jsonLineOption)
     .option(...workspaceOption)
     .action((name: string, options: Downloading) =>
@@ -120,11 +124,11 @@ async function waitUntilMade(
   const look = async (): Promise<ReportFile | undefined> =>
     (await listReportFiles(context, workspaceId)).find((file) => file.name === name);
   const found = await watchUntil(look, {
-    tell: (file) => (file ? `${file.name} is ${file.state}` : `${name} is gone`),
+    tell: (file) => (file ? `${file.name} is ${file.state}` : `${name} was removed`),
     isOver: (file) => file?.state !== 'WAITING',
   });
   if (found?.state !== 'READY')
-    throw new StartError('SETTING_INVALID', `The file could not be made: ${found?.reason ?? 'it is gone'}.`);
+    throw new StartError('SETTING_INVALID', `The file could not be created: ${found?.reason ?? 'it was removed'}.`);
 }
 
 function reportWritten({ out, bytes, sha256 }: { out: string; bytes: number; sha256: string }): void {

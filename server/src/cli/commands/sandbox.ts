@@ -15,40 +15,40 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption, parseCount } from '../command-options.ts';
 import { nothing, printJsonLine, printTable } from '../print-table.ts';
 
-/** `carillon sandbox`: controls the stand-in. */
+/** `carillon sandbox`: controls the sandbox. */
 export function registerSandbox(program: Command): void {
-  const sandbox = program.command('sandbox').description('The stand-in');
+  const sandbox = program.command('sandbox').description('The sandbox');
   sandbox
     .command('reset')
-    .description('Restore the demo workspace to its first start: same ids, same order, same keys')
+    .description('Reset the demo workspace to its state at the first start: same ids, same order, same keys')
     .action(() => withInstallation(program, resetSandbox));
   sandbox
     .command('clock')
-    .description('Show the clock of a running sandbox, move it, stopping wherever something is due, or let it stand')
+    .description('Show the clock of a running sandbox, advance it with a stop at everything that is due, or freeze it')
     .addOption(
-      new Option('--advance <time>', 'forward by so much: 45s, 15m, 12h, 30d')
+      new Option('--advance <time>', 'advance by this much: 45s, 15m, 12h, 30d')
         .argParser(parseDuration)
         .conflicts(['untilIdle', 'freeze', 'resume', 'reset']),
     )
     .addOption(
-      new Option('--until-idle', 'forward until nothing is due within 31 days').conflicts([
+      new Option('--until-idle', 'advance until nothing is due within 31 days').conflicts([
         'freeze',
         'resume',
         'reset',
       ]),
     )
-    .addOption(new Option('--freeze', 'let it stand; --advance still moves it').conflicts(['resume', 'reset']))
-    .addOption(new Option('--resume', 'let it run on from where it stands').conflicts('reset'))
-    .option('--reset', 'back to real time')
+    .addOption(new Option('--freeze', 'freeze the clock; --advance still moves it').conflicts(['resume', 'reset']))
+    .addOption(new Option('--resume', 'let a frozen clock run again').conflicts('reset'))
+    .option('--reset', 'return to real time')
     .option(...jsonLineOption)
     .action((options: ClockOptions) => withInstallation(program, (context) => moveSandboxClock(context, options)));
   sandbox
     .command('faults')
-    .description('Make simulated providers, or routes of the API, of a running sandbox fail, or end all faults')
+    .description('Make simulated providers or API routes of a running sandbox fail, or end all faults')
     .addOption(
-      new Option('--set <json>', 'the faults from now on, as POST /sandbox/faults takes them').argParser(parseObject),
+      new Option('--set <json>', 'the new faults, as POST /sandbox/faults accepts them').argParser(parseObject),
     )
-    .addOption(new Option('--clear', 'no faults any more').conflicts('set'))
+    .addOption(new Option('--clear', 'end all faults').conflicts('set'))
     .action((options: FaultOptions, command: Command) =>
       options.set === undefined && !options.clear
         ? command.error("error: one of '--set <json>' and '--clear' is needed")
@@ -56,13 +56,15 @@ export function registerSandbox(program: Command): void {
     );
   sandbox
     .command('refusals')
-    .description('Show what the simulated providers of a running sandbox refused, and why; the newest 100')
+    .description(
+      'Show the newest 100 requests that the simulated providers of a running sandbox rejected, with the reasons',
+    )
     .option(...jsonOption)
     .action((options: { json?: true }) => withInstallation(program, (context) => printRefusals(context, options)));
   sandbox
     .command('generate-users')
     .description('Write a file of users with simulated devices, for import')
-    .requiredOption('--users <number>', 'how many people, one device each', parseCount)
+    .requiredOption('--users <number>', 'number of users, one device each', parseCount)
     .requiredOption('--out <file>', 'file to write')
     .action((options: GenerateUsersOptions) =>
       withInstallation(program, (context) => generateUsersCommand(context, options)),
@@ -83,13 +85,13 @@ type FaultOptions = { set?: object; clear?: true };
 async function resetSandbox(context: CommandContext): Promise<void> {
   if ((await findSandboxUrl(context)) !== undefined) {
     const { workspaceId } = await callSandbox<{ workspaceId: string }>(context, { path: '/reset', body: {} });
-    process.stdout.write(`Workspace  ${workspaceId}\nBack to its seed, without counters and faults.\n`);
+    process.stdout.write(`Workspace  ${workspaceId}\nReset to its seed, without counters and faults.\n`);
     return;
   }
   const secret = context.secretFor('simulator');
   const makeSubscription = (id: string): string => makeSimulatedSubscription({ secret, id });
   const { workspaceId } = await resetDemoWorkspace({ ...context, makeSubscription });
-  process.stdout.write(`Workspace  ${workspaceId}\nBack to its seed.\n`);
+  process.stdout.write(`Workspace  ${workspaceId}\nReset to its seed.\n`);
 }
 
 type Clock = {
@@ -124,7 +126,7 @@ function moveOf({ advance, untilIdle, freeze, resume, reset }: ClockOptions): { 
 
 async function setSandboxFaults(context: CommandContext, { set = {} }: FaultOptions): Promise<void> {
   await callSandbox(context, { path: '/faults', body: set });
-  process.stdout.write(`${Object.keys(set).length === 0 ? 'No faults any more.' : 'The faults hold from now on.'}\n`);
+  process.stdout.write(`${Object.keys(set).length === 0 ? 'All faults have ended.' : 'The faults are active.'}\n`);
 }
 
 async function printRefusals(context: CommandContext, { json }: { json?: true }): Promise<void> {
@@ -146,7 +148,8 @@ const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 /** Returns seconds. @throws InvalidArgumentError */
 function parseDuration(text: string): number {
   const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? [];
-  if (count === undefined || unit === undefined) throw new InvalidArgumentError('a number with s, m, h or d, as 30d');
+  if (count === undefined || unit === undefined)
+    throw new InvalidArgumentError('must be a number with s, m, h or d, such as 30d');
   return Number(count) * unitSeconds[unit]!;
 }
 
@@ -170,16 +173,16 @@ async function callSandbox<Answer>(
   { path, body }: { path: string; body?: object },
 ): Promise<Answer> {
   const url = await findSandboxUrl(context);
-  if (url === undefined) throw new StartError('SETTING_INVALID', 'No node runs here; begin one with: carillon start.');
+  if (url === undefined) throw new StartError('SETTING_INVALID', 'No node is running; start one with: carillon start.');
   const headers = body && { 'content-type': 'application/json' };
   const request = { method: body ? 'POST' : 'GET', ...(body && { headers, body: JSON.stringify(body) }) };
   const signal = AbortSignal.timeout(maxMilliseconds);
   const answer = await fetch(`${url}/sandbox${path}`, { ...request, signal } as RequestInit).catch((error: unknown) => {
-    throw new StartError('SETTING_INVALID', `The node at ${url} does not answer.`, error);
+    throw new StartError('SETTING_INVALID', `The node at ${url} does not respond.`, error);
   });
   const text = await answer.text();
   if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
-  throw new StartError('SETTING_INVALID', `The node at ${url} refuses: ${readReason(text) ?? answer.status}`);
+  throw new StartError('SETTING_INVALID', `The node at ${url} rejected the call: ${readReason(text) ?? answer.status}`);
 }
 
 /** Returns the URL of the first node that serves calls. */

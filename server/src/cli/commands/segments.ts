@@ -34,15 +34,15 @@ export function registerSegments(program: Command): void {
     );
   segments
     .command('create')
-    .description('Create a segment from a file here or at an address; a running node fills it')
-    .requiredOption('--name <name>', 'name of the segment, not in use yet')
-    .requiredOption('--attribute <name>', 'user attribute that the lines of the file are values of')
+    .description('Create a segment from a local file or a URL; a running node fills it')
+    .requiredOption('--name <name>', 'name of the segment; it must be unused')
+    .requiredOption('--attribute <name>', 'user attribute whose values are the lines of the file')
     .requiredOption('--type <type>', 'string or double')
-    .requiredOption('--expiry-days <days>', 'archived after so many days, 1 to 3650')
+    .requiredOption('--expiry-days <days>', 'days until the segment is archived, 1 to 3650')
     .option('--file <path>', 'file with one value per line, up to 150 MB')
-    .option('--url <address>', 'address to download that file from')
-    .option('--callback-url <address>', 'receives the result when the segment is filled')
-    .option('--watch', 'wait until the segment is filled; 2 if that fails')
+    .option('--url <address>', 'URL to download that file from')
+    .option('--callback-url <address>', 'URL that receives the result when the segment is filled')
+    .option('--watch', 'wait until the segment is filled; exits with 2 if that fails')
     .option(...workspaceOption)
     .action((options: CreateSegmentOptions) => withInstallation(program, (context) => createSegment(context, options)));
   segments
@@ -84,7 +84,7 @@ async function listSegments(context: CommandContext, options: { workspace?: stri
   );
   if (!options.json) process.stdout.write(`${active} of ${maxActive} active\n`);
   if (segments.length === maxSegmentsListed)
-    process.stderr.write(`At most the newest ${maxSegmentsListed} are listed; segments show <name> finds any other.\n`);
+    process.stderr.write(`Only the newest ${maxSegmentsListed} are listed; segments show <name> shows any other.\n`);
 }
 
 async function createSegment(context: CommandContext, options: CreateSegmentOptions): Promise<void> {
@@ -192,7 +192,7 @@ async function showSegment(
     ['Expires', segment.expiresAt?.toISOString() ?? '–'],
   ];
   for (const [title, value] of facts) process.stdout.write(`${title.padEnd(11)}${toPlainLine(value)}\n`);
-  const more = 'of its operations are shown; the console has all of them.';
+  const more = 'operations are shown; the console lists all of them.';
   const operations = takeNewest(segment.operations, { max: maxOperationsShown, more });
   if (operations.length === 0) return;
   process.stdout.write('\n');

@@ -34,34 +34,40 @@ const ofTheFile = ['all', 'segment', 'users', 'platform', 'title', 'message', 'i
 export function registerSend(program: Command): void {
   program
     .command('send')
-    .description('Send a push, or show with --dry-run what it would be; a running node sends it')
-    .option('--name <name>', 'name of the campaign, 5 to 256 characters; new, but for --users, who join a campaign')
-    .option('--all', 'to all users; needs --yes where this reaches real devices')
-    .option('--segment <name>', 'to the members of a segment')
-    .option('--users <customer id...>', 'to these users, 50 at most')
-    .addOption(
-      new Option('--platform <platform...>', 'any of them').choices([...platforms]).default(['ANDROID', 'IOS']),
+    .description('Send a push through a running node, or preview it with --dry-run')
+    .option(
+      '--name <name>',
+      'name of the campaign, 5 to 256 characters; a new name, except that --users can join a campaign',
     )
-    .option('--title <text>', 'title; texts may be templates')
+    .option('--all', 'send to all users; requires --yes if this reaches real devices')
+    .option('--segment <name>', 'send to the members of a segment')
+    .option('--users <customer id...>', 'send to these users, 50 at most')
+    .addOption(
+      new Option('--platform <platform...>', 'platforms to send to')
+        .choices([...platforms])
+        .default(['ANDROID', 'IOS']),
+    )
+    .option('--title <text>', 'title; all texts may be templates')
     .option('--message <text>', 'message')
-    .option('--image <address>', 'image, https')
-    .option('--deep-link <address>', 'what a tap opens; WEB needs it')
-    .option('--icon <address>', 'icon; WEB needs it')
+    .option('--image <address>', 'https URL of an image')
+    .option('--deep-link <address>', 'link that a tap opens; required for WEB')
+    .option('--icon <address>', 'URL of an icon; required for WEB')
     .option('--tag <tag...>', 'tags of the campaign')
     .addOption(
-      new Option('--file <path>', 'body of the push API as JSON instead of these; - for standard input').conflicts(
-        ofTheFile,
-      ),
+      new Option(
+        '--file <path>',
+        'request body of the push API as JSON, instead of these options; - for standard input',
+      ).conflicts(ofTheFile),
     )
     .addOption(
-      new Option('--dry-run', 'send nothing; show what each platform gets and how many devices it is for').conflicts(
+      new Option('--dry-run', 'send nothing; show the message of each platform and the number of devices').conflicts(
         'watch',
       ),
     )
-    .option('--preview-for <customer id>', 'the user whose texts a dry run shows')
-    .option('--yes', 'send to all users')
-    .option('--watch', 'wait until everything is sent; 2 if it fails or is paused')
-    .option('--json', 'as one line of JSON')
+    .option('--preview-for <customer id>', 'user for whom a dry run renders the texts')
+    .option('--yes', 'confirm a send to all users')
+    .option('--watch', 'wait until everything is sent; exits with 2 if it fails or is paused')
+    .option('--json', 'print one line of JSON')
     .option(...workspaceOption)
     .action((options: SendOptions, command: Command) =>
       options.previewFor !== undefined && !options.dryRun
@@ -282,9 +288,9 @@ function printPreview(
   }
   const print = (title: string, value: string): boolean =>
     process.stdout.write(`${title.padEnd(11)}${toPlainLine(value)}\n`);
-  print('Campaign', `${admitted.name}${admitted.existing ? ', which exists: its stored settings are used' : ''}`);
+  print('Campaign', `${admitted.name}${admitted.existing ? ' (exists already; its stored settings are used)' : ''}`);
   print('Audience', `${describeAudience(command.audience)}, ${devicesOf(preview)}`);
-  print('When', timing === 'soon' ? 'at once' : timing);
+  print('When', timing === 'soon' ? 'immediately' : timing);
   for (const reason of pending) print('Note', reason);
   if (customerId !== '') print('Shown for', customerId);
   for (const { platform, devices, credentials, ...rendered } of platforms) {
@@ -308,7 +314,7 @@ function describeDevices(devices: number | null): string {
 }
 
 function describeCredentials(credentials: 'simulated' | 'real' | null): string {
-  return credentials === null ? 'no credentials: its sends wait for them' : `${credentials} credentials`;
+  return credentials === null ? 'no credentials; runs pause until there are some' : `${credentials} credentials`;
 }
 
 function describeAudience(audience: PushAudience): string {

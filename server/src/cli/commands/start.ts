@@ -7,8 +7,8 @@ import type { Setting } from '../../start/settings-table.ts';
 export function registerStart(program: Command): void {
   const start = program
     .command('start')
-    .description('Start a node, by default a sandbox with a database of its own; Ctrl-C stops it')
-    .option('--production', 'no demo data, no simulated providers; the same as --mode production');
+    .description('Start a node, by default a sandbox with an embedded database; Ctrl-C stops it')
+    .option('--production', 'no demo data and no simulated providers; same as --mode production');
   for (const { flag, kind, sentence } of Object.values(settings) as Setting[]) {
     // The data folder is an option of every command.
     if (flag === undefined || flag === 'data-dir') continue;

@@ -19,9 +19,9 @@ import { findConsoleAddress, makeConsoleLink } from './console-link.ts';
 export function registerStatus(program: Command): void {
   program
     .command('status')
-    .description('Show which nodes run and where they answer; in a sandbox also the demo workspace and its keys')
-    .addOption(new Option('--json', 'as one line of JSON').conflicts('env'))
-    .option('--env', 'as lines NAME=value, for a shell')
+    .description('Show the running nodes and their URLs; in a sandbox also the demo workspace and its keys')
+    .addOption(new Option('--json', 'print one line of JSON').conflicts('env'))
+    .option('--env', 'print lines NAME=value, for a shell')
     .action((options: StatusOptions) => withInstallation(program, (context) => printStatus(context, options)));
 }
 

@@ -21,22 +21,23 @@ import { printJsonLine, printTable, toPlainLine } from '../print-table.ts';
 
 /** `carillon workspaces`: the tenants of an installation. */
 export function registerWorkspaces(program: Command): void {
-  const workspaces = program.command('workspaces').description('Workspaces, the tenants of an installation');
+  const workspaces = program.command('workspaces').description('Workspaces: the tenants of an installation');
   workspaces
     .command('create')
     .description('Create an empty workspace')
     .requiredOption('--name <name>', 'up to 100 characters')
     .option('--id <id>', 'letters, digits, - and _; default: generated')
     .option('--db-name <name>', 'database name (SVC-DBNAME); default: the id in lower case')
-    .option('--time-zone <zone>', 'zone of campaign times that name none', 'UTC')
+    .option('--time-zone <zone>', 'time zone of campaign times without a zone', 'UTC')
     .option('--data-center <dc>', 'one of 01 to 06 and 101', '01')
     .option(...jsonLineOption)
     .action((options: CreateWorkspaceOptions) =>
       withInstallationOrNew(program, (context) => workspacesCommand.create(context, options)),
     );
-  addChangeOptions(workspaces.command('set').description('Change a workspace; what is not named stays')).action(
-    (id: string, options: ChangeWorkspaceOptions) =>
-      withInstallation(program, (context) => workspacesCommand.set(context, { id, ...options })),
+  addChangeOptions(
+    workspaces.command('set').description('Change a workspace; settings that are not named stay as they are'),
+  ).action((id: string, options: ChangeWorkspaceOptions) =>
+    withInstallation(program, (context) => workspacesCommand.set(context, { id, ...options })),
   );
   workspaces
     .command('show')
@@ -55,24 +56,24 @@ export function registerWorkspaces(program: Command): void {
 
 function addChangeOptions(command: Command): Command {
   const onOff = (flags: string, description: string): Option => new Option(flags, description).choices(['on', 'off']);
-  const throttle = 'throttle of campaigns that name none; "none" for no throttle';
+  const throttle = 'throttle of campaigns without one; "none" for no throttle';
   return command
     .argument('<id>')
     .option('--name <name>', 'up to 100 characters')
-    .option('--time-zone <zone>', 'zone of campaign times that name none')
+    .option('--time-zone <zone>', 'time zone of campaign times without a zone')
     .option('--devices-per-minute <count>', throttle, (text) => (text === 'none' ? text : parseCount(text)))
     .option('--frequency-caps <rules>', 'maximum messages to a user, such as 2/1d,5/7d; "none" for no cap')
     .option('--quiet-hours <from-to>', 'local times during which nothing is sent, such as 22:00-08:00; "none" for none')
-    .addOption(new Option('--quiet-mode <mode>', 'what falls into quiet hours').choices(['hold', 'drop']))
+    .addOption(new Option('--quiet-mode <mode>', 'what happens to messages in quiet hours').choices(['hold', 'drop']))
     .option('--minimum-delay <minutes>', 'minimum between messages of different campaigns to a user; "none" for none')
     .option('--zone-attribute <name>', "user attribute that names the user's time zone")
-    .option('--control-group <percent>', 'users that campaigns leave out which say so; "none" for none')
-    .addOption(new Option('--push-bodies <reading>', 'how bodies of pushes are read').choices([...pushBodies]))
-    .addOption(new Option('--android-mode <mode>', 'what Android messages are made of').choices([...payloadModes]))
+    .option('--control-group <percent>', 'percent of users in the global control group; "none" for none')
+    .addOption(new Option('--push-bodies <reading>', 'how push bodies are parsed').choices([...pushBodies]))
+    .addOption(new Option('--android-mode <mode>', 'kind of Android messages').choices([...payloadModes]))
     .option('--push-from <name>', 'value of push_from in the data of Android messages')
     .option(
       '--data-prefix <prefix>',
-      'before our keys in that data, and of our part of what iPhones get; "none" for the header prefix of the installation',
+      'prefix of our keys in that data and in iOS payloads; "none" for the header prefix of the installation',
     )
     .addOption(onOff('--campaign-versioning <switch>', 'keep published revisions of a campaign (V5)'))
     .addOption(onOff('--v1-bare-array <switch>', 'return V1 searches as a bare array'))
@@ -152,7 +153,7 @@ const workspacesCommand = {
       secretRequiredAtRefresh: flag(options.secretAtRefresh),
       signatureV2Required: flag(options.signatureV2),
     });
-    process.stdout.write(`Workspace ${id} is changed.\n`);
+    process.stdout.write(`Changed workspace ${id}.\n`);
   },
 
   async show({ database }: CommandContext, { id, json }: Json & { id: string }): Promise<void> {

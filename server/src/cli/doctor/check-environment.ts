@@ -46,7 +46,7 @@ export function checkSettings(sources: ConfigSources): CheckedSettings {
       diagnoses.push(
         settingsWrong(
           error.message,
-          isUnknown ? 'Remove or correct it.' : 'Correct it; docs/settings.md says what it takes.',
+          isUnknown ? 'Remove or correct it.' : 'Correct it. docs/settings.md lists the values that it accepts.',
         ),
       );
       isUsable &&= isUnknown;
@@ -71,11 +71,14 @@ const lowShare = 0.1;
 export async function checkFolder(config: Config): Promise<Diagnosis[]> {
   const path = config.dataFolder ?? defaultDataFolder;
   const isNeeded = config.databaseUrl === undefined || (config.masterKey === undefined && config.mode === 'sandbox');
-  if (!isNeeded) return [folder.good('None is needed: the database and the master key are given.')];
+  if (!isNeeded) return [folder.good('Not needed: the database and the master key are set.')];
   const found = await stat(path).catch(() => undefined);
   if (!found?.isDirectory())
     return [
-      folder.wrong(`There is no folder ${path}.`, 'Name the one of the node with --data-dir; a first start makes it.'),
+      folder.wrong(
+        `There is no folder ${path}.`,
+        'Name the folder of the node with --data-dir. The first start creates it.',
+      ),
     ];
   return [await checkRights(path), ...(await checkDisk(path))];
 }
@@ -86,19 +89,22 @@ async function checkRights(path: string): Promise<Diagnosis> {
     () => false,
   );
   if (!isWritable)
-    return folder.wrong(`${path} cannot be written by this account.`, 'Give it to the account that runs the node.');
+    return folder.wrong(`This account cannot write to ${path}.`, 'Make the account that runs the node its owner.');
   const key = await stat(join(path, 'master.key')).catch(() => undefined);
   if (key && process.platform !== 'win32' && (key.mode & 0o077) !== 0)
-    return folder.attention(`Others can read ${join(path, 'master.key')}.`, `chmod 600 ${join(path, 'master.key')}`);
-  return folder.good(`${path} is there and can be written.`);
+    return folder.attention(
+      `Other accounts can read ${join(path, 'master.key')}.`,
+      `chmod 600 ${join(path, 'master.key')}`,
+    );
+  return folder.good(`${path} exists and is writable.`);
 }
 
 async function checkDisk(path: string): Promise<Diagnosis[]> {
   const { disk: space } = await readMachine(path);
   if (!space) return [];
   const { freeBytes, totalBytes } = space;
-  const found = `${showBytes(freeBytes)} of ${showBytes(totalBytes)} are free where ${path} lies.`;
-  const todo = 'Free some, or shorten how long records are kept (docs/retention.md).';
+  const found = `${showBytes(freeBytes)} of ${showBytes(totalBytes)} are free on the disk of ${path}.`;
+  const todo = 'Free space, or shorten the retention of records (docs/retention.md).';
   if (freeBytes < fullBytes) return [disk.wrong(found, todo)];
   return [freeBytes < lowBytes && freeBytes < totalBytes * lowShare ? disk.attention(found, todo) : disk.good(found)];
 }
@@ -115,16 +121,19 @@ export async function checkProxy(
   log: Logger,
 ): Promise<{ proxy: OutgoingProxy | undefined; diagnosis: Diagnosis }> {
   const proxy = makeOutgoingProxy(proxySettingsOf(config), log);
-  if (!proxy) return { proxy, diagnosis: proxyCheck.good('None is set: the internet is called directly.') };
-  if (!proxy.isFor(probed)) return { proxy, diagnosis: proxyCheck.good('CARILLON_NO_PROXY excepts the providers.') };
+  if (!proxy) return { proxy, diagnosis: proxyCheck.good('Not set: outgoing calls are direct.') };
+  if (!proxy.isFor(probed)) return { proxy, diagnosis: proxyCheck.good('CARILLON_NO_PROXY excludes the providers.') };
   try {
     const socket = await proxy.openTunnel(probed, AbortSignal.timeout(waitMilliseconds));
     socket.destroy();
-    return { proxy, diagnosis: proxyCheck.good(`It leads to ${probed.host}.`) };
+    return { proxy, diagnosis: proxyCheck.good(`It reaches ${probed.host}.`) };
   } catch (error) {
-    const why = error instanceof ProxyError ? error.message : 'the outgoing proxy does not answer';
-    const found = `Towards ${probed.host}:${probed.port} ${why}.`;
-    return { proxy, diagnosis: proxyCheck.wrong(found, 'See CARILLON_OUTGOING_PROXY, and what the proxy lets pass.') };
+    const why = error instanceof ProxyError ? error.message : 'the outgoing proxy does not respond';
+    const found = `Connecting to ${probed.host}:${probed.port} failed: ${why}.`;
+    return {
+      proxy,
+      diagnosis: proxyCheck.wrong(found, 'Check CARILLON_OUTGOING_PROXY, and which hosts the proxy allows.'),
+    };
   }
 }
 
@@ -132,21 +141,22 @@ export async function checkProxy(
 export async function checkPublicUrl({ publicUrl, mode }: Config): Promise<Diagnosis> {
   if (publicUrl === undefined)
     return mode === 'production'
-      ? urlCheck.attention('CARILLON_PUBLIC_URL is not set: links name host and port of a node.', 'Set it.')
-      : urlCheck.good('Not set: host and port are used.');
-  const todo = 'See the name, the certificate and the proxy before the nodes; another network may still reach it.';
+      ? urlCheck.attention('CARILLON_PUBLIC_URL is not set: links contain the host and port of a node.', 'Set it.')
+      : urlCheck.good('Not set: links contain the host and port of a node.');
+  const todo =
+    'Check the host name, the certificate and the proxy in front of the nodes. Other networks may still reach it.';
   try {
     const answer = await fetch(`${publicUrl}/livez`, { signal: AbortSignal.timeout(waitMilliseconds) });
     const body = (await answer.json()) as { status?: string };
     if (answer.status !== 200 || body.status !== 'ok')
-      return urlCheck.attention(`${publicUrl}/livez answers ${answer.status}, and not as a node does.`, todo);
+      return urlCheck.attention(`${publicUrl}/livez returns ${answer.status}, unlike a node.`, todo);
   } catch (error) {
     const { message, cause } = error as Error & { cause?: { code?: string } };
     return urlCheck.attention(`${publicUrl} cannot be reached from here: ${cause?.code ?? message}.`, todo);
   }
   if (mode === 'production' && publicUrl.startsWith('http:'))
-    return urlCheck.attention(`${publicUrl} is not encrypted.`, 'Serve it by https.');
-  return urlCheck.good(`A node answers at ${publicUrl}.`);
+    return urlCheck.attention(`${publicUrl} is not encrypted.`, 'Serve it over https.');
+  return urlCheck.good(`A node responds at ${publicUrl}.`);
 }
 
 const reach = diagnosing('reach');
@@ -160,12 +170,12 @@ const hosts = ['fcm.googleapis.com', 'oauth2.googleapis.com', 'api.push.apple.co
  */
 export async function checkReach(config: Pick<Config, 'mode'>, proxy: OutgoingProxy | undefined): Promise<Diagnosis> {
   if (config.mode === 'sandbox') return reach.good('A sandbox calls its own simulators.');
-  if (proxy) return reach.good('The internet is called by the outgoing proxy.');
+  if (proxy) return reach.good('Outgoing calls use the proxy.');
   const faults = (await Promise.all(hosts.map(findFault))).flatMap((fault) => (fault === undefined ? [] : [fault]));
-  if (faults.length === 0) return reach.good(`${hosts.join(', ')} answer.`);
+  if (faults.length === 0) return reach.good(`${hosts.join(', ')} respond.`);
   return reach.attention(
     `${faults.join('; ')}.`,
-    'Let nodes that send out to port 443 (names, firewall, certificates), or name a proxy with CARILLON_OUTGOING_PROXY.',
+    'Allow sending nodes to reach port 443 (DNS, firewall, certificates), or set CARILLON_OUTGOING_PROXY.',
   );
 }
 
@@ -178,7 +188,7 @@ function findFault(host: string): Promise<string | undefined> {
       resolve(fault === undefined ? undefined : `${host}: ${fault}`);
     };
     socket.once('secureConnect', () => end());
-    socket.once('timeout', () => end('no answer'));
+    socket.once('timeout', () => end('no response'));
     socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
   });
 }
@@ -192,27 +202,30 @@ export async function checkCertificate(
   now: Date,
 ): Promise<Diagnosis> {
   if (tlsCert === undefined || tlsKey === undefined)
-    return certificateGood('None is set: this node does not serve https itself.');
+    return certificateGood('Not set: this node does not serve https itself.');
   let cert: string;
   try {
     ({ cert } = await readTlsPair({ certFile: tlsCert, keyFile: tlsKey }));
   } catch (error) {
-    return certificateWrong((error as Error).message, 'See CARILLON_TLS_CERT and CARILLON_TLS_KEY.');
+    return certificateWrong((error as Error).message, 'Check CARILLON_TLS_CERT and CARILLON_TLS_KEY.');
   }
   const endsAt = endOf({ cert });
   const days = Math.floor((endsAt.getTime() - now.getTime()) / dayMilliseconds);
   if (days < 0)
     return certificateWrong(
-      `It ended at ${endsAt.toISOString()}.`,
-      'Renew it; a node takes the new files in a minute.',
+      `It expired at ${endsAt.toISOString()}.`,
+      'Renew it. A node loads the new files within a minute.',
     );
   const host = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
   if (host !== undefined && new X509Certificate(cert).checkHost(host) === undefined)
-    return certificateWrong(`It is not for ${host}, the host of CARILLON_PUBLIC_URL.`, 'Have one made for that name.');
+    return certificateWrong(
+      `It is not for ${host}, the host of CARILLON_PUBLIC_URL.`,
+      'Request a certificate for that name.',
+    );
   if (days < shortCertificateDays)
     return certificateAttention(
-      `It ends in ${days} days, at ${endsAt.toISOString()}.`,
-      'See why it was not renewed yet.',
+      `It expires in ${days} days, at ${endsAt.toISOString()}.`,
+      'Check why it was not renewed yet.',
     );
-  return certificateGood(`It is good for ${days} days.`);
+  return certificateGood(`It is valid for ${days} days.`);
 }

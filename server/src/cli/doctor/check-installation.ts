@@ -73,7 +73,7 @@ export async function checkDatabase(asked: CheckedDatabase): Promise<{ isUsable:
     return { isUsable: true, diagnoses };
   } catch (error) {
     const { code, message } = toStartError(error);
-    const todo = `${exitCodes[code].meaning} See DATABASE_URL, the network and the database's log.`;
+    const todo = `${exitCodes[code].meaning} Check DATABASE_URL, the network and the database's log.`;
     return { isUsable: false, diagnoses: [server.wrong(message, todo)] };
   }
 }
@@ -90,8 +90,8 @@ async function checkServer({ database, config, sessionUrl, rights }: CheckedData
   if ((await pingDatabase(database)).isReadOnly)
     return server.wrong(`${found} It takes no writes.`, 'Name the primary, or end its read-only mode.');
   if (rights?.fault === undefined) return server.good(found);
-  const why = `${found} Row-level security does not hold the role ${rights.role} (${rights.fault}).`;
-  return server.attention(why, 'Give the nodes a role of their own (docs/operations.md, two roles).');
+  const why = `${found} Row-level security does not apply to the role ${rights.role} (${rights.fault}).`;
+  return server.attention(why, 'Use a separate role for the nodes (docs/operations.md, two roles).');
 }
 
 async function checkTime(database: Database, clock: Clock): Promise<Diagnosis> {
@@ -100,7 +100,7 @@ async function checkTime(database: Database, clock: Clock): Promise<Diagnosis> {
   const here = (before + clock.realNow().getTime()) / 2;
   const seconds = Math.abs(there - here) / 1000;
   const found = `This machine's clock and the database's differ by ${seconds.toFixed(seconds < 10 ? 1 : 0)} s.`;
-  return seconds > maxClockSeconds ? time.attention(found, 'Let NTP set both.') : time.good(found);
+  return seconds > maxClockSeconds ? time.attention(found, 'Synchronize both with NTP.') : time.good(found);
 }
 
 async function checkMigrations(database: Database): Promise<Diagnosis> {
@@ -122,7 +122,7 @@ async function checkMigrations(database: Database): Promise<Diagnosis> {
 async function checkConnections(database: Database, clock: Clock): Promise<Diagnosis> {
   const { finding, mayOpen, available } = await readConnectionBudget({ database, clock }, await listNodes(database));
   if (finding) return connections.attention(finding.what, finding.todo);
-  return connections.good(`The running nodes may open ${mayOpen} of ${available}.`);
+  return connections.good(`The running nodes may open ${mayOpen} of ${available} connections.`);
 }
 
 const extensions = diagnosing('extensions');
@@ -140,14 +140,14 @@ async function checkExtensions({ database }: CheckedStores): Promise<Diagnosis> 
   const found = await readUsefulExtensions(database);
   const missing = found.filter(({ isInstalled }) => !isInstalled);
   const names = (some: typeof found): string => some.map(({ name }) => name).join(' and ');
-  if (missing.length === 0) return extensions.good(`${names(found)} are there.`);
+  if (missing.length === 0) return extensions.good(`${names(found)} are installed.`);
   const available = missing.filter(({ isAvailable }) => isAvailable);
   const what = `Without ${names(missing)} searches for names and tags of campaigns read all of them.`;
   // The migration that would have used the extension has run, so its index must be created by hand as well.
   return extensions.attention(
     what,
     available.length < missing.length
-      ? 'Install the contrib package of this PostgreSQL, then create them as docs/operations.md says.'
+      ? 'Install the contrib package of this PostgreSQL, then create the extensions (docs/operations.md).'
       : 'Create them and their indexes as docs/operations.md says.',
   );
 }
@@ -166,10 +166,10 @@ async function checkPartitions({ database, clock }: CheckedStores): Promise<Diag
     figures.find((figure) => figure.name === name && figure.of === table)?.value;
   const late = dayTables.filter((table) => (of('partitions-ahead-days', table) ?? -1) < 1);
   const days = dayTables.map((table) => `${of('partitions', table) ?? 0} days of ${table}`).join(', ');
-  if (late.length === 0) return partitions.good(`${days}, tomorrow's among them.`);
+  if (late.length === 0) return partitions.good(`${days}, including tomorrow.`);
   return partitions.attention(
     `${late.join(' and ')} have no partition for tomorrow.`,
-    'A node that sends makes them every ten minutes; see the job prepare-days in its log (docs/runbooks/CarillonPartitionMissing.md).',
+    'A sending node creates them every ten minutes. Check the job prepare-days in its log (docs/runbooks/CarillonPartitionMissing.md).',
   );
 }
 
@@ -180,14 +180,14 @@ async function checkBackups({ database, clock, config }: CheckedStores): Promise
   const everyHours = intervalSeconds === undefined ? undefined : intervalSeconds / 3600;
   const isLate =
     everyHours !== undefined && (madeAt === null || isBackupLate({ since: madeAt, everyHours, now: clock.realNow() }));
-  const found = madeAt === null ? 'None is known.' : `The newest is of ${madeAt.toISOString().slice(0, 16)}Z.`;
+  const found = madeAt === null ? 'There is none.' : `The newest was made at ${madeAt.toISOString().slice(0, 16)}Z.`;
   if (isLate)
     return backups.attention(
       `${found} One is due every ${everyHours} hours.`,
-      'See the job make-backups in the log of the nodes that send (docs/runbooks/CarillonBackupLate.md).',
+      'Check the job make-backups in the log of the sending nodes (docs/runbooks/CarillonBackupLate.md).',
     );
   if (madeAt === null && config.mode === 'production' && config.databaseUrl === undefined)
-    return backups.attention(found, 'Set CARILLON_BACKUP_DIR, or call carillon backup by a timer (docs/backup.md).');
+    return backups.attention(found, 'Set CARILLON_BACKUP_DIR, or run carillon backup on a schedule (docs/backup.md).');
   return backups.good(found);
 }
 
@@ -203,28 +203,33 @@ export async function checkMasterKey(
   const key = config.masterKey ?? (await readGenerated(path));
   const none = (diagnosis: Diagnosis) => ({ encryption: undefined, diagnosis });
   if (!isGiven && config.mode === 'production')
-    return none(masterKeyWrong('Production mode needs CARILLON_MASTER_KEY.', 'Set it to the key of this database.'));
+    return none(masterKeyWrong('Production mode requires CARILLON_MASTER_KEY.', 'Set it to the key of this database.'));
   if (!key)
-    return none(masterKeyWrong(`There is no key in ${path}.`, 'Name its data folder, or set CARILLON_MASTER_KEY.'));
+    return none(
+      masterKeyWrong(
+        `There is no key in ${path}.`,
+        'Name the right folder with --data-dir, or set CARILLON_MASTER_KEY.',
+      ),
+    );
   const { masterKeyCheck, masterKeyId, rotatingFromKeyId } = (await findInstallation(database))!;
   const encryption = makeEncryption(key, config.nextMasterKey);
   try {
     encryption.decrypt(masterKeyCheck, encryptionContext.masterKeyCheck());
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error;
-    const found = `It is not the one of this database, which is encrypted under the key ${masterKeyId}.`;
-    return none(masterKeyWrong(found, `Give that one; ${isGiven ? 'CARILLON_MASTER_KEY' : path} has another.`));
+    const found = `It is not the key of this database, which is encrypted under ${masterKeyId}.`;
+    return none(masterKeyWrong(found, `Use that key; ${isGiven ? 'CARILLON_MASTER_KEY' : path} contains another one.`));
   }
   encryption.encryptUnder(masterKeyId);
   if (rotatingFromKeyId !== null)
     return {
       encryption,
       diagnosis: masterKeyAttention(
-        `A rotation from the key ${rotatingFromKeyId} has not ended.`,
+        `A rotation from the key ${rotatingFromKeyId} is not complete.`,
         'Run carillon master-key rotate.',
       ),
     };
-  return { encryption, diagnosis: masterKeyGood(`It is the one of this database (${masterKeyId}).`) };
+  return { encryption, diagnosis: masterKeyGood(`It is the key of this database (${masterKeyId}).`) };
 }
 
 async function readGenerated(path: string): Promise<Buffer | undefined> {
@@ -271,11 +276,11 @@ export async function checkCredentials(asked: CheckedCredentials): Promise<Diagn
   if (all.length > maxWorkspaces)
     diagnoses.push(
       credentialsAttention(
-        `Only ${maxWorkspaces} of ${all.length} workspaces were looked at.`,
+        `Only ${maxWorkspaces} of ${all.length} workspaces were checked.`,
         'Name one with --workspace.',
       ),
     );
-  return diagnoses.length === 0 ? [credentialsGood('None is stored.')] : diagnoses;
+  return diagnoses.length === 0 ? [credentialsGood('No credentials are stored.')] : diagnoses;
 }
 
 /** Uses the nodes' token for Apple, which rejects a team that makes new ones too often. A token made here is not stored. */
@@ -323,7 +328,7 @@ async function readUpkeepElsewhere(
 
 function checkCallers(alive: NodeReport[]): Diagnosis[] {
   if (alive.length === 0 || alive.some(({ role }) => role !== 'worker')) return [];
-  return [nodesCheck.wrong('No running node takes calls.', 'Start one with the role "all" or "api".')];
+  return [nodesCheck.wrong('No running node accepts requests.', 'Start one with the role "all" or "api".')];
 }
 
 async function checkNode(node: NodeReport): Promise<Diagnosis[]> {
@@ -331,28 +336,32 @@ async function checkNode(node: NodeReport): Promise<Diagnosis[]> {
   const diagnoses: Diagnosis[] = [];
   if (node.version !== carillonVersion)
     diagnoses.push(
-      nodesCheck.attention(`${name} runs ${node.version}, this is ${carillonVersion}.`, 'Run one version everywhere.'),
+      nodesCheck.attention(
+        `${name} runs version ${node.version}; this is ${carillonVersion}.`,
+        'Run one version everywhere.',
+      ),
     );
   // A URL on another machine may be reachable only there.
-  if (node.url === null || node.host !== hostname()) return [...diagnoses, nodesCheck.good(`${name} reports itself.`)];
+  if (node.url === null || node.host !== hostname())
+    return [...diagnoses, nodesCheck.good(`${name} reports regularly.`)];
   const answer = await askReady(node.url);
   if ('untrusted' in answer)
     return [
       ...diagnoses,
       nodesCheck.attention(
-        `${name} shows a certificate that is not trusted here (${answer.untrusted}).`,
-        'Set CARILLON_PUBLIC_URL to a name it is for; NODE_EXTRA_CA_CERTS names an authority of your own.',
+        `${name} presents a certificate that this machine does not trust (${answer.untrusted}).`,
+        'Set CARILLON_PUBLIC_URL to a name in the certificate. NODE_EXTRA_CA_CERTS adds your own certificate authority.',
       ),
     ];
   const { troubles } = answer;
   if (troubles === undefined)
     return [
       ...diagnoses,
-      nodesCheck.wrong(`${name} does not answer.`, 'See its log; it may be overloaded or stopping.'),
+      nodesCheck.wrong(`${name} does not respond.`, 'Check its log. It may be overloaded or stopping.'),
     ];
   for (const trouble of troubles) {
     const meaning = (troubleMeanings as Record<string, string>)[trouble.split(':', 1)[0]!] ?? '';
-    diagnoses.push(nodesCheck.wrong(`${name} is not ready: ${trouble}. ${meaning}`.trim(), 'See its log.'));
+    diagnoses.push(nodesCheck.wrong(`${name} is not ready: ${trouble}. ${meaning}`.trim(), 'Check its log.'));
   }
   return troubles.length > 0 ? diagnoses : [...diagnoses, nodesCheck.good(`${name} is ready.`)];
 }
@@ -377,10 +386,10 @@ function checkQueues(queues: Awaited<ReturnType<typeof readQueues>>): Diagnosis 
   const waiting = queues.filter(({ waiting: count }) => count > 0);
   const tell = (rows: typeof queues, name: 'waiting' | 'failed') =>
     rows.map((row) => `${row.name} ${row[name]}`).join(', ');
-  const now = waiting.length === 0 ? 'Nothing waits.' : `Due now: ${tell(waiting, 'waiting')}.`;
+  const now = waiting.length === 0 ? 'Nothing is waiting.' : `Due now: ${tell(waiting, 'waiting')}.`;
   if (failed.length === 0) return queuesCheck.good(now);
   return queuesCheck.attention(
     `${now} Failed in the last day: ${tell(failed, 'failed')}.`,
-    'The campaigns, segments and callbacks concerned say why (carillon campaigns list, segments list, callbacks list).',
+    'Find the reasons with carillon campaigns list, segments list and callbacks list.',
   );
 }

@@ -45,7 +45,7 @@ const fields = {
       flags: '--topic <bundle>',
       description: 'bundle id of the app; default with --app: its identifier',
       fromApp: 'identifier',
-      missing: 'Give --topic, or the --app whose bundle id it is.',
+      missing: 'Give --topic, or --app to use the bundle id of that app.',
     },
   },
   environment: {
@@ -55,7 +55,7 @@ const fields = {
     choices: { production: 'Production', sandbox: 'Sandbox' },
     option: {
       flags: '--environment <name>',
-      description: 'which of the two services; default: that of --app, or production',
+      description: "Apple's service; default: that of --app, or production",
       fromApp: 'environment',
       otherwise: 'production',
     },

@@ -57,7 +57,7 @@ export const hms = {
   counter: 'HMS',
   address: {},
   key: {
-    description: 'An OAuth client of Huawei Push Kit, of a project or an app of AppGallery Connect',
+    description: 'An OAuth client of Huawei Push Kit, for a project or an app of AppGallery Connect',
     fields,
     parse: parseHmsKey,
   },

@@ -44,7 +44,7 @@ const fields = {
         option: { flags: '--private-key-file <path>', description: 'file with the base64url of 32 bytes' },
       },
     },
-    incomplete: 'Give --public-key and --private-key-file, or neither to make a pair.',
+    incomplete: 'Give both --public-key and --private-key-file, or neither to create a pair.',
   },
 } as const satisfies KeyFields;
 
@@ -59,7 +59,7 @@ export const webpush = {
   counter: 'WEB',
   address: 'subscription',
   key: {
-    description: 'VAPID keys; without keys, another contact keeps the pair in use, and the first one makes a pair',
+    description: 'VAPID keys; without keys, keeps the pair in use and changes its contact, or creates the first pair',
     fields,
     parse: parseWebPushKey,
     findStoredFault: ({ subject }) => (subject === undefined ? undefined : findSubjectFault(subject)),
@@ -74,7 +74,7 @@ export const webpush = {
       warning: 'With another public key, subscribed browsers receive nothing until they subscribe again.',
       option: {
         flags: '--in-place-of <text>',
-        description: 'first 8 characters of the public key in use, whose browsers are lost',
+        description: 'first 8 characters of the public key in use; its subscriptions are lost',
       },
     },
     afterwards: ({ publicKey }) => `Public key for subscribing browsers: ${publicKey}`,
