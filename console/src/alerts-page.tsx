@@ -30,7 +30,7 @@ import { showToast } from './parts/toast/toast-list.ts';
 import { useMay } from './session/use-session.ts';
 import { useWorkspace } from './shell/workspace.ts';
 
-/** What keeps messages from people now, what did before, and who is told. */
+/** Problems that block delivery now, past ones, and the recipients of alerts. */
 export function AlertsPage() {
   const { id: workspaceId } = useWorkspace();
   const mayChange = useMay('settings.write');
@@ -119,7 +119,7 @@ function PastAlerts({ alerts }: { alerts: Alert[] }) {
   );
 }
 
-/** Where it is mended, for those who may go there. */
+/** The link to the screen where the problem can be fixed, for users who may open it. */
 function AlertLink({ kind }: { kind: AlertKind }) {
   const { id: workspaceId } = useWorkspace();
   const [seesSystem, seesKeys] = [useMay('system.read'), useMay('keys.read')];
@@ -148,7 +148,7 @@ function AlertLink({ kind }: { kind: AlertKind }) {
   }
 }
 
-/** Where a workspace is told, and of what. */
+/** The receivers of a workspace's alerts, and the kinds that they get. */
 function AlertSettingsForm({ workspaceId }: { workspaceId: string }) {
   const settings = useQuery({
     queryKey: ['alert-settings', workspaceId],

@@ -1,7 +1,7 @@
 import { makeConsoleClient } from './api/console-client.ts';
 import { hearServerTime } from './parts/text/server-clock.ts';
 
-/** The one client of this page. */
+/** The client of this page. */
 export const consoleClient = makeConsoleClient({
   fetch: async (input, init) => {
     const answer = await fetch(input, init);

@@ -30,7 +30,7 @@ import { showToast } from './parts/toast/toast-list.ts';
 import { useMay } from './session/use-session.ts';
 import { useWorkspace } from './shell/workspace.ts';
 
-/** Makes, shows once, rotates and revokes what callers of the API identify themselves by. */
+/** Creates, rotates and revokes API keys. A secret is shown once. */
 export function KeysPage() {
   const workspace = useWorkspace();
   const queries = useQueryClient();
@@ -188,7 +188,7 @@ function Kinds() {
 
 type Kind = { name: string; means: string; curl: (workspace: { id: string; dbName: string }) => string };
 
-/** The four kinds of keys: what each opens, and a call with it. */
+/** The four types of keys: the access of each, and an example call. */
 const keyKinds: Record<KeyKind, Kind> = {
   oauth: {
     name: 'OAuth 2.0',
@@ -289,7 +289,7 @@ function CreateKeyForm({ workspaceId, onMade, onLeave }: CreateKeyFormProps) {
   );
 }
 
-/** The only moment at which a secret can be seen. */
+/** The secret of a new key. It cannot be shown again. */
 function CreatedKeyAlert({ made: { key, secret, curl } }: { made: CreatedKey }) {
   return (
     <Alert title={`${keyKinds[key.kind].name} key “${key.name}”`} role="status">
@@ -313,7 +313,7 @@ const overlaps = [
 
 type RotateButtonProps = { workspaceId: string; apiKey: ConsoleKey; onMade: (made: CreatedKey) => void };
 
-/** A new secret for the same callers; the old one works on while they change over. */
+/** Creates a new secret for the same callers. The old one stays valid while they switch. */
 function RotateButton({ workspaceId, apiKey, onMade }: RotateButtonProps) {
   const [overlap, setOverlap] = useState('24');
   return (

@@ -12,7 +12,7 @@ import { cssVariablesResolver, theme } from './theme/theme.ts';
 const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
   queryCache: new QueryCache({
-    // Whatever is told that nobody is signed in: the gate looks, and shows the entrance.
+    // After a 401 the gate reloads the session and shows the sign-in page.
     onError(error, { queryKey }) {
       if (error instanceof CarillonError && error.status === 401 && queryKey[0] !== 'session')
         void queries.invalidateQueries({ queryKey: ['session'] });

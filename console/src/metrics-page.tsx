@@ -23,7 +23,7 @@ const spans: { span: MetricSpan; name: string }[] = [
   { span: 'week', name: 'Week' },
 ];
 
-/** What the whole installation does, over an hour, a day or a week. */
+/** Charts of the whole installation over an hour, a day or a week. */
 export function MetricsPage() {
   const { id: workspaceId } = useWorkspace();
   const { span = 'hour' } = route.useSearch();
@@ -90,7 +90,7 @@ function ChartCard({ chart: { title, about, lines, format }, metrics }: { chart:
   );
 }
 
-/** `about` goes on with how long a step is. */
+/** `about` is followed by the length of a step. */
 type Chart = { title: string; about: string; lines: ChartLine[]; format: (value: number) => string };
 
 const providerNames = Object.keys(providers) as (keyof typeof providers)[];
@@ -99,10 +99,10 @@ const colourOf = (provider: keyof typeof providers): string =>
   palette[providerNames.indexOf(provider) % palette.length]!;
 const refusals = { gone: 'gray', waits: 'yellow', rejected: 'orange', stopped: 'red' } as const;
 
-/** The charts of what was counted; a line that never had a value is left out. */
+/** The charts. A series without any value is left out. */
 function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
   const byName = new Map(series.map(({ name, values }) => [name, values]));
-  /** Steps in which a node said anything: what it did not name then was none. */
+  /** Steps in which a node reported. A counter that is missing in such a step is 0. */
   const isTold = steps.map((_, index) => series.some(({ values }) => values[index] !== null));
   const counted = (name: string): (number | null)[] =>
     isTold.map((told, index) => (told ? (byName.get(name)?.[index] ?? 0) : null));

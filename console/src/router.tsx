@@ -79,7 +79,7 @@ type ScreenRoute<Of extends Screen> = Route<
   Of extends { readSearch: infer Read } ? Read : undefined
 >;
 
-/** An address without a workspace means the one used last. */
+/** Redirects an address without a workspace to the last used one. */
 function Home() {
   const first = firstWorkspace(useSession().workspaces);
   if (!first)

@@ -255,7 +255,7 @@ export const screens = {
   },
 } as const satisfies Record<string, Screen>;
 
-/** Groups of the navigation, by whose work the screens are. */
+/** Groups of the navigation, by role of their users. */
 export const navigationGroups = ['Engage', 'Data', 'Developers', 'Operate'] as const;
 
 export type NavigationGroup = (typeof navigationGroups)[number];

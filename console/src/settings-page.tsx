@@ -33,7 +33,7 @@ import type { FrequencyCap } from './parts/text/frequency-caps.ts';
 import { showToast } from './parts/toast/toast-list.ts';
 import { useWorkspace } from './shell/workspace.ts';
 
-/** What a workspace asks of its campaigns. */
+/** The settings of a workspace. */
 export function SettingsPage() {
   const { id: workspaceId } = useWorkspace();
   const settings = useQuery({
@@ -89,7 +89,7 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
   );
 }
 
-/** For the server a setting that does not hold is the word `none`; in the form its field is empty. */
+/** The server writes `none` for a setting that is not set; its field is empty. */
 function shown(value: string): string {
   return value === 'none' ? '' : value;
 }
@@ -100,7 +100,7 @@ function readSettings(fields: FormData): WorkspaceSettings {
   return Object.fromEntries(values) as WorkspaceSettings;
 }
 
-/** What people notice: whose it is, how often and when something comes. */
+/** Settings that users notice: name, frequency caps and quiet hours. */
 function ReachSections({ settings }: { settings: WorkspaceSettings }) {
   return (
     <>
@@ -150,7 +150,7 @@ function ReachSections({ settings }: { settings: WorkspaceSettings }) {
   );
 }
 
-/** What apps and callers notice. */
+/** Settings that apps and API callers notice. */
 function AppSections({ settings }: { settings: WorkspaceSettings }) {
   return (
     <>
@@ -213,7 +213,7 @@ function Section({ title, isWide, children }: SectionProps) {
 
 const suggestedHours = { from: '22:00', to: '08:00' };
 
-/** From when until when nobody is disturbed. In the form it is the text that the API and the command line know. */
+/** The quiet hours. The form value is the text of the API and the command line. */
 function QuietHoursFields({ name, value }: { name: string; value: string }) {
   const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(value) ?? [];
   const [span, setSpan] = useState(from === undefined || to === undefined ? undefined : { from, to });
@@ -251,12 +251,12 @@ function QuietHoursFields({ name, value }: { name: string; value: string }) {
   );
 }
 
-// As the server has it.
+// The value as the server stores it.
 const maxCaps = 5;
 const maxMessages = 100;
 const maxHours = 720;
 
-/** How many messages a person may get: one line a rule. In the form it is the text that the API and the command line know. */
+/** Frequency caps, one rule per line. The form value is the text of the API and the command line. */
 function FrequencyCapFields({ name, value }: { name: string; value: string }) {
   const [caps, setCaps] = useState(() => parseCaps(value));
   const change = (index: number, next: FrequencyCap) => setCaps(caps.with(index, next));
@@ -333,7 +333,7 @@ function FrequencyCapFields({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** What callers need to know and nobody changes here: ids, addresses, limits, with where each comes from. */
+/** Values that callers need and that cannot be changed here: ids, addresses and limits, with their source. */
 function FixedSettings({ fixed }: { fixed: Fixed }) {
   const { workspaceId, dbName, url, dataCenter, headerPrefix, limits } = fixed;
   return (

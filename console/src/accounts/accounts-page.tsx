@@ -13,7 +13,7 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago, Time } from '../parts/text/time.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
 
-/** Who may come in, and as what. */
+/** The accounts that may sign in, and their roles. */
 export function AccountsPage() {
   const queries = useQueryClient();
   const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => consoleClient.accounts.list() });
@@ -250,9 +250,10 @@ function InviteForm({ onInvited, onLeave }: InviteFormProps) {
   );
 }
 
-/** Shown once: only its hash is kept. */
+/** A link that is shown once, because the server stores only its hash. */
 function OneTimeLinkAlert({ link, title }: { link: OneTimeLink; title: string }) {
-  // A path where no public URL is set: this page's own origin is known to be right, the Host header of a request is not.
+  // Without a configured public URL the server returns a path. This page's own origin is correct; the Host header of a
+  // request may not be.
   const address = new URL(link.link, location.origin).href;
   return (
     <Alert title={title} role="status">
@@ -264,7 +265,7 @@ function OneTimeLinkAlert({ link, title }: { link: OneTimeLink; title: string })
   );
 }
 
-/** What a role is for, in one line; docs/console.md has the whole table. */
+/** The purpose of each role in one line. docs/console.md has the complete table. */
 const roleNames: Record<Role, string> = {
   owner: 'Owner: everything, including accounts',
   marketer: 'Marketer: campaigns and segments',

@@ -12,7 +12,7 @@ import { NewPasswordField } from '../session/new-password-field.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
 import { useSession } from '../session/use-session.ts';
 
-/** The own account: where one is signed in, and the password. */
+/** The signed-in user's own account: sessions and password. */
 export function AccountPage() {
   const { account } = useSession();
   const hasPassword = usePasswordsOf();

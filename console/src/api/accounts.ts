@@ -4,41 +4,44 @@ import type { Role } from './generated/accounts.ts';
 
 export type AuditFilters = {
   actor?: string;
-  /** The beginning of one: `campaign`. */
+  /** The prefix of an action: `campaign`. */
   action?: string;
-  /** An id, or a part of a name. */
+  /** An id, or part of a name. */
   object?: string;
-  /** Instants. */
+  /** ISO 8601 instants. */
   from?: string;
   until?: string;
 };
 
-/** Accounts: signing in, the own account, the accounts of others, what everybody did. */
+/** Signing in, the user's own account, other accounts, and the audit log. */
 export function makeAccountCalls({ ask }: ConsoleCaller) {
   return {
-    /** What this session may see. @throws CarillonError 401 without one */
+    /**
+     * Returns the account, its permissions and the installation's workspaces. @throws CarillonError 401 without a
+     * session
+     */
     readSession: () => ask('GET session'),
     readEntrance: () => ask('GET entrance'),
-    /** Begins a sign-in by the company's account. @returns where the browser goes now */
+    /** Begins a sign-in with the company's account. @returns the address that the browser opens next */
     beginCompanySignIn: async () => (await ask('POST company')).location,
-    /** Opens the session of a sandbox's start link. */
+    /** Starts a session from a sandbox's start link. */
     signInByLink: (code: string) => ask('POST session', { body: { code } }),
     signIn: (credentials: { email: string; password: string }) => ask('POST session/password', { body: credentials }),
     signOut: () => ask('DELETE session'),
-    /** With the link that the first start printed. */
+    /** Accepts the link that the first start printed. */
     createFirstOwner: (owner: { code: string; email: string; name: string; password: string }) =>
       ask('POST first-owner', { body: owner }),
     readInvitation: (code: string) => ask('POST invitation', { body: { code } }),
     acceptInvitation: (acceptance: { code: string; name: string; password: string }) =>
       ask('POST invitation/acceptance', { body: acceptance }),
-    /** With a link that an owner made. */
+    /** Accepts an invitation or reset link that an owner created. */
     setNewPassword: (change: { code: string; password: string }) => ask('POST new-password', { body: change }),
     /** Newest first. */
     listOwnSessions: async () => (await ask('GET own/sessions')).sessions,
     endOwnSession: (id: string) => ask('DELETE own/sessions/:id', { params: { id } }),
     /** Ends every other session. */
     changePassword: (change: { current: string; password: string }) => ask('PUT own/password', { body: change }),
-    /** Who can change what somebody may. */
+    /** The owners, who can change roles. */
     listOwners: async () => (await ask('GET owners')).owners,
     list: () => ask('GET accounts'),
     invite: (invited: { email: string; role: Role }) => ask('POST invitations', { body: invited }),
@@ -51,7 +54,7 @@ export function makeAccountCalls({ ask }: ConsoleCaller) {
     /** Newest first, older than `before`. */
     listAudit: async (page: AuditFilters & { workspaceId: string; before?: string }) =>
       (await ask('GET audit', { query: page })).entries,
-    /** Of the same filters, at most 10,000 lines. */
+    /** The address of the CSV with the same filters, at most 10,000 lines. */
     auditFileUrl: (query: AuditFilters & { workspaceId: string }) => addressOf('audit.csv', query),
   };
 }

@@ -4,7 +4,7 @@ import type { CampaignAction, CampaignProgress } from './generated/campaign-answ
 import type { Attribution } from './generated/campaign-figures.ts';
 import type { CalendarView } from './generated/campaigns.ts';
 
-/** The body of a V5 search, as `POST /v5/campaigns/search` takes it. */
+/** The body of `POST /v5/campaigns/search`. */
 export type CampaignSearchBody = {
   limit: number;
   page: number;
@@ -30,13 +30,13 @@ const reconnectMilliseconds = 2000;
 export function makeCampaignCalls({ ask, call }: ConsoleCaller) {
   const of = ({ workspaceId, id }: Key) => ({ params: { id }, query: { workspaceId } });
   return {
-    /** What V5 would answer to that body, with its figures; `order`: V5 has the newest first. */
+    /** Returns what the V5 search returns for that body, with figures. `order` is ours: V5 lists the newest first. */
     search: async (workspaceId: string, body: CampaignSearchBody, order?: 'newest' | 'oldest') =>
       (await ask('POST campaigns/search', { query: { workspaceId, order }, body })).campaigns,
     read: (key: Key) => ask('GET campaigns/:id', of(key)),
     readProgress: (key: Key) => ask('GET campaigns/:id/progress', of(key)),
     readResults: (key: Key) => ask('GET campaigns/:id/results', of(key)),
-    /** What is going to be sent in a month or a week; without `date` in the present one. */
+    /** Returns the planned sends of a month or week; without `date`, of the current one. */
     readCalendar: ({
       workspaceId,
       view,
@@ -46,16 +46,16 @@ export function makeCampaignCalls({ ask, call }: ConsoleCaller) {
       view: CalendarView;
       date?: string | undefined;
     }) => ask('GET calendar', { query: { workspaceId, view, date } }),
-    /** What the statistics say of it, over all its runs. */
+    /** Returns the campaign's statistics over all its runs. */
     readFigures: ({ attribution, ...key }: Key & { attribution: Attribution }) =>
       ask('GET campaigns/:id/figures', {
         params: { id: key.id },
         query: { workspaceId: key.workspaceId, attribution },
       }),
-    /** Everybody who was not sent to yet gets it; null: by their shares. */
+    /** Sends this variation to every user who has not received the campaign yet; null restores the shares. */
     nameWinner: ({ variation, ...key }: Key & { variation: number | null }) =>
       ask('PUT campaigns/:id/winner', { ...of(key), body: { variation } }),
-    /** The same as a CSV file. */
+    /** The address of the same numbers as CSV. */
     figureFileUrl: ({ workspaceId, id, attribution }: Key & { attribution: Attribution }) =>
       addressOf(`campaigns/${id}/figures.csv`, { workspaceId, attribution }),
     readTimeline: (key: Key) => ask('GET campaigns/:id/timeline', of(key)),
@@ -63,9 +63,11 @@ export function makeCampaignCalls({ ask, call }: ConsoleCaller) {
     listRuns: ({ workspaceId, id, page }: Key & { page: number }) =>
       ask('GET campaigns/:id/runs', { params: { id }, query: { workspaceId, page: String(page) } }),
     change: ({ action, ...key }: Key & { action: CampaignAction }) => ask(`POST campaigns/:id/${action}`, of(key)),
-    /** A draft with the same parts. */
+    /** Creates a draft with the same parts. */
     clone: (key: Key) => ask('POST campaigns/:id/clone', of(key)),
-    /** Calls back whenever a number moves, until the campaign has ended or `signal` is aborted; reconnects by itself. */
+    /**
+     * Calls back after each change of a number, until the campaign ends or `signal` is aborted. Reconnects by itself.
+     */
     async follow({ workspaceId, id }: Key, { onProgress, signal }: Following): Promise<void> {
       while (!signal.aborted) {
         try {
@@ -76,7 +78,7 @@ export function makeCampaignCalls({ ask, call }: ConsoleCaller) {
           }
         } catch (error) {
           if (signal.aborted) return;
-          // Refused for good: no session, no such campaign.
+          // The server will not accept a retry: there is no session or no such campaign.
           if ((error as { status?: number }).status !== undefined && (error as { status: number }).status < 500)
             throw error;
         }
@@ -88,7 +90,7 @@ export function makeCampaignCalls({ ask, call }: ConsoleCaller) {
 
 export type StreamedEvent = { event: string; data: string };
 
-/** Reads server-sent events as they come (WHATWG HTML, 9.2): what this project's server sends of them. */
+/** Reads server-sent events as they arrive (WHATWG HTML, 9.2), as far as this project's server uses them. */
 async function* readEventStream(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
@@ -110,7 +112,7 @@ async function* readEventStream(body: ReadableStream<Uint8Array>): AsyncGenerato
   }
 }
 
-/** Undefined for a comment, which only says that the line lives. */
+/** Returns undefined for a comment, which only keeps the connection alive. */
 function parseBlock(block: string): StreamedEvent | undefined {
   const lines = block.split('\n');
   const valuesOf = (name: string): string[] =>

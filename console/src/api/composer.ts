@@ -7,13 +7,16 @@ type Asked = { workspaceId: string; campaign: CampaignBody; signal?: AbortSignal
 export function makeComposerCalls({ ask }: ConsoleCaller) {
   return {
     readResources: (workspaceId: string) => ask('GET composer', { query: { workspaceId } }),
-    /** What V5's validate would say of it, when it is sent next, and what may surprise. `id`: the campaign it is to change. */
+    /** Returns V5's validation, the next send times and warnings. `id` is the campaign that the body would change. */
     check: ({ workspaceId, campaign, id, signal }: Asked & { id?: string }) =>
       ask('POST composer/check', { query: { workspaceId, id }, body: campaign, signal }),
-    /** Whom it would reach if it began now. */
+    /** Counts the users that the campaign would reach if it started now. */
     countAudience: ({ workspaceId, campaign, signal }: Asked) =>
       ask('POST composer/audience', { query: { workspaceId }, body: campaign, signal }),
-    /** What one user would see; without `identifier` a user of whom nothing is known. @throws CarillonError with `faults` */
+    /**
+     * Renders the campaign for one user; without `identifier`, for a user without attributes. @throws CarillonError
+     * with `faults`
+     */
     preview: async ({
       workspaceId,
       campaign,
@@ -25,14 +28,17 @@ export function makeComposerCalls({ ask }: ConsoleCaller) {
       const body = { ...campaign, identifier, identifier_value: value, event_attributes: event };
       return (await ask('POST preview', { query: { workspaceId }, body, signal })).data;
     },
-    /** A draft. @throws CarillonError with `faults` */
+    /** Creates a draft. @throws CarillonError with `faults` */
     create: ({ workspaceId, campaign }: Asked) => ask('POST campaigns', { query: { workspaceId }, body: campaign }),
-    /** Merged (RFC 7396): a draft stays one, a campaign that waits or is live is changed at once. */
+    /**
+     * Merges the body into the campaign (RFC 7396). A draft stays a draft; a scheduled or live campaign changes at
+     * once.
+     */
     change: ({ workspaceId, id, campaign }: Asked & Key) =>
       ask('PATCH campaigns/:id', { params: { id }, query: { workspaceId }, body: campaign }),
     publish: ({ workspaceId, id }: Key) =>
       ask('POST campaigns/:id/publish', { params: { id }, query: { workspaceId } }),
-    /** To named users. @throws CarillonError with `faults` */
+    /** Sends a test to the named users. @throws CarillonError with `faults` */
     test: async ({
       workspaceId,
       campaign,

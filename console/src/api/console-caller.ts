@@ -11,15 +11,17 @@ type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${
     : never;
 
 export type Question<Of extends Route> = {
-  /** What stands for the `:names` of the path. */
+  /** Values for the `:names` of the path. */
   params?: Record<ParameterOf<Of>, string>;
-  /** A member that is undefined is not sent. */
+  /** Undefined members are not sent. */
   query?: Record<string, string | undefined>;
   body?: unknown;
   signal?: AbortSignal | undefined;
 };
 
-/** How the console's server is called; the session travels in a cookie. Refusals are thrown as CarillonError. */
+/**
+ * Makes the functions that call the console's server. A cookie carries the session. Errors are thrown as CarillonError.
+ */
 export function makeConsoleCaller(request: typeof fetch) {
   async function call(path: string, init: RequestInit = {}): Promise<Response> {
     const answer = await request(path, { credentials: 'same-origin', ...init });
@@ -28,7 +30,7 @@ export function makeConsoleCaller(request: typeof fetch) {
   }
   return {
     call,
-    /** Asks a route by its name in `ConsoleAnswers`, which says what it answers. */
+    /** Calls a route by its name in `ConsoleAnswers`, which gives the type of the response. */
     async ask<Of extends Route>(route: Of, { params, query, body, signal }: Question<Of> = {}) {
       const [method, path] = route.split(' ') as [string, string];
       const json =
@@ -43,14 +45,14 @@ export function makeConsoleCaller(request: typeof fetch) {
   };
 }
 
-/** The address of a path of the console's API, as a link or a request has it. */
+/** Returns the address of a path of the console's API, for a request or a link. */
 export function addressOf(path: string, query: Record<string, string | undefined> = {}): string {
   const sent = Object.entries(query).filter((member): member is [string, string] => member[1] !== undefined);
   const text = new URLSearchParams(sent).toString();
   return `/console/api/${path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** @throws Error for a parameter that was not given */
+/** @throws Error if a parameter is missing */
 function fill(path: string, params: Record<string, string> = {}): string {
   return path.replace(/:([A-Za-z]+)/g, (_whole, name: string) => {
     const value = params[name];
@@ -59,5 +61,5 @@ function fill(path: string, params: Record<string, string> = {}): string {
   });
 }
 
-/** Names a row of a workspace. */
+/** Identifies a row of a workspace. */
 export type Key = { workspaceId: string; id: string };

@@ -15,8 +15,8 @@ import type { WorkspaceSettings } from './generated/settings.ts';
 export type ConsoleClient = ReturnType<typeof makeConsoleClient>;
 
 /**
- * What the console asks its server, by noun. Answers have the types of the routes' shapes (`generated/`). A refusal is
- * thrown as CarillonError.
+ * Makes the console's client of its server, by noun. Responses have the types of the routes' shapes (`generated/`).
+ * Errors are thrown as CarillonError.
  */
 export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof fetch } = {}) {
   const caller = makeConsoleCaller(request);
@@ -45,7 +45,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
 
 export type AlertSettingsChange = { webhookUrl: string; emails: string[]; mutedKinds: AlertKind[] };
 
-/** What keeps a workspace's messages from people, and who is told. */
+/** Problems that block a workspace's delivery, and the receivers of alerts. */
 function makeAlertCalls({ ask }: ConsoleCaller) {
   return {
     /** Newest first, at most 100. */
@@ -54,27 +54,27 @@ function makeAlertCalls({ ask }: ConsoleCaller) {
       (await ask('GET alerts/settings', { query: { workspaceId } })).settings,
     changeSettings: async ({ workspaceId, ...body }: AlertSettingsChange & { workspaceId: string }) =>
       (await ask('PUT alerts/settings', { query: { workspaceId }, body })).settings,
-    /** To where alerts go. */
+    /** Sends a test alert to the configured receivers. */
     test: (workspaceId: string) => ask('POST alerts/test', { query: { workspaceId } }),
   };
 }
 
 export type CallFilters = {
-  /** Calls that named no workspace we know. */
+  /** Calls that named no known workspace. */
   of?: 'nobody';
   only?: 'refused';
-  /** Id of a key. */
+  /** The id of a key. */
   key?: string;
   /** `2xx` to `5xx`. */
   status?: string;
-  /** A part of the path. */
+  /** Part of the path. */
   path?: string;
-  /** Stands in the path or a body. */
+  /** Part of the path or of a body. */
   text?: string;
-  /** Instants. */
+  /** ISO 8601 instants. */
   from?: string;
   before?: string;
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   after?: string;
 };
 
@@ -89,14 +89,14 @@ function makeCallLogCalls({ ask }: ConsoleCaller) {
   };
 }
 
-/** Event streams, and the batches that their receivers did not take. */
+/** Event streams, and the batches that their receivers did not accept. */
 function makeStreamCalls({ ask }: ConsoleCaller) {
   return {
     list: async (workspaceId: string) => (await ask('GET event-streams', { query: { workspaceId } })).streams,
     /** Newest first; `next` is the `after` of the next page. */
     listDeadBatches: ({ workspaceId, id, after }: Key & { after?: string | undefined }) =>
       ask('GET event-streams/:id/dead-batches', { params: { id }, query: { workspaceId, after } }),
-    /** One of them, or all. */
+    /** Resends one batch, or all of them. */
     resend: ({ workspaceId, id, batchId }: Key & { batchId?: string | undefined }) =>
       ask('POST event-streams/:id/resend', {
         params: { id },
@@ -113,12 +113,12 @@ function makeKeyCalls({ ask }: ConsoleCaller) {
     /** Newest first. */
     list: async (workspaceId: string) => (await ask('GET keys', { query: { workspaceId } })).keys,
     create: ({ workspaceId, ...key }: NewKey) => ask('POST keys', { query: { workspaceId }, body: key }),
-    /** Makes a successor; the old one works on for so many hours, 0 to 720. */
+    /** Creates a successor. The old key stays valid for 0 to 720 hours. */
     rotate: ({ workspaceId, id, overlapHours }: Key & { overlapHours: number }) =>
       ask('POST keys/:id/rotate', { params: { id }, query: { workspaceId }, body: { overlapHours } }),
-    /** For good, at once. */
+    /** Revokes the key permanently and at once. */
     revoke: ({ workspaceId, id }: Key) => ask('POST keys/:id/revoke', { params: { id }, query: { workspaceId } }),
-    /** The secret that signs the workspace's callbacks, made on the first look. */
+    /** Returns the secret that signs the workspace's callbacks. The first call creates it. */
     readWebhookSecret: async (workspaceId: string) =>
       (await ask('GET webhook-secret', { query: { workspaceId } })).secret,
   };
@@ -126,9 +126,9 @@ function makeKeyCalls({ ask }: ConsoleCaller) {
 
 export type MessageQuery = {
   workspaceId: string;
-  /** Those that were not delivered. */
+  /** Only messages that were not delivered. */
   only?: 'failed';
-  /** Those about its files. */
+  /** Only messages about this segment's files. */
   segmentId?: string;
   after?: string;
 };
@@ -139,22 +139,22 @@ function makeMessageCalls({ ask }: ConsoleCaller) {
   return {
     listCallbacks: (query: MessageQuery) => ask('GET callbacks', { query }),
     readCallback: async (key: Key) => (await ask('GET callbacks/:id', of(key))).callback,
-    /** Sends a callback again that has ended. */
+    /** Resends a callback that has ended. */
     resendCallback: async (key: Key) => (await ask('POST callbacks/:id/resend', of(key))).callback,
     listEmails: (query: MessageQuery) => ask('GET mails', { query }),
     readEmail: async (key: Key) => (await ask('GET mails/:id', of(key))).email,
-    /** Sends an email again that has ended. */
+    /** Resends an email that has ended. */
     resendEmail: async (key: Key) => (await ask('POST mails/:id/resend', of(key))).email,
   };
 }
 
 function makeOverviewCalls({ ask }: ConsoleCaller) {
   return {
-    /** Whether all is well with a workspace, and what it sends. */
+    /** Returns the state of a workspace and its sends. */
     read: (workspaceId: string) => ask('GET overview', { query: { workspaceId } }),
-    /** Reads every device, so ask rarely. */
+    /** Reads every device, so call it rarely. */
     countUsers: (workspaceId: string) => ask('GET overview/people', { query: { workspaceId } }),
-    /** What was done of what one does first. */
+    /** Returns which of the first steps are done. */
     readFirstSteps: (workspaceId: string) => ask('GET overview/first-steps', { query: { workspaceId } }),
     /** Newest first, newer than `after`. */
     readInbox: async (query: { workspaceId: string; after?: string }) => (await ask('GET inbox', { query })).messages,
@@ -163,7 +163,7 @@ function makeOverviewCalls({ ask }: ConsoleCaller) {
 
 function makePlaceCalls({ ask }: ConsoleCaller) {
   return {
-    /** What a word names: an id, a part of a name. */
+    /** Finds objects by an id or part of a name. */
     find: async ({ signal, ...query }: { workspaceId: string; q: string; signal?: AbortSignal }) =>
       (await ask('GET places', { query, signal })).places,
   };
@@ -173,7 +173,7 @@ function makeSettingsCalls({ ask }: ConsoleCaller) {
   return {
     readFixed: (workspaceId: string) => ask('GET settings/fixed', { query: { workspaceId } }),
     read: async (workspaceId: string) => (await ask('GET settings', { query: { workspaceId } })).settings,
-    /** @throws CarillonError 400 with what is possible */
+    /** @throws CarillonError 400 with the accepted values */
     change: async ({ workspaceId, ...settings }: WorkspaceSettings & { workspaceId: string }) =>
       (await ask('PUT settings', { query: { workspaceId }, body: settings })).settings,
   };
@@ -184,7 +184,7 @@ export type MetricSpan = 'hour' | 'day' | 'week';
 function makeSystemCalls({ ask }: ConsoleCaller) {
   return {
     read: (workspaceId: string) => ask('GET system', { query: { workspaceId } }),
-    /** What the nodes of the installation counted. */
+    /** Returns the counters of all nodes of the installation. */
     readMetrics: (query: { workspaceId: string; span: MetricSpan }) => ask('GET metrics', { query }),
   };
 }
@@ -196,27 +196,27 @@ function makeTemplateCalls({ ask }: ConsoleCaller) {
   return {
     /** By name. */
     list: async (workspaceId: string) => (await ask('GET templates', { query: { workspaceId } })).templates,
-    /** Keeps the campaign of that id. */
+    /** Stores a template from the campaign with that id. */
     create: ({ name, ...campaign }: Named) => ask('POST campaigns/:id/template', { ...of(campaign), body: { name } }),
     rename: ({ name, ...key }: Named) => ask('PATCH templates/:id', { ...of(key), body: { name } }),
     remove: (key: Key) => ask('DELETE templates/:id', of(key)),
-    /** A draft of it. */
+    /** Creates a draft from the template. */
     use: (key: Key) => ask('POST templates/:id/use', of(key)),
   };
 }
 
-/** Lists whose searches may be saved. */
+/** Lists with saved searches. */
 export type ViewedScreen = 'campaigns' | 'segments' | 'deliveries' | 'calls' | 'audit';
 
 type OfScreen = { workspaceId: string; screen: ViewedScreen };
 
-/** Searches that the one who is signed in has named. */
+/** Searches that the signed-in user has saved under a name. */
 function makeViewCalls({ ask }: ConsoleCaller) {
   const of = ({ workspaceId, screen }: OfScreen) => ({ params: { screen }, query: { workspaceId } });
   return {
     /** By name. */
     list: async (screen: OfScreen) => (await ask('GET views/:screen', of(screen))).views,
-    /** One of the same name is replaced. */
+    /** Replaces a view of the same name. */
     save: ({ name, search, ...screen }: OfScreen & { name: string; search: string }) =>
       ask('POST views/:screen', { ...of(screen), body: { name, search } }),
     remove: ({ id, ...screen }: OfScreen & { id: string }) =>

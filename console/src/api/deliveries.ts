@@ -7,16 +7,16 @@ export type DeliveryFilters = {
   customerId?: string;
   platform?: string;
   outcome?: string;
-  /** The provider's word, or ours. */
+  /** The provider's code, or ours. */
   code?: string;
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   after?: string;
 };
 
 type ReportQuery = Key & {
   kind: 'IMPRESSION' | 'CLICK';
   platform?: string | undefined;
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   after?: string | undefined;
 };
 
@@ -26,7 +26,7 @@ export function makeDeliveryCalls({ ask }: ConsoleCaller) {
   return {
     /** Newest first. */
     list: (query: DeliveryFilters & { workspaceId: string }) => ask('GET deliveries', { query }),
-    /** Where the filtered rows are downloaded as CSV, at most 10,000, for a link. */
+    /** The address of the filtered rows as CSV, at most 10,000. */
     fileUrl: (query: Omit<DeliveryFilters, 'after'> & { workspaceId: string }) => addressOf('deliveries.csv', query),
     /** @throws CarillonError 404 */
     read: async ({ workspaceId, day, bucket, userId, runId, deviceRowId }: DeliveryKey & { workspaceId: string }) => {
@@ -34,10 +34,10 @@ export function makeDeliveryCalls({ ask }: ConsoleCaller) {
       const route = 'GET deliveries/:day/:bucket/:userId/:runId/:deviceRowId';
       return (await ask(route, { params, query: { workspaceId } })).delivery;
     },
-    /** Who saw or clicked a campaign. @throws CarillonError 404 */
+    /** Lists the users who saw or clicked a campaign. @throws CarillonError 404 */
     listReports: ({ workspaceId, id, ...query }: ReportQuery) =>
       ask('GET campaigns/:id/reports', { params: { id }, query: { workspaceId, ...query } }),
-    /** Why a user got a campaign or did not. @throws CarillonError 404 for an unknown campaign */
+    /** Explains why a user got a campaign or not. @throws CarillonError 404 for an unknown campaign */
     explain: async (query: Explained) => (await ask('GET explain', { query })).explanation,
   };
 }

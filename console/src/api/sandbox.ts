@@ -9,34 +9,34 @@ export type Fault = {
   body?: string;
   headers?: Record<string, string>;
   delayMilliseconds?: number;
-  /** Breaks the connection. */
+  /** Closes the connection. */
   reset?: boolean;
-  /** Strikes so often, then no more. */
+  /** Fails this many requests, then stops. */
   count?: number;
-  /** 0 to 1. */
+  /** A probability from 0 to 1. */
   probability?: number;
   every?: number;
 };
 
-/** Forward; let it stand, or run on; or back to real time. */
+/** Moves the clock forward, stops it, lets it run, or returns to real time. */
 export type ClockMove = { advanceSeconds: number } | { freeze: true } | { resume: true } | { reset: true };
 
 type NewVirtualDevice = { workspaceId: string; customerId: string; platform: Platform; behaviour: DeviceBehaviour };
 type DeviceReport = { workspaceId: string; id: string; kind: 'impression' | 'click' | 'close' };
 
-/** In sandbox mode only; 404 elsewhere. */
+/** Sandbox only; other installations return 404. */
 export function makeSandboxCalls({ ask }: ConsoleCaller) {
   return {
     read: () => ask('GET sandbox'),
     moveClock: (move: ClockMove) => ask('POST sandbox/clock', { body: move }),
-    /** Those that strike from now on; `{}` ends all. */
+    /** Sets the faults from now on; `{}` removes all. */
     setFaults: (faults: Partial<Record<ProviderName, Fault>>) => ask('PUT sandbox/faults', { body: faults }),
-    /** The demo workspace, counters and faults back to the seed. */
+    /** Resets the demo workspace, counters and faults to the seed. */
     reset: () => ask('POST sandbox/reset'),
-    /** Empties inbox, counters and faults; users and campaigns stay. */
+    /** Empties the inbox, counters and faults. Users and campaigns stay. */
     empty: () => ask('POST sandbox/empty'),
     listDevices: async (workspaceId: string) => (await ask('GET sandbox/devices', { query: { workspaceId } })).devices,
-    /** Its user is marked for tests, and created when unknown. */
+    /** Adds a device. Its user is marked for tests, and created if unknown. */
     addDevice: async ({ workspaceId, ...device }: NewVirtualDevice) =>
       (await ask('POST sandbox/devices', { query: { workspaceId }, body: device })).devices,
     changeDevice: async (change: { workspaceId: string; id: string; behaviour: DeviceBehaviour }) => {
@@ -44,7 +44,7 @@ export function makeSandboxCalls({ ask }: ConsoleCaller) {
       const asked = { params: { id }, query: { workspaceId }, body: { behaviour } };
       return (await ask('PUT sandbox/devices/:id', asked)).devices;
     },
-    /** What the app on the device would tell of a message. */
+    /** Reports a message as shown, clicked or closed, as an app does. */
     report: ({ workspaceId, id, kind }: DeviceReport) =>
       ask('POST sandbox/messages/:id/:kind', { params: { id, kind }, query: { workspaceId } }),
   };

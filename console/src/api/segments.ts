@@ -8,19 +8,19 @@ export type SegmentUpload = {
   name: string;
   attributeName: string;
   attributeType: 'string' | 'double';
-  /** Of a creation alone: 1 to 3650. */
+  /** Only when a segment is created: 1 to 3650. */
   expiryDays?: number;
-  /** One value a line, up to 150 MB. */
+  /** One value per line, up to 150 MB. */
   file: Blob;
 };
 
 export type SegmentFetch = Omit<SegmentUpload, 'file'> & {
-  /** A public address of a file of one value a line. */
+  /** A public address of a file with one value per line. */
   fileUrl: string;
   callbackUrl?: string;
 };
 
-/** Trees as the API takes them; `id`: the segment that they are to change. */
+/** Filter trees of the API. `id` is the segment that they would change. */
 export type FilterTrees = { included_filters: unknown; excluded_filters?: unknown };
 type BuiltFilter = { workspaceId: string; id?: string | undefined; filters: FilterTrees; signal?: AbortSignal };
 type NamedFilter = { workspaceId: string; name: string; filters: FilterTrees };
@@ -41,26 +41,26 @@ export function makeSegmentCalls({ ask, call }: ConsoleCaller) {
     /** Newest first. */
     list: (workspaceId: string) => ask('GET segments', { query: { workspaceId } }),
     read: async (key: Key) => (await ask('GET segments/:id', of(key))).segment,
-    /** Resolves when the file is stored; it is processed afterwards. */
+    /** Resolves when the file is stored. The server processes it afterwards. */
     async uploadFile({ file, expiryDays, ...upload }: SegmentUpload): Promise<AcceptedUpload> {
       const query = { ...upload, ...(expiryDays && { expiryDays: String(expiryDays) }) };
       const headers = { 'content-type': 'text/csv' };
       const answer = await call(addressOf('segments/upload', query), { method: 'POST', headers, body: file });
       return (await answer.json()) as AcceptedUpload;
     },
-    /** Resolves when the operation is stored; the file is downloaded and processed afterwards. */
+    /** Resolves when the operation is stored. The server downloads and processes the file afterwards. */
     fetchFile: ({ workspaceId, ...fetched }: SegmentFetch) =>
       ask('POST segments/fetch', { query: { workspaceId }, body: fetched }),
     archive: async (key: Key) => (await ask('POST segments/:id/archive', of(key))).segment,
     unarchive: async (key: Key) => (await ask('POST segments/:id/unarchive', of(key))).segment,
-    /** Campaigns that go or went to a segment, newest first. */
+    /** Campaigns to a segment, past and planned, newest first. */
     listCampaigns: async (key: Key) => (await ask('GET segments/:id/campaigns', of(key))).campaigns,
     /** Customer ids of some members of a segment. */
     listSampleMembers: async (key: Key) => (await ask('GET segments/:id/members', of(key))).customerIds,
-    /** What filters say, in words. */
+    /** Describes filters in words. */
     describeFilter: ({ workspaceId, id, filters, signal }: BuiltFilter) =>
       ask('POST segments/filter/words', { query: { workspaceId, id }, body: filters, signal }),
-    /** How many people they hold now; of many people an estimate, unless `isExact`. */
+    /** Counts the users that match now. The number is an estimate for large sets, unless `isExact`. */
     countFilter: ({ workspaceId, id, filters, isExact, signal }: BuiltFilter & { isExact: boolean }) =>
       ask('POST segments/filter/count', {
         query: { workspaceId, id, exact: isExact ? 'true' : undefined },
@@ -73,15 +73,15 @@ export function makeSegmentCalls({ ask, call }: ConsoleCaller) {
       ask('POST segments/filter', { query: { workspaceId }, body: { ...filters, name } }),
     changeFilter: ({ workspaceId, id, name, filters }: NamedFilter & Key) =>
       ask('PUT segments/:id/filter', { params: { id }, query: { workspaceId }, body: { ...filters, name } }),
-    /** What a filter may ask of, with values that some people have. */
+    /** Attributes that filters may use, with sample values. */
     listAttributes: async (workspaceId: string) =>
       (await ask('GET segments/attributes', { query: { workspaceId } })).attributes,
     suggestValues: async ({ workspaceId, attribute, prefix, signal }: Suggestion) =>
       (await ask('GET segments/attribute-values', { query: { workspaceId, attribute, prefix }, signal })).values,
-    /** The places of the values that name nobody, at most 5,000 values at a time. */
+    /** Returns the indexes of the values that match no user, for at most 5,000 values per call. */
     findUnmatched: async ({ workspaceId, signal, ...body }: AskedValues) =>
       (await ask('POST segments/unmatched', { query: { workspaceId }, body, signal })).unmatched,
-    /** Where the rejected lines of an operation are downloaded, for a link. */
+    /** The address of the rejected lines of an operation as CSV. */
     rejectsUrl: ({ workspaceId, segmentId, operationId }: OperationKey) =>
       addressOf(`segments/${segmentId}/operations/${operationId}/rejects.csv`, { workspaceId }),
   };

@@ -1,4 +1,4 @@
-/** The kinds of what is changed, as the filter of the audit log names them. */
+/** The kinds of object, as the filter of the audit log names them. */
 export const kindNames = new Map([
   ['account', 'Account'],
   ['alerts', 'Alerts'],
@@ -19,7 +19,7 @@ export const kindNames = new Map([
   ['workspace', 'Workspace'],
 ]);
 
-/** What was done, by its name in the audit log; a test holds it to the server's. */
+/** Names of the audit log's actions. A test compares them with the server's actions. */
 export const actionNames: Record<string, string> = {
   'account.create': 'Account created',
   'account.disable': 'Account disabled',

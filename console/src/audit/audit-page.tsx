@@ -20,10 +20,10 @@ import { readAuditSearch } from './audit-search.ts';
 
 const route = getRouteApi('/w/$workspaceId/audit');
 
-// As many as the server answers at once.
+// The server returns at most this many lines.
 const pageSize = 100;
 
-/** Who did what, when, to which object. */
+/** Lists changes with their actor, time and object. */
 export function AuditPage() {
   const { id: workspaceId, name } = useWorkspace();
   const search = route.useSearch();
@@ -106,7 +106,7 @@ export function AuditPage() {
 
 const isId = /^[0-9a-f]{24}$/;
 
-/** What was changed, as the way to it where it has a screen, and how. */
+/** The changed object, linked if it has a screen, and the change. */
 function AuditObject({ entry }: { entry: AuditEntry }) {
   const { id: workspaceId } = useWorkspace();
   const { objectId, objectName, detail } = entry;
@@ -139,7 +139,7 @@ function AuditObject({ entry }: { entry: AuditEntry }) {
   );
 }
 
-/** `dueAt` is "due at". */
+/** Formats `dueAt` as "due at". */
 function wordsOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
@@ -161,7 +161,7 @@ function ObjectLink({ entry: { objectKind, objectId, action }, children }: { ent
         </RouteLink>
       );
     case 'person':
-      // The line of an erasure names the erasure, not whom it is about.
+      // The audit line of an erasure has the id of the erasure, not of the user.
       return action === 'person.erase' || action === 'person.erase-cancel' ? (
         children
       ) : (
@@ -206,7 +206,7 @@ const actionKinds = [...kindNames].map(([value, label]) => ({ value, label }));
 
 type AuditFilterFormProps = { search: AuditFilters; onChosen: (search: AuditFilters) => void };
 
-/** The filters of the audit log. What is chosen goes into the address. */
+/** The filters of the audit log. Submitting them changes the address. */
 function AuditFilterForm({ search, onChosen }: AuditFilterFormProps) {
   const chosen = filterFields.flatMap((field) => {
     const { [field]: value, ...others } = search;

@@ -17,10 +17,10 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { dayText, turnCalendar, daysFrom } from './calendar-search.ts';
 
 const route = getRouteApi('/w/$workspaceId/calendar');
-// Below it there is no room for seven days beside each other.
+// Narrower screens have no space for seven columns.
 const wideEnough = '(min-width: 768px)';
 
-/** What is going to be sent, day by day, in the zone of the workspace. */
+/** Planned sends per day, in the workspace's zone. */
 export function CalendarPage() {
   const { id: workspaceId } = useWorkspace();
   const { view = 'month', date } = route.useSearch();
@@ -65,7 +65,7 @@ function Zone({ calendar: { timeZone, offset } }: { calendar: CampaignCalendar }
   return `Times are in ${timeZone}${isUtc ? '' : ` (UTC${offset})`}, the time zone of the workspace.`;
 }
 
-/** Which days are shown, and the way to others. */
+/** Shows the period, and links to the previous and next one. */
 function Turning({ calendar }: { calendar: CampaignCalendar }) {
   const { id: workspaceId } = useWorkspace();
   const { view, date } = calendar;
@@ -122,7 +122,7 @@ function Nothing({ calendar: { view } }: { calendar: CampaignCalendar }) {
   );
 }
 
-// A day of a month with more of them would push the weeks off the screen.
+// Limits a day of the month view, so that all weeks fit on the screen.
 const maxOfMonthDay = 4;
 
 /** Weeks from Monday to Sunday. */
@@ -188,7 +188,7 @@ function Day({ date, calendar: { entries, view, today, date: asked } }: { date: 
   );
 }
 
-/** The days on which something is sent, one below the other. */
+/** Days with sends, one below the other. */
 function CalendarDays({ calendar: { from, days, entries, today } }: { calendar: CampaignCalendar }) {
   const planned = daysFrom(from, days).filter((date) => entries.some(({ local }) => local.date === date));
   return (
@@ -221,7 +221,7 @@ const entryStateWords: Record<string, string> = {
   QUEUED: 'Queued',
 };
 
-/** One sending, which leads to its campaign. */
+/** A send that links to its campaign. */
 function CalendarEntry({ entry }: { entry: Entry }) {
   const { id: workspaceId } = useWorkspace();
   const { campaignId, name, status, deliveryType, local } = entry;

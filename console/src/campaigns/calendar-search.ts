@@ -2,7 +2,7 @@ import type { CalendarView } from '../api/generated/campaigns.ts';
 import { textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
-/** What the address of the calendar says; without a date it is the present month or week. */
+/** The calendar's search parameters. Without a date, the calendar shows the current month or week. */
 export type CalendarSearch = { view?: 'week'; date?: string };
 
 export function readCalendarSearch(search: AddressSearch): CalendarSearch {
@@ -13,20 +13,20 @@ export function readCalendarSearch(search: AddressSearch): CalendarSearch {
   };
 }
 
-/** The same day of the weeks around, or the first of the months around. */
+/** Returns the same weekday of the previous or next week, or the first day of the previous or next month. */
 export function turnCalendar(date: string, { view, by }: { view: CalendarView; by: 1 | -1 }): string {
   const [year, month, day] = date.split('-').map(Number) as [number, number, number];
   const at = view === 'week' ? Date.UTC(year, month - 1, day + 7 * by) : Date.UTC(year, month - 1 + by, 1);
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** The days of a calendar, in order. */
+/** Returns consecutive days, starting with `from`. */
 export function daysFrom(from: string, days: number): string[] {
   const first = Date.parse(`${from}T00:00:00Z`);
   return Array.from({ length: days }, (_, day) => new Date(first + day * 86_400_000).toISOString().slice(0, 10));
 }
 
-/** A day without a time, as one says it: dates of an answer are in its zone already. */
+/** Formats a day without a time. Dates of a response are already in its zone. */
 export function dayText(date: string, options: Intl.DateTimeFormatOptions): string {
   return new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options }).format(new Date(`${date}T00:00:00Z`));
 }

@@ -19,16 +19,16 @@ type CampaignActionsProps = {
   progress: CampaignProgress;
 };
 
-// What was true when the page was opened may be over by now.
+// The state may have changed since the page was opened.
 const editable = ['DRAFT', 'SCHEDULED', 'ACTIVE', 'PAUSED'];
 
 const labels: Record<CampaignAction, string> = { pause: 'Pause', resume: 'Resume', stop: 'Stop' };
 
 const done: Record<CampaignAction, string> = { pause: 'paused', resume: 'resumed', stop: 'stopped' };
-/** What takes it back. Nothing restarts a stopped campaign. */
+/** The reverse action. A stopped campaign cannot be restarted. */
 const opposites: Partial<Record<CampaignAction, CampaignAction>> = { pause: 'resume', resume: 'pause' };
 
-/** What may be done now, each with what it would hit. */
+/** The actions that the campaign's state allows, each with its effect. */
 export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progress }: CampaignActionsProps) {
   const queries = useQueryClient();
   const navigate = useNavigate();

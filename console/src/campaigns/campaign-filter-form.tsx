@@ -28,7 +28,7 @@ const words: Record<Exclude<keyof CampaignFilters, 'view' | 'page' | 'order' | '
   children: 'Executions',
 };
 
-/** The filters of the V5 search. What is chosen goes into the address; the view stays as it is. */
+/** The filters of the V5 search. Submitting them changes the address; the view stays. */
 export function CampaignFilterForm({ filters, onChosen }: CampaignFilterFormProps) {
   const options = (names: Record<string, string>, any: string) => [
     { value: '', label: any },
@@ -94,7 +94,7 @@ function chosenOf(filters: CampaignFilters, onChosen: CampaignFilterFormProps['o
   });
 }
 
-/** How a chip says one value. */
+/** Formats a value for its chip. */
 function shownOf(key: keyof typeof words, value: string): string {
   switch (key) {
     case 'children':
@@ -111,7 +111,7 @@ function shownOf(key: keyof typeof words, value: string): string {
   }
 }
 
-/** What is no filter, and stays when these change. */
+/** Search parameters that are not filters and stay when filters change. */
 function viewOf({ view, order, columns }: CampaignFilters): CampaignFilters {
   return { ...(view && { view }), ...(order && { order }), ...(columns && { columns }) };
 }
@@ -136,7 +136,7 @@ type Quick = { name: string; of: Partial<CampaignFilters> };
 
 const dayMilliseconds = 86_400_000;
 
-/** What is asked for most, a click each, and a click back. */
+/** The most used filters, as buttons that switch them on and off. */
 export function QuickFilters({ filters, onChosen }: QuickFiltersProps) {
   const { account } = useSession();
   const weekAgo = new Date(Date.now() - 6 * dayMilliseconds).toISOString().slice(0, 10);

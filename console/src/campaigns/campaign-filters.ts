@@ -2,7 +2,7 @@ import type { CampaignSearchBody } from '../api/campaigns.ts';
 import { columnsOf, listOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
-/** What the address of the screen says; each is a filter of the V5 search (interface 2.12), but view and page. */
+/** The search parameters of the list. Each is a filter of the V5 search (interface 2.12), except view and page. */
 export type CampaignFilters = {
   view?: CampaignView;
   name?: string;
@@ -14,15 +14,15 @@ export type CampaignFilters = {
   to?: string;
   id?: string[];
   version?: string;
-  /** `with`: executions of recurring campaigns as rows of their own. */
+  /** `with` lists executions of recurring campaigns as separate rows. */
   children?: 'with';
   page?: number;
   order?: 'oldest';
-  /** Those that are shown; undefined: the usual ones. */
+  /** The shown columns; undefined for the default ones. */
   columns?: string[];
 };
 
-/** Views of the list: the statuses they hold. */
+/** Views of the list, with the statuses that they contain. */
 export const campaignViews = {
   all: { name: 'All', statuses: undefined },
   ongoing: { name: 'Ongoing', statuses: ['SENDING', 'ACTIVE'] },
@@ -35,7 +35,7 @@ export const campaignViews = {
 
 export type CampaignView = keyof typeof campaignViews;
 
-// The most that V5 answers at once.
+// V5 returns at most this many.
 export const campaignsPerPage = 15;
 
 export function readCampaignFilters(search: AddressSearch): CampaignFilters {
@@ -61,7 +61,7 @@ export function readCampaignFilters(search: AddressSearch): CampaignFilters {
   };
 }
 
-/** The search that the API answers the same to. "All" leaves drafts out, as V5 does, unless they are asked for. */
+/** Builds the V5 search. Like V5, "All" excludes drafts unless a filter asks for them. */
 export function toSearchBody(filters: CampaignFilters): CampaignSearchBody {
   const { view = 'all', name, tag, channel, type, creator, from, to, id, version, children, page = 1 } = filters;
   const { statuses } = campaignViews[view];

@@ -8,9 +8,9 @@ import { useWorkspace } from '../shell/workspace.ts';
 
 type CampaignPickerProps = {
   label: string;
-  /** Its id. */
+  /** The id of the chosen campaign. */
   chosen: string | undefined;
-  /** Not offered. */
+  /** The id of a campaign that is not offered. */
   except?: string;
   onChosen: (id: string | undefined) => void;
 };
@@ -19,19 +19,19 @@ const settleMilliseconds = 250;
 const maxOffered = 15;
 const isId = /^[0-9a-f]{24}$/;
 
-/** Finds a campaign by a part of its name, or by its id; the newest are offered before anything is written. */
+/** Finds a campaign by part of its name or by its id. Before the user types, it offers the newest campaigns. */
 export function CampaignPicker({ label, chosen, except, onChosen }: CampaignPickerProps) {
   const { id: workspaceId } = useWorkspace();
   const chosenName = useCampaignName(chosen);
   const [written, setWritten] = useState('');
-  // What is chosen is no search for its own name.
+  // The name of the chosen campaign in the field is not a search.
   const [name] = useDebouncedValue(written === chosenName ? '' : written.trim(), settleMilliseconds);
   const found = useQuery({
     queryKey: ['campaign-names', workspaceId, name],
     queryFn: () =>
       consoleClient.campaigns.search(workspaceId, {
         ...{ limit: maxOffered, page: 1 },
-        // Of an id that was pasted it is the one.
+        // A pasted id matches exactly one campaign.
         ...(name === '' ? {} : { campaign_fields: isId.test(name) ? { ids: [name] } : { name } }),
       }),
     placeholderData: keepPreviousData,
@@ -53,7 +53,7 @@ export function CampaignPicker({ label, chosen, except, onChosen }: CampaignPick
       clearButtonProps={{ 'aria-label': `Clear ${label}` }}
       value={chosen ?? null}
       data={[...own, ...offered]}
-      // The server looks; what it found is shown as it is.
+      // The server filters, so the list shows every result.
       filter={({ options }) => options}
       searchValue={written}
       onSearchChange={setWritten}
@@ -61,13 +61,16 @@ export function CampaignPicker({ label, chosen, except, onChosen }: CampaignPick
       nothingFoundMessage={found.isFetching ? 'Searching' : 'No matching campaigns'}
       rightSection={found.isFetching && written !== '' ? <Loader size={14} /> : undefined}
       maxDropdownHeight={280}
-      // Among the contents of the page, and not cut off by a card.
+      // Renders the list inside the page, where a card does not clip it.
       comboboxProps={{ shadow: 'md', transitionProps: { duration: 0 }, portalProps: { target: '#main' } }}
     />
   );
 }
 
-/** The name of a campaign that an address names by its id; undefined until it is known, and of one that is not there. */
+/**
+ * Returns the name of the campaign that the address names by its id; undefined while it loads and if there is no such
+ * campaign.
+ */
 export function useCampaignName(id: string | undefined): string | undefined {
   const { id: workspaceId } = useWorkspace();
   const report = useQuery({

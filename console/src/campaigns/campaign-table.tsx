@@ -17,7 +17,7 @@ type CampaignTableProps = { campaigns: ListedCampaign[]; columns: readonly Campa
 
 const numbers: readonly CampaignColumn[] = ['reachable', 'accepted', 'shown', 'clicked'];
 
-/** Campaigns with what became of them. */
+/** Campaigns with their results. */
 export function CampaignTable({ campaigns, columns }: CampaignTableProps) {
   return (
     <DataTable
@@ -118,7 +118,7 @@ function Rated({ count, percent, figures: { hasMoreRuns } }: RatedProps) {
   );
 }
 
-/** `ONE_TIME` is "One time"; what the API calls periodic is recurring here. */
+/** Formats `ONE_TIME` as "One time". The console calls the API's periodic campaigns recurring. */
 function typeText(deliveryType: string): string {
   if (deliveryType === 'PERIODIC') return 'Recurring';
   const words = deliveryType.replaceAll('_', ' ').toLowerCase();
@@ -127,7 +127,7 @@ function typeText(deliveryType: string): string {
 
 type CampaignColumn = 'type' | 'reachable' | 'accepted' | 'shown' | 'clicked' | 'sent' | 'created';
 
-/** What a list may say of a campaign besides its name and status. */
+/** Optional columns, in addition to name and status. */
 export const campaignColumns: ColumnSet<CampaignColumn> = {
   names: {
     type: 'Type',

@@ -24,17 +24,17 @@ import { VariationsTab } from './report/variations-tab.tsx';
 import { StatusLine } from '../parts/status-badge.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
-// These are read from the ledger, not from counters.
+// These tabs read the ledger, not counters.
 const slowMilliseconds = 5000;
 const platformOrder = ['ANDROID', 'IOS', 'WEB'] as const;
 
-/** Explains one campaign: first how it stands, then whatever one asks next. */
+/** Shows the state and the results of one campaign. */
 export function CampaignPage() {
   const { workspaceId, campaignId: id } = route.useParams();
   const report = useQuery({
     queryKey: ['campaign', workspaceId, id],
     queryFn: () => consoleClient.campaigns.read({ workspaceId, id }),
-    // The identity of the campaign comes with the answer; when it is sent, the numbers follow.
+    // The response contains the campaign's identity. While the campaign is sent, only the numbers are updated.
     staleTime: 10_000,
   });
   return (
@@ -188,7 +188,7 @@ function About({ campaign, status }: { campaign: CampaignReport['campaign']; sta
   );
 }
 
-/** `ONE_TIME` is "one time". */
+/** Formats `ONE_TIME` as "one time". */
 function typeText(deliveryType: string): string {
   return deliveryType.replaceAll('_', ' ').toLowerCase();
 }

@@ -19,7 +19,7 @@ import { campaignColumns, CampaignTable } from './campaign-table.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns');
 
-/** Finds any campaign. The address holds the query, and the query is one of V5. */
+/** Finds campaigns. The address holds the query, which is a V5 search. */
 export function CampaignsPage() {
   const { id: workspaceId } = useWorkspace();
   const filters = route.useSearch();
@@ -93,7 +93,7 @@ export function CampaignsPage() {
 
 type PagesProps = { filters: CampaignFilters; isLast: boolean; onChosen: (filters: CampaignFilters) => void };
 
-/** V5 says no total (interface 4.6): the last page is the first one that is not full. */
+/** V5 returns no total (interface 4.6), so the first page that is not full is the last one. */
 function Pages({ filters, isLast, onChosen }: PagesProps) {
   const { page = 1, ...rest } = filters;
   return (
@@ -133,7 +133,7 @@ function NoCampaigns({ filters }: { filters: CampaignFilters }) {
   );
 }
 
-/** Campaigns by how they stand; the filters go along. */
+/** Links to campaigns by status. They keep the filters. */
 function CampaignViews({ filters }: { filters: CampaignFilters }) {
   const { workspaceId } = route.useParams();
   const { view: current = 'all', page: _page, ...rest } = filters;
@@ -156,7 +156,7 @@ function CampaignViews({ filters }: { filters: CampaignFilters }) {
 
 type ListOrderProps = { filters: CampaignFilters; onChosen: (filters: CampaignFilters) => void };
 
-/** The order of the list. An index has it by when campaigns were made, both ways; by nothing else. */
+/** The order of the list. The index supports only the creation time, in both directions. */
 function ListOrder({ filters, onChosen }: ListOrderProps) {
   const { order, page: _page, ...others } = filters;
   return (

@@ -19,7 +19,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { describeSchedule } from './report/describe-schedule.ts';
 import { members, sentMessages } from './report/sent-messages.ts';
 
-/** Campaigns that are kept to be written again. */
+/** Campaigns that are stored as templates for new drafts. */
 export function TemplatesPage() {
   const { id: workspaceId } = useWorkspace();
   const templates = useQuery({

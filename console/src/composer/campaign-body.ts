@@ -1,7 +1,7 @@
 import type { CampaignBody } from '@carillon/client';
 import type { ComposerResources } from '../api/generated/composer.ts';
 
-/** `a.b[0].c` → its steps. Names of a campaign's members hold neither dots nor brackets. */
+/** Splits `a.b[0].c` into its steps. Names of members contain neither dots nor brackets. */
 function stepsOf(path: string): (string | number)[] {
   return path.split('.').flatMap((name) => {
     const [member, ...indexes] = name.split('[');
@@ -9,7 +9,7 @@ function stepsOf(path: string): (string | number)[] {
   });
 }
 
-/** The member of a campaign that the server calls by this path; undefined where there is none. */
+/** Returns the member of a campaign at a path of the server; undefined if it is missing. */
 export function readAt(body: CampaignBody, path: string): unknown {
   return stepsOf(path).reduce<unknown>(
     (value, step) =>
@@ -28,7 +28,7 @@ export function listAt<Item>(body: CampaignBody, path: string): Item[] {
   return Array.isArray(value) ? (value as Item[]) : [];
 }
 
-/** The same campaign with that member changed; undefined takes it away. */
+/** Returns the campaign with that member changed. Undefined removes it. */
 export function writeAt(body: CampaignBody, path: string, value: unknown): CampaignBody {
   return write(body, { steps: stepsOf(path), value }) as CampaignBody;
 }
@@ -48,7 +48,7 @@ function write(target: unknown, { steps, value }: { steps: (string | number)[]; 
   return members;
 }
 
-/** What is sent of a campaign that is being written: without what the server takes for not sent anyway. */
+/** Returns the body that is sent. Members that the server treats as absent are removed. */
 export function sentBody(body: CampaignBody): CampaignBody {
   return (withoutEmpty(body) ?? {}) as CampaignBody;
 }
@@ -66,7 +66,7 @@ function withoutEmpty(value: unknown): unknown {
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
-/** What makes of one campaign another when it is merged into it (RFC 7396); undefined when they are the same. */
+/** Returns the merge patch (RFC 7396) from one campaign to another; undefined if they are equal. */
 export function mergePatchOf(before: CampaignBody, after: CampaignBody): CampaignBody | undefined {
   const patch = patchOf(before, after);
   return patch as CampaignBody | undefined;
@@ -105,7 +105,7 @@ export type Platform = 'ANDROID' | 'IOS' | 'WEB';
 
 export const platforms: readonly Platform[] = ['ANDROID', 'IOS', 'WEB'];
 
-/** What a new campaign begins with: everybody, on the phones that can be sent to, at once. */
+/** The initial body of a new campaign: all users, the phone platforms with a connection, sent at once. */
 export function newCampaign({ credentials }: ComposerResources): CampaignBody {
   const phones = (['ANDROID', 'IOS'] as const).filter((platform) => credentials[platform] !== undefined);
   const chosen: Platform[] = phones.length > 0 ? phones : ['ANDROID'];
@@ -121,7 +121,7 @@ export function newCampaign({ credentials }: ComposerResources): CampaignBody {
   };
 }
 
-/** The layout stands there from the start, so that a platform without texts is told field by field. */
+/** Contains the layout from the start, so that the server reports a platform without texts field by field. */
 export function newContent(platform: Platform): Record<string, unknown> {
   return {
     template_type: 'BASIC',
@@ -129,7 +129,7 @@ export function newContent(platform: Platform): Record<string, unknown> {
   };
 }
 
-/** Where the contents of the platforms stand: drafts of other programs may have them below a locale. */
+/** The path to the contents of the platforms. Drafts of other clients may have them under a locale. */
 export function pushPath(body: CampaignBody): string {
   const content = (body.campaign_content?.content ?? {}) as Record<string, unknown>;
   return content.default === undefined
@@ -137,7 +137,7 @@ export function pushPath(body: CampaignBody): string {
     : 'campaign_content.content.default.variation_1.push';
 }
 
-/** Which contents a campaign has beside the one that is edited here, `pt, variation_2`. */
+/** Lists the contents besides the edited one: `pt, variation_2`. */
 export function otherContents(body: CampaignBody): string[] {
   const content = body.campaign_content?.content ?? {};
   const locales = Object.entries(content).sort(([one], [other]) =>

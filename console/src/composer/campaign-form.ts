@@ -10,19 +10,19 @@ import type { Platform } from './campaign-body.ts';
 import { stepOf } from './steps.ts';
 import type { Step } from './steps.ts';
 
-/** A campaign while it is written: the body of V5 itself, field by field, with what the server says of each. */
+/** The form's state: the V5 body itself, with the server's response for each field. */
 export type CampaignForm = {
   body: CampaignBody;
-  /** Changes members by their paths; undefined takes one away. */
+  /** Changes members by their paths. Undefined removes a member. */
   write: (changes: Record<string, unknown>) => void;
-  /** What the server last said; undefined before it did. */
+  /** The server's latest response; undefined before the first one. */
   check: CampaignCheck | undefined;
   resources: ComposerResources;
-  /** What was written for platforms that were taken away, for as long as the page is open. */
+  /** The content of removed platforms, kept until the page is closed. */
   setAside: Map<Platform, unknown>;
-  /** The campaign that is changed, and how it stands; undefined: a new one. */
+  /** The campaign that is edited, with its status; undefined for a new one. */
   existing: { id: string; status: string } | undefined;
-  /** Steps that were looked at: what is missing there is told. */
+  /** Steps that the user has left. Their missing fields are shown. */
   seen: ReadonlySet<Step>;
 };
 
@@ -34,12 +34,12 @@ export function useCampaignForm(): CampaignForm {
   return form;
 }
 
-/** What is wrong with a campaign, as far as it is to be told yet: nobody has left out what was not asked for. */
+/** Returns the faults to show. A field that is missing in a step that the user has not left is not shown yet. */
 export function toldFaults({ check, seen }: Pick<CampaignForm, 'check' | 'seen'>): CampaignFault[] {
   return (check?.faults ?? []).filter(({ field, issue }) => issue !== 'is required' || seen.has(stepOf(field)));
 }
 
-/** The sentence for the first of these fields with which something is wrong. */
+/** Returns the message of the first of these fields that has a fault. */
 export function useFault(...paths: string[]): string | undefined {
   const form = useCampaignForm();
   const fault = toldFaults(form).find(({ field }) => paths.includes(field));
@@ -51,10 +51,10 @@ export function sentence(issue: string): string {
 }
 
 const settleMilliseconds = 350;
-// A moment that was to come may have passed while somebody was thinking.
+// A planned time may have passed since the last check.
 const freshMilliseconds = 20_000;
 
-/** What the server says of what is written: asked when writing pauses, and again while it is looked at. */
+/** Checks the campaign on the server when the user stops typing, and again while the page is visible. */
 export function useCheck(
   body: CampaignBody,
   id: string | undefined,

@@ -28,7 +28,7 @@ import { ScheduleStep } from './schedule/schedule-step.tsx';
 import { stepNames, useStep, stepOf, steps } from './steps.ts';
 import type { Step } from './steps.ts';
 
-/** Turns an intention into a campaign: a new one, or one that is there and may be changed. */
+/** Creates a campaign, or edits one that may change. */
 export function ComposerPage() {
   const { id: workspaceId } = useWorkspace();
   const { campaignId } = useParams({ strict: false });
@@ -50,7 +50,7 @@ export function ComposerPage() {
   );
 }
 
-/** A new one; the address may name the segment that it is for. */
+/** A new campaign. The address may name its segment. */
 function New({ resources }: { resources: ComposerResources }) {
   const { id: workspaceId } = useWorkspace();
   const { segment: segmentId } = useSearch({ strict: false });
@@ -74,7 +74,7 @@ function toSegment(body: CampaignBody, segment: ChosenSegment): CampaignBody {
 function Existing({ campaignId, resources }: { campaignId: string; resources: ComposerResources }) {
   const { id: workspaceId } = useWorkspace();
   const report = useQuery({
-    // Not the one of the report: what is written here must be what is stored now.
+    // Not the report's cached copy: edits must start from what is stored now.
     queryKey: ['composed', workspaceId, campaignId],
     queryFn: () => consoleClient.campaigns.read({ workspaceId, id: campaignId }),
     staleTime: 0,
@@ -120,13 +120,13 @@ function NotEditable({ campaign }: { campaign: CampaignReport['campaign'] }) {
 
 type ComposerProps = {
   resources: ComposerResources;
-  /** As the server has it. */
+  /** The campaign as the server stores it. */
   saved: CampaignBody;
   body: CampaignBody;
   existing: CampaignForm['existing'];
 };
 
-/** Four steps over one campaign. What is written is the body of V5 itself, so nothing is translated on the way. */
+/** The four steps of a campaign. The form edits the V5 body itself, so nothing is translated. */
 function Composer({ resources, saved: first, body: begun, existing }: ComposerProps) {
   const { step } = useStep();
   const { id: workspaceId } = useWorkspace();
@@ -146,7 +146,7 @@ function Composer({ resources, saved: first, body: begun, existing }: ComposerPr
     [],
   );
   const change = useMemo(() => mergePatchOf(sentBody(saved), sentBody(body)), [saved, body]);
-  // A new campaign that says no more than at the start is nothing to be kept.
+  // A new campaign without changes is not kept as a draft.
   const isDirty =
     existing === undefined ? mergePatchOf(sentBody(begun), sentBody(body)) !== undefined : change !== undefined;
   const isLeaving = useRef(false);
@@ -219,7 +219,7 @@ function StepButtons() {
   );
 }
 
-/** The check, and which steps were left: what is missing in them is told then, and everything is in the review. */
+/** Validates the form. Shows what is missing in steps that the user has left; the review shows everything. */
 function useSeen({ body, existing, step }: { body: CampaignBody; existing: CampaignForm['existing']; step: Step }) {
   const { check, isChecking } = useCheck(body, existing?.id);
   const visited = useRef(new Set<Step>(existing ? stepNames : []));
@@ -239,13 +239,13 @@ function isDone(step: Step, { check, seen }: CampaignForm): boolean {
 
 type LeaveGuardProps = {
   isDirty: boolean;
-  /** It is there again after a reload. */
+  /** The browser keeps the changes over a reload. */
   isKept: boolean;
-  /** Set when the composer itself goes on: what was written is stored then. */
+  /** Set when the composer navigates after it has stored the changes. */
   isLeaving: RefObject<boolean>;
 };
 
-/** What was written and not saved is not lost by a click: leaving asks first. Steps are the same page. */
+/** Asks before the user leaves with unsaved changes. The steps are the same page. */
 function LeaveGuard({ isDirty, isKept, isLeaving }: LeaveGuardProps) {
   const { proceed, reset, status } = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && !isLeaving.current && current.pathname !== next.pathname,
@@ -281,7 +281,7 @@ function LeaveGuard({ isDirty, isKept, isLeaving }: LeaveGuardProps) {
   );
 }
 
-/** The steps with how they stand. Each is an address, so one goes to and fro as one likes. */
+/** The steps with their state. Each has an address, so users may go to any of them. */
 function StepLinks({ isDone }: { isDone: (step: Step) => boolean }) {
   const form = useCampaignForm();
   const { step: present } = useStep();
@@ -321,16 +321,16 @@ function StepLinks({ isDone }: { isDone: (step: Step) => boolean }) {
   );
 }
 
-/** What is written, and what it was written upon: a campaign that was changed elsewhere is not written over. */
+/** The edited campaign and the version it is based on, so that a change made elsewhere is not overwritten. */
 type Kept = { upon: CampaignBody; body: CampaignBody };
 
-/** What was written in this browser and not saved; undefined: nothing, or upon another state of the campaign. */
+/** Unsaved changes in this browser; undefined if there are none or if they are based on another version. */
 function readKeptBody(key: string, upon: CampaignBody): CampaignBody | undefined {
   try {
     const kept = JSON.parse(localStorage.getItem(key) ?? 'null') as Kept | null;
     return kept !== null && mergePatchOf(sentBody(kept.upon), sentBody(upon)) === undefined ? kept.body : undefined;
   } catch {
-    // What another version left there.
+    // A draft of another version of the console.
     return undefined;
   }
 }
@@ -338,11 +338,14 @@ function readKeptBody(key: string, upon: CampaignBody): CampaignBody | undefined
 type Keeping = Kept & {
   key: string;
   isDirty: boolean;
-  /** Set when it was saved or given up: nothing is kept then. */
+  /** Set after the changes were saved or discarded. Nothing is kept then. */
   isLeaving: RefObject<boolean>;
 };
 
-/** Keeps what is written in this browser, so that a reload or a session that ended loses nothing. @returns whether it does */
+/**
+ * Keeps unsaved changes in the browser, so that a reload or an expired session loses nothing. @returns true if the
+ * browser keeps them
+ */
 function useKeptBody({ key, upon, body, isDirty, isLeaving }: Keeping): boolean {
   const [isKept, setKept] = useState(false);
   useEffect(() => {
@@ -358,7 +361,7 @@ function useKeptBody({ key, upon, body, isDirty, isLeaving }: Keeping): boolean 
   return isDirty && isKept;
 }
 
-/** @returns false in a browser that keeps nothing */
+/** @returns false if the browser stores nothing */
 function writeKeptBody(key: string, kept: Kept): boolean {
   try {
     localStorage.setItem(key, JSON.stringify(kept));

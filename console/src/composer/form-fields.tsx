@@ -6,7 +6,7 @@ import { readAt, textAt } from './campaign-body.ts';
 import { sentence, toldFaults, useCampaignForm, useFault } from './campaign-form.ts';
 
 type FieldProps = {
-  /** One member, or several that are to say the same. */
+  /** The path of one member, or of several that get the same value. */
   path: string | string[];
   label: string;
   description?: ReactNode;
@@ -70,9 +70,9 @@ export function AreaField(props: FieldProps & { id?: string }) {
 
 type ChoiceFieldProps = FieldProps & {
   data: readonly { value: string; label: string }[];
-  /** What stands for no choice at all; absent: there is always one. */
+  /** The label for no choice; absent if a choice is required. */
   none?: string;
-  /** Written instead of what was chosen alone. */
+  /** Returns the members to write instead of the chosen value alone. */
   onChosen?: (value: string) => Record<string, unknown>;
 };
 
@@ -117,7 +117,7 @@ export function NumberField(props: FieldProps & { min: number; max: number }) {
 
 type FlagFieldProps = { path: string; label: string; description?: string; whenAbsent?: boolean; disabled?: boolean };
 
-/** A flag that is sent only where it says something else than its absence. */
+/** A flag that is sent only if it differs from the default. */
 export function FlagField({ path, label, description, whenAbsent = false, disabled = false }: FlagFieldProps) {
   const { body, write } = useCampaignForm();
   const error = useFault(path);
@@ -139,7 +139,7 @@ type TimeFieldProps = { path: string; label: string; description?: string; requi
 
 const localTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?$/;
 
-/** A local day and time; what another program wrote with an offset is shown as it was written. */
+/** A local date and time. A value with an offset, from another client, is shown as it was stored. */
 export function TimeField({ path, label, description, required = false }: TimeFieldProps) {
   const { body, write } = useCampaignForm();
   const error = useFault(path);
@@ -159,7 +159,7 @@ export function TimeField({ path, label, description, required = false }: TimeFi
   );
 }
 
-/** What few campaigns need, out of the way until it is asked for. */
+/** Options that few campaigns need, closed at first. */
 export function MoreFields({
   label,
   isOpen = false,
@@ -185,7 +185,7 @@ export function MoreFields({
   );
 }
 
-/** What is wrong with a part as a whole, which no field of the step stands for. */
+/** Faults of a part that has no field in this step. */
 export function PartFaults({ paths }: { paths: string[] }) {
   const form = useCampaignForm();
   const faults = toldFaults(form).filter(({ field }) => paths.includes(field));

@@ -11,7 +11,7 @@ import { useCampaignForm } from './campaign-form.ts';
 
 const maxSuggested = 4;
 
-/** Whom the previews are for: found by one word, as on the screen of people, or one of the audience. */
+/** The user of the previews: found by a search, as on the users screen, or one of the audience. */
 export function PreviewUser() {
   const { id: workspaceId } = useWorkspace();
   const { customerId, look } = usePreviewedUser();
@@ -113,7 +113,7 @@ function Choices({ label, ids, onChosen }: ChoicesProps) {
   );
 }
 
-/** Whose eyes the previews are seen with; the address holds it. Undefined: somebody of whom nothing is known. */
+/** The user of the previews, from the address; undefined for a user without attributes. */
 export function usePreviewedUser(): {
   customerId: string | undefined;
   look: (customerId: string | undefined) => void;

@@ -20,11 +20,11 @@ import { PreviewUser, usePreviewedUser } from './preview-user.tsx';
 
 const settleMilliseconds = 300;
 
-/** What each platform would show to one person, rendered by the engine that sends. */
+/** Previews of each platform for one user, rendered by the engine's code. */
 export function Previews() {
   const { body } = useCampaignForm();
   const [event, setEvent] = useState<Record<string, unknown>>({});
-  // It shows attributes of people.
+  // The previews show the user's attributes.
   if (!useMay('people.read')) return <Text size="sm">Your role cannot view people, so there are no previews.</Text>;
   return (
     <Stack gap="md" style={{ position: 'sticky', top: 72 }} component="section" aria-labelledby="previews">
@@ -59,7 +59,7 @@ function NotChosen() {
 
 type PlatformPreviewProps = { platform: Platform; event: Record<string, unknown> };
 
-/** Asked for each platform by itself, so that what is missing on one does not hide the others. */
+/** Renders each platform separately, so that a fault on one does not hide the others. */
 function PlatformPreviewOf({ platform, event }: PlatformPreviewProps) {
   const { id: workspaceId } = useWorkspace();
   const { body } = useCampaignForm();
@@ -78,7 +78,7 @@ function PlatformPreviewOf({ platform, event }: PlatformPreviewProps) {
       }),
     placeholderData: keepPreviousData,
     staleTime: 10_000,
-    // What nobody has begun to write needs no answer.
+    // Empty content is not rendered.
     enabled: missing.length === 0 && asked === settled,
   });
   if (missing.length > 0)
@@ -107,7 +107,7 @@ function PlatformPreviewOf({ platform, event }: PlatformPreviewProps) {
   );
 }
 
-/** What a message of a platform cannot be without, and has not yet. */
+/** The required fields that a platform's message does not have yet. */
 function missingTexts(body: CampaignBody, platform: Platform): string[] {
   const needed = [
     ['basic_details.title', 'a title'],
@@ -123,7 +123,7 @@ function missingTexts(body: CampaignBody, platform: Platform): string[] {
   return needed.filter(([path]) => textAt(body, `${base}.${path}`) === '').map(([, word]) => word!);
 }
 
-/** The same campaign for one platform alone. */
+/** Returns the campaign with one platform only. */
 function campaignOf(body: CampaignBody, platform: Platform): CampaignBody {
   const push = { [platform.toLowerCase()]: readAt(body, platformPath(body, platform)) ?? {} };
   const isNested = pushPath(body) !== 'campaign_content.content.push';
@@ -161,7 +161,7 @@ function Problem({ shown }: { shown: PlatformPreview | undefined }) {
   );
 }
 
-/** Content that nobody could be shown yet. */
+/** Content that is not complete enough to render. */
 function Refused({ error, platform }: { error: Error; platform: Platform }) {
   const faults = error instanceof CarillonError ? error.faults : [];
   const prefix = new RegExp(
@@ -177,7 +177,7 @@ function Refused({ error, platform }: { error: Error; platform: Platform }) {
 
 type PreviewEventProps = { event: Record<string, unknown>; onChanged: (event: Record<string, unknown>) => void };
 
-/** What a firing of the campaign's business event would say, for the previews alone. */
+/** Sample attributes of the campaign's business event, for the previews only. */
 function PreviewEvent({ event, onChanged }: PreviewEventProps) {
   const { body, resources } = useCampaignForm();
   const named = textAt(body, 'basic_details.business_event');
@@ -221,11 +221,11 @@ type PreviewCardProps = {
   platform: Platform;
   shown: PlatformPreview | undefined;
   isBusy: boolean;
-  /** Why it is shown like this, or not at all. */
+  /** The reason for this rendering, or for showing none. */
   problem: ReactNode;
 };
 
-/** A message as a device shows it, before it is pulled open and after. */
+/** A message as a device shows it, collapsed and expanded. */
 function PreviewCard({ platform, shown, isBusy, problem }: PreviewCardProps) {
   const { name: appName } = useWorkspace();
   const content = shown?.content;
@@ -260,7 +260,7 @@ function PreviewCaption({ platform, size }: { platform: Platform; size: Platform
 
 type PreviewContent = NonNullable<PlatformPreview['content']>;
 
-/** What does not show before a click: where it leads, and how long the message is. */
+/** The parts that are invisible before a click: target and length. */
 function PreviewDetails({ platform, content }: { platform: Platform; content: PreviewContent }) {
   const details = content.basic_details as Record<string, unknown>;
   const to = platform === 'WEB' ? details.redirect_url : details.default_click_action_value;

@@ -21,15 +21,15 @@ import { useStep } from './steps.ts';
 type SaveBarProps = {
   change: CampaignBody | undefined;
   isDirty: boolean;
-  /** In this browser. */
+  /** True if the browser keeps the changes. */
   isKept: boolean;
   isLeaving: RefObject<boolean>;
   onSaved: () => void;
-  /** To the other steps. */
+  /** Buttons to the other steps. */
   next: ReactNode;
 };
 
-/** What becomes of what is written: kept as a draft, or sent, at the last step. */
+/** Saves the campaign as a draft or, at the last step, sends it. */
 export function SaveBar({ change, isDirty, isKept, isLeaving, onSaved, next }: SaveBarProps) {
   const { existing } = useCampaignForm();
   const { step } = useStep();
@@ -70,7 +70,7 @@ export function SaveBar({ change, isDirty, isKept, isLeaving, onSaved, next }: S
   );
 }
 
-/** A draft may lack anything; what it has must be good. */
+/** A draft may be incomplete, but what it contains must be valid. */
 function Refused({ error }: { error: Error }) {
   if (!(error instanceof CarillonError) || error.faults.length === 0) return <Failure error={error} what="Not saved" />;
   return (
@@ -86,7 +86,7 @@ const labels = { now: 'Send', once: 'Schedule', periodic: 'Start', event: 'Start
 
 const done = { now: 'being sent', once: 'scheduled', periodic: 'started', event: 'started' } as const;
 
-/** The last step: it asks, and the question names what is hit. */
+/** The last step. Its confirmation shows the size of the audience. */
 function SendButton({ save, hasChanges }: SendButtonProps) {
   const { body, existing, check } = useCampaignForm();
   const isChange = existing !== undefined && existing.status !== 'DRAFT';
@@ -113,7 +113,7 @@ function Hits({ isChange }: { isChange: boolean }) {
   const { body, check } = useCampaignForm();
   const { timeZone } = useWorkspace();
   const { data, isPlaceholderData } = useAudienceCount();
-  // The number of another audience would be a lie.
+  // A count of another audience would be wrong.
   const reach = data?.state === 'COUNTED' && !isPlaceholderData ? reachOf(data, platformsOf(body)) : undefined;
   const platforms = platformsOf(body);
   const names = platforms.map((platform) => platformNames[platform]).join(', ');
@@ -143,13 +143,13 @@ function reachText({ devices, reached }: ReturnType<typeof reachOf>): string {
 }
 
 type SaveOptions = {
-  /** Merged into the campaign that is there; undefined: nothing was changed. */
+  /** The merge patch of the stored campaign; undefined if nothing changed. */
   change: CampaignBody | undefined;
   isLeaving: RefObject<boolean>;
   onSaved: () => void;
 };
 
-/** Storing and sending, by the calls that "the same through the API" shows. */
+/** Stores and sends the campaign, by the calls that "The same through the API" shows. */
 function useSave({ change, isLeaving, onSaved }: SaveOptions) {
   const { id: workspaceId } = useWorkspace();
   const { body, existing } = useCampaignForm();
@@ -158,7 +158,7 @@ function useSave({ change, isLeaving, onSaved }: SaveOptions) {
   const renew = (id: string) =>
     queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[2] === id || queryKey[0] === 'campaigns' });
 
-  /** @returns the id of the campaign that holds what is written */
+  /** @returns the id of the campaign that has the changes */
   async function store(): Promise<string> {
     if (!existing) return (await consoleClient.composer.create({ workspaceId, campaign: sentBody(body) })).id;
     if (change === undefined) return existing.id;
@@ -178,14 +178,14 @@ function useSave({ change, isLeaving, onSaved }: SaveOptions) {
   }
 
   return {
-    /** A new one becomes a draft with an address of its own. */
+    /** Creates the draft and opens its address. */
     async saveDraft(): Promise<void> {
       const id = await store();
       onSaved();
       if (existing) await renew(id);
       else await goTo(id, 'composer');
     },
-    /** Changes one that waits or is live, and shows it. */
+    /** Changes a scheduled or live campaign and shows it. */
     async saveLive(): Promise<void> {
       await goTo(await store(), 'report');
     },
@@ -194,7 +194,7 @@ function useSave({ change, isLeaving, onSaved }: SaveOptions) {
       try {
         await consoleClient.composer.publish({ workspaceId, id });
       } catch (error) {
-        // It is stored all the same: the next try changes that draft and makes no second one.
+        // The draft exists, so the next attempt changes it instead of creating a second one.
         onSaved();
         if (!existing) await goTo(id, 'composer');
         throw error;

@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
-/** The steps of the composer, in the order in which a campaign is thought of. */
+/** The steps of the composer, in their order. */
 export const steps = {
   audience: { name: 'Audience', about: 'Who gets it' },
   content: { name: 'Content', about: 'What they see' },
@@ -22,12 +22,12 @@ const partsOfSteps: [prefix: string, step: Step][] = [
   ['advanced', 'schedule'],
 ];
 
-/** The step where a member of the campaign is written; what no field shows is told with the schedule. */
+/** Returns the step that edits a member of the campaign. The schedule step reports faults that have no field. */
 export function stepOf(field: string): Step {
   return partsOfSteps.find(([prefix]) => field === prefix || field.startsWith(`${prefix}.`))?.[1] ?? 'schedule';
 }
 
-/** The step, whose eyes the previews are seen with, and the segment that a new campaign begins with. */
+/** The search parameters: the step, the user of the previews, and the segment of a new campaign. */
 type ComposerSearch = { step?: Step; as?: string; segment?: string };
 
 export function readComposerSearch(search: AddressSearch): ComposerSearch {
@@ -41,7 +41,7 @@ export function readComposerSearch(search: AddressSearch): ComposerSearch {
   };
 }
 
-/** The step that the address names. */
+/** Returns the step that the address names. */
 export function useStep(): { step: Step; go: (step: Step) => void } {
   const { step = 'audience' } = useSearch({ strict: false }) as { step?: Step };
   const navigate = useNavigate();

@@ -3,7 +3,7 @@ import type { DeliveryKey } from '../api/generated/deliveries.ts';
 import { columnsOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
-/** What the address of the delivery log says: filters, the page, and the row that is open. */
+/** The search parameters of the delivery log: filters, page and opened row. */
 export type DeliverySearch = {
   campaign?: string;
   user?: string;
@@ -12,7 +12,7 @@ export type DeliverySearch = {
   code?: string;
   after?: string;
   row?: string;
-  /** Those that are shown; undefined: the usual ones. */
+  /** The shown columns; undefined for the default ones. */
   columns?: string[];
 };
 

@@ -13,7 +13,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { writeRow } from './delivery-search.ts';
 import type { DeliverySearch } from './delivery-search.ts';
 
-/** Messages of the log; each opens by the time it has. */
+/** Rows of the log. The time of a row is its link. */
 export function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; search: DeliverySearch }) {
   const { id: workspaceId } = useWorkspace();
   const columns = shownColumns(search.columns, deliveryColumns);
@@ -79,7 +79,7 @@ function CampaignCell({ delivery: { campaignId, campaignName } }: { delivery: Lo
   );
 }
 
-/** Their page says why this campaign reached them or not. */
+/** Links to the user's page, which explains why the campaign reached the user or not. */
 function UserCell({ delivery: { customerId, userId, campaignId } }: { delivery: LoggedDelivery }) {
   const { id: workspaceId } = useWorkspace();
   if (customerId === null) return 'Erased since';
@@ -90,7 +90,7 @@ function UserCell({ delivery: { customerId, userId, campaignId } }: { delivery: 
   );
 }
 
-/** The end of an id tells it from its neighbours; all of it is copied. */
+/** Shows the end of an id, which distinguishes it from others. The button copies all of it. */
 function Shortened({ id, label }: { id: string; label: string }) {
   return (
     <>
@@ -101,7 +101,7 @@ function Shortened({ id, label }: { id: string; label: string }) {
 
 type DeliveryColumn = 'campaign' | 'user' | 'device' | 'outcome' | 'attempts' | 'message' | 'run';
 
-/** What a row of the log may say besides when it was. */
+/** Optional columns, in addition to the time. */
 export const deliveryColumns: ColumnSet<DeliveryColumn> = {
   names: {
     campaign: 'Campaign',

@@ -23,7 +23,7 @@ import { OpenedDelivery } from './opened-delivery.tsx';
 
 const route = getRouteApi('/w/$workspaceId/deliveries');
 
-/** Traces any message. The address holds filters, page and the open row. */
+/** Finds messages. The address holds filters, page and opened row. */
 export function DeliveriesPage() {
   const { id: workspaceId } = useWorkspace();
   const search = route.useSearch();
@@ -101,7 +101,7 @@ export function DeliveriesPage() {
   );
 }
 
-/** The file begins with the newest, whichever page is shown. */
+/** The file begins with the newest row, regardless of the page. */
 function fileUrlOf({ workspaceId, search }: { workspaceId: string; search: DeliverySearch }): string {
   const { after: _after, ...filters } = toDeliveryFilters(search);
   return consoleClient.deliveries.fileUrl({ workspaceId, ...filters });
@@ -141,7 +141,7 @@ const filterFields = Object.keys(filterNames) as (keyof typeof filterNames)[];
 
 type DeliveryFilterFormProps = { search: DeliverySearch; onChosen: (search: DeliverySearch) => void };
 
-/** The filters of the log. What is chosen goes into the address. */
+/** The filters of the log. Submitting them changes the address. */
 function DeliveryFilterForm({ search, onChosen }: DeliveryFilterFormProps) {
   const [campaign, setCampaign] = useState(search.campaign);
   const campaignName = useCampaignName(search.campaign);

@@ -14,7 +14,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { readRow } from './delivery-search.ts';
 import type { DeliverySearch } from './delivery-search.ts';
 
-/** One row of the log, with what was sent and what the provider said. */
+/** A row of the log with the request and the provider's response. */
 export function OpenedDelivery({ row, closed }: { row: string; closed: DeliverySearch }) {
   const { id: workspaceId } = useWorkspace();
   const delivery = useQuery({

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 
 type AttemptsButtonProps = { attempts: number; resends: number; ariaLabel?: string; onOpened: () => void };
 
-/** How often it was tried to deliver something, and the way to see each; of nothing there is nothing to see. */
+/** The number of delivery attempts, which opens their list. Without attempts it is a plain number. */
 export function AttemptsButton({ attempts, resends, ariaLabel, onOpened }: AttemptsButtonProps) {
   if (attempts + resends === 0) return 0;
   return (

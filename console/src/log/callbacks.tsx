@@ -12,7 +12,7 @@ import { Ago, Time } from '../parts/text/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { AttemptsButton } from './attempts-button.tsx';
 
-/** Callbacks about the files of segments, with every try. */
+/** Callbacks about segment files, with every attempt. */
 export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallback[]; workspaceId: string }) {
   const queries = useQueryClient();
   const mayResend = useMay('log.resend');

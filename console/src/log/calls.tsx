@@ -23,7 +23,7 @@ import { CallStatus, OpenedCall } from './opened-call.tsx';
 
 const route = getRouteApi('/w/$workspaceId/log');
 
-/** Calls of the API, newest first, each with why it was refused; one that is open stands beside them where there is room. */
+/** API calls, newest first, with the reason of each error. On wide screens the opened call is next to the list. */
 export function Calls({ search }: { search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const navigate = route.useNavigate();
@@ -35,7 +35,7 @@ export function Calls({ search }: { search: LogSearch }) {
     queryKey: ['calls', workspaceId, filters],
     queryFn: () => consoleClient.calls.list({ workspaceId, ...filters }),
     placeholderData: keepPreviousData,
-    // A page of the past stays as it is.
+    // Older pages do not change.
     refetchInterval: after === undefined ? 3000 : false,
   });
   return (
@@ -188,7 +188,7 @@ function NoCalls({ search, page }: { search: LogSearch; page: CallPage }) {
 
 type CallColumn = 'key' | 'took' | 'at' | 'route' | 'warnings';
 
-/** What the log may say of a call besides its status and path. */
+/** Optional columns, in addition to status and path. */
 const callColumns: ColumnSet<CallColumn> = {
   names: { key: 'Key', took: 'Took', at: 'When', route: 'Route', warnings: 'Warnings' },
   usual: ['key', 'took', 'at'],
@@ -214,10 +214,10 @@ const timeFields = ['from', 'before'] as const;
 
 type CallFilterFormProps = { search: LogSearch; onChosen: (search: LogSearch) => void };
 
-/** The filters of the calls. What is chosen goes into the address. */
+/** The filters of the calls. Submitting them changes the address. */
 function CallFilterForm({ search, onChosen }: CallFilterFormProps) {
   const keys = useKeys(search);
-  // Which calls they are is a view of its own, and what is shown of them is no filter.
+  // The view and the columns are not filters, so they stay.
   const { of, only, columns } = search;
   const base: LogSearch = { ...(of && { of }), ...(only && { only }), ...(columns && { columns }) };
   const chosen = filterFields.flatMap((field) => {
@@ -274,7 +274,7 @@ function CallFilterForm({ search, onChosen }: CallFilterFormProps) {
   );
 }
 
-/** Those who may not see keys see the calls of all of them. */
+/** Users who may not see keys see the calls of all keys. */
 function useKeys({ of }: LogSearch) {
   const { id: workspaceId } = useWorkspace();
   const maySeeKeys = useMay('keys.read');

@@ -14,7 +14,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 import styles from './emails.module.css';
 import { AttemptsButton } from './attempts-button.tsx';
 
-/** Mails about the files of segments, with every attempt. Kept ones were not sent: there is no mail server. */
+/** Emails about segment files, with every attempt. Without a mail server they are stored and not sent. */
 export function Emails({ emails }: { emails: ConsoleEmail[] }) {
   const { id: workspaceId } = useWorkspace();
   const queries = useQueryClient();

@@ -20,7 +20,7 @@ const howTo = `curl -X POST "$URL/v1/event-streams" -u "$WORKSPACE:$DATA_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{"url":"https://shop.example.com/events"}'`;
 
-/** Where events of messages are posted, whether that succeeds, and what can be sent again. */
+/** The receivers of message events, their failures, and batches that can be resent. */
 export function EventStreams({ search }: { search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const streams = useQuery({

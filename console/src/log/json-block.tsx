@@ -5,7 +5,7 @@ import styles from './json-block.module.css';
 
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(\btrue\b|\bfalse\b|\bnull\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/g;
 
-/** A text that is JSON, a member a line and coloured by what stands there; whatever else it is as it is. */
+/** Shows JSON with one member per line and colours. Other text is shown unchanged. */
 export function JsonBlock({ text, label }: { text: string; label: string }) {
   const pretty = prettyJson(text);
   return (
@@ -20,7 +20,7 @@ export function JsonBlock({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Undefined for what is no JSON, as the beginning of a body that was cut off. */
+/** Returns undefined for text that is not JSON, such as a truncated body. */
 function prettyJson(text: string): string | undefined {
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);

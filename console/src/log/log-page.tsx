@@ -26,7 +26,7 @@ const views: { name: string; search: LogSearch }[] = [
   { name: 'Event streams', search: { view: 'streams' } },
 ];
 
-/** What came in and what went out, for those who integrate. */
+/** API calls, callbacks, emails and event streams, for integrators. */
 export function LogPage() {
   const search = route.useSearch();
   return (
@@ -70,7 +70,7 @@ function Views({ search: { view, of, only } }: { search: LogSearch }) {
   );
 }
 
-/** Callbacks, newest first, page by page; the address holds filter and place. */
+/** Callbacks, newest first. The address holds filter and page. */
 function CallbackLog({ search }: { search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const query = queryOf({ workspaceId, search });
@@ -109,7 +109,7 @@ function NoCallback({ search: { state } }: { search: LogSearch }) {
   );
 }
 
-/** Mails, in the same way. */
+/** Emails, with the same parameters. */
 function EmailLog({ search }: { search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const query = queryOf({ workspaceId, search });

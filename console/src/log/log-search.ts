@@ -2,14 +2,14 @@ import type { CallFilters } from '../api/console-client.ts';
 import { columnsOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
-/** What the address of the log says: which log, its filters, the call that is open. */
+/** The search parameters of the log: the view, its filters and the opened entry. */
 export type LogSearch = CallFilters & {
   view?: 'callbacks' | 'mails' | 'streams';
-  /** Callbacks and mails that nobody took. */
+  /** Callbacks and emails that were not accepted. */
   state?: 'failed';
-  /** What is open: a call, a callback, an email. */
+  /** The opened call, callback or email. */
   call?: string;
-  /** Those that are shown of calls; undefined: the usual ones. */
+  /** The shown columns of calls; undefined for the default ones. */
   columns?: string[];
 };
 

@@ -14,7 +14,7 @@ import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import type { LogSearch } from './log-search.ts';
 
-/** One call of the API: what was sent, what was answered, and why it was refused. */
+/** A call of the API: request, response and the reason of an error. */
 export function OpenedCall({ id, closed }: { id: string; closed: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const call = useQuery({
@@ -131,13 +131,13 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-/** The number that was answered; its tone says whether the call was done. Pushes are refused with 200. */
+/** The status of the response. Its tone shows the result, because rejected pushes return 200. */
 export function CallStatus({ call: { status, errorName } }: { call: { status: number; errorName: string | null } }) {
   const isDone = errorName === null && status < 400;
   return <ToneBadge tone={isDone ? 'done' : status < 500 ? 'held' : 'failed'}>{String(status)}</ToneBadge>;
 }
 
-/** The way to what a call made or changed. */
+/** A link to the object that the call created or changed. */
 function MadeLinks({ made }: { made: MadeObject[] }) {
   const seesUsers = useMay('people.read');
   const shown = made.filter(({ kind }) => kind !== 'user' || seesUsers);
@@ -182,12 +182,15 @@ function MadeLink({ made: { kind, id } }: { made: MadeObject }) {
 
 type Replayed = Pick<CallDetail, 'method' | 'path' | 'route' | 'requestHeaders' | 'requestBody'>;
 
-/** What a call that is sent again must not take along: it would be answered as a repeat, or is of the first one alone. */
+/**
+ * Headers that a repeated call must not have: the server would treat it as a retry, or they belong to the first request
+ * only.
+ */
 const ofTheFirst = ['user-agent', 'idempotency-key', 'webhook-id', 'webhook-timestamp'];
 
 /**
- * The same call to be pasted into a terminal. What proves the caller is not kept: the command asks for a key and makes of
- * it what was sent, the signature of a push too.
+ * Formats the call as a shell command. The log does not store credentials, so the command asks for a key and computes
+ * the credentials from it, including the signature of a push.
  */
 function replayCurl(call: Replayed, { origin, workspaceId }: { origin: string; workspaceId: string }): string {
   const { method, path, route, requestHeaders, requestBody } = call;
@@ -220,7 +223,7 @@ function authorizationOf(value: string, workspaceId: string): [assignment: strin
   return [`AUTHORIZATION='as it was'`, `-H "Authorization: $AUTHORIZATION"`];
 }
 
-/** Of v2 the signature stands in the body, where the log has none. */
+/** A v2 signature is part of the body, and the log does not store it. */
 function bodyWord(body: string): string {
   const word = shellQuote(body);
   return word.replace('"signature":"[redacted]"', `"signature":"'"$SIGNATURE"'"`);

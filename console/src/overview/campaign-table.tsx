@@ -10,10 +10,10 @@ import { Ago } from '../parts/text/time.tsx';
 import { platformNames } from '../parts/text/platform-names.ts';
 import { DeliveryNumber } from './overview-card.tsx';
 
-// What words mean is read by few; the first screen does not wait for it.
+// Loaded separately, because few users read definitions.
 const Definition = lazy(async () => ({ default: (await import('../parts/text/definition.tsx')).Definition }));
 
-/** Newest campaigns with what became of their messages. */
+/** The newest campaigns with their results. */
 export function CampaignTable({ campaigns, curl }: { campaigns: OverviewCampaign[]; curl: string | undefined }) {
   return (
     <Card withBorder>
@@ -56,7 +56,7 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
   const sum = (...outcomes: string[]) =>
     campaign.counts.filter((row) => outcomes.includes(row.outcome)).reduce((total, row) => total + row.devices, 0);
   const missed = sum(...notDelivered);
-  // Of what was not sent yet there is nothing to count.
+  // A campaign that was not sent has no counts.
   const say = (count: number) => (campaign.counts.length === 0 ? '–' : count.toLocaleString('en'));
   const perPlatform = campaign.counts
     .filter((row) => row.outcome === 'ACCEPTED')

@@ -9,7 +9,7 @@ import { RouteLink } from '../parts/links.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 
-/** What one does first; each is ticked by what is in the database, and all of it can be put away. */
+/** The first steps of an installation. The database determines which are done, and the user can hide the list. */
 export function FirstSteps() {
   const { id: workspaceId } = useWorkspace();
   const params = { workspaceId };
@@ -72,7 +72,7 @@ type Reader = {
   writes: boolean;
 };
 
-/** Those that the own role can take. */
+/** The steps that the user's role allows. */
 function stepsOf(
   { hasPushed, hasProvider, hasUsers, hasInvited }: Steps,
   { params, setsUp, invites, seesUsers, writes }: Reader,

@@ -6,7 +6,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 
 type OverviewCardProps = { title: string; more?: ReactNode; children: ReactNode };
 
-/** One question of the overview and its answer, with the way to all of it. */
+/** A card of the overview, with a link to its screen. */
 export function OverviewCard({ title, more, children }: OverviewCardProps) {
   return (
     <Card withBorder component="section" aria-label={title} style={{ minWidth: 0 }}>
@@ -28,11 +28,11 @@ type DeliveryNumberProps = {
   children: string;
 };
 
-/** A number of deliveries that leads to their rows, for those who may see them. */
+/** A number of deliveries, linked to their rows for users who may see them. */
 export function DeliveryNumber({ rows, children }: DeliveryNumberProps) {
   const { id: workspaceId } = useWorkspace();
   const maySee = useMay('people.read');
-  // Of nothing there are no rows to see.
+  // Zero has no rows to link to.
   if (!maySee || children === '0' || children === '–') return children;
   return (
     <RouteLink to="/w/$workspaceId/deliveries" params={{ workspaceId }} search={rows}>

@@ -19,10 +19,10 @@ import { OverviewCard } from './overview-card.tsx';
 import { LastHour, LimitList, ProviderList, SendingNow } from './sending-cards.tsx';
 import { VerdictCard } from './verdict-card.tsx';
 
-// Most visits are not the first.
+// Loaded separately, because only the first visits need it.
 const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }));
 
-/** Says in five seconds whether all is well and what is being sent right now. */
+/** Shows the state of the workspace and the current sends. */
 export function OverviewPage() {
   const { id } = useWorkspace();
   const overview = useQuery({
@@ -61,7 +61,7 @@ function OverviewOf({ overview }: { overview: Overview }) {
 
 const countedPlatforms = ['ANDROID', 'IOS', 'WEB'] as const;
 
-/** Whom the workspace can reach. Counted once a minute: it reads every device. */
+/** The reachable users. The server counts once a minute, because the count reads every device. */
 function UsersCard({ workspaceId }: { workspaceId: string }) {
   const users = useQuery({
     queryKey: ['people-counts', workspaceId],
@@ -122,7 +122,7 @@ function UserNumbers({ counts: { users, devices } }: { counts: UserCounts }) {
   );
 }
 
-/** Whether somebody works, and whether work waits: of the whole installation. */
+/** Nodes and waiting work of the whole installation. */
 function WorkCard({ overview }: { overview: Overview }) {
   const { work, now } = overview;
   const { id: workspaceId } = useWorkspace();
@@ -163,7 +163,7 @@ function WorkCard({ overview }: { overview: Overview }) {
   );
 }
 
-// The server stops counting there.
+// The server counts up to this number.
 const maxCounted = 100_000;
 
 function workCountText(count: number): string {
@@ -209,7 +209,7 @@ function WorkspaceFact({ name, children }: { name: string; children: ReactNode }
   );
 }
 
-/** The simulated phones: what arrived, newest first. */
+/** Messages of the simulated phones, newest first. */
 function Inbox({ workspaceId }: { workspaceId: string }) {
   const inbox = useQuery({
     queryKey: ['inbox', workspaceId],
@@ -235,7 +235,7 @@ function Inbox({ workspaceId }: { workspaceId: string }) {
   );
 }
 
-/** A card in the manner of the platform: the app above on phones, the site below in browsers. */
+/** A message as its platform shows it: the app above on phones, the site below in browsers. */
 function InboxNotification({ message }: { message: InboxMessage }) {
   const isBrowser = message.platform === 'WEB';
   const source = isBrowser ? 'Via your browser' : 'Your app';

@@ -10,7 +10,7 @@ import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { OverviewCard, DeliveryNumber } from './overview-card.tsx';
 
-/** What is being sent, what is paused, what comes next. */
+/** Current, paused and next sends. */
 export function SendingNow({ overview }: { overview: Overview }) {
   const { running, paused, scheduled, now } = overview;
   const { id: workspaceId } = useWorkspace();
@@ -95,7 +95,7 @@ function Running({ send, now }: { send: RunningSend; now: string }) {
   );
 }
 
-/** What providers took in the last hour, and what they did not, with why. */
+/** Messages that providers accepted and rejected in the last hour, with reasons. */
 export function LastHour({ overview }: { overview: Overview }) {
   const { counts, failures, maxCounted } = overview.lastHour;
   const say = (devices: number) =>
@@ -137,7 +137,7 @@ export function LastHour({ overview }: { overview: Overview }) {
   );
 }
 
-/** How the workspace stands with each provider. */
+/** The state of each provider in the workspace. */
 export function ProviderList({ overview }: { overview: Overview }) {
   const { id: workspaceId } = useWorkspace();
   const setsUp = useMay('settings.write');
@@ -202,7 +202,7 @@ function Provider({ health, paused, now }: ProviderProps) {
   );
 }
 
-/** One word, the worst that is true. */
+/** The worst state that applies, in one word. */
 function providerState(
   { isConnected, check, silent }: ProviderHealth,
   { isPaused, now }: { isPaused: boolean; now: string },
@@ -211,12 +211,12 @@ function providerState(
   if (isPaused) return ['Rejects the credential', 'failed'];
   if (check?.verdict === 'REFUSED') return ['Refused', 'failed'];
   if (silent) return ['Waiting', 'held'];
-  // A check says how it was then, and nothing of how the provider answers now.
+  // A check describes the past, not the provider's current responses.
   if (check?.verdict === 'ACCEPTED') return [`Accepted ${formatAge(check.at, now)} ago`, 'done'];
   return check ? ['Could not be checked', 'held'] : ['Connected', 'done'];
 }
 
-/** What of its limits the workspace has used. */
+/** The workspace's use of its limits. */
 export function LimitList({ limits }: { limits: LimitUse[] }) {
   return (
     <OverviewCard title="Limits">
@@ -251,7 +251,7 @@ function Limit({ limit: { id, name, used, most, windowSeconds } }: { limit: Limi
   );
 }
 
-/** Segments are listed on their screen; calls stand in the log. */
+/** Links segments to their screen and calls to the log. */
 function LimitRows({ id, children }: { id: string; children: string }) {
   const { id: workspaceId } = useWorkspace();
   const seesLog = useMay('log.read');

@@ -8,7 +8,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 const colours = { well: 'teal', attention: 'orange', trouble: 'red' } as const;
 const marks = { well: '✓', attention: '!', trouble: '×' } as const;
 
-/** The answer in one line, and what to do where it is not good. */
+/** The state of the workspace in one line, and what to do about problems. */
 export function VerdictCard({ overview }: { overview: Overview }) {
   const { verdict } = overview;
   const colour = colours[verdict.level];
@@ -81,7 +81,7 @@ function Mark({ colour, isSmall, children }: { colour: string; isSmall?: true; c
   );
 }
 
-/** What is being sent, in a sentence. */
+/** Describes the current sends in a sentence. */
 function whatGoesOn({ running, scheduled, now }: Overview): string {
   const [next] = scheduled;
   const sending =
@@ -95,7 +95,7 @@ function whatGoesOn({ running, scheduled, now }: Overview): string {
   return `${sending}; ${next.campaignName} ${wait <= 0 ? 'is due now' : `is next, in ${formatDuration(wait)}`}.`;
 }
 
-/** The way to what a finding is about, for those who may go there. */
+/** A link to the object of a finding, for users who may open it. */
 function FindingLink({ place }: { place: FindingPlace }) {
   const { id: workspaceId } = useWorkspace();
   const params = { workspaceId };

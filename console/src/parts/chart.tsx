@@ -6,7 +6,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 import styles from './chart.module.css';
 
 export type ChartTheme = {
-  /** The value of a variable of the theme, such as `--mantine-color-red-6`. */
+  /** Returns the value of a theme variable, such as `--mantine-color-red-6`. */
   colour: (name: string) => string;
   axis: UPlot.Axis;
   timeZone: string;
@@ -18,12 +18,12 @@ export type Drawing = { options: Omit<UPlot.Options, 'width' | 'height' | 'tzDat
 type ChartProps = {
   label: string;
   height: number;
-  /** What it is made of, as text: the page asks every few seconds, and what did not change is not drawn anew. */
+  /** The data as text. The page refetches every few seconds, and unchanged data is not drawn again. */
   drawn: string;
   draw: (theme: ChartTheme) => Drawing;
 };
 
-/** A picture over time in the zone of the workspace, as wide as its place; what stands beside it says the same in words. */
+/** A chart over time in the workspace's zone, as wide as its container. Text next to the chart has the same data. */
 export function Chart({ label, height, drawn, draw }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const { timeZone } = useWorkspace();
@@ -52,7 +52,7 @@ export function Chart({ label, height, drawn, draw }: ChartProps) {
   return <div ref={element} className={styles.chart} role="img" aria-label={label} style={{ minHeight: height }} />;
 }
 
-/** How the legend says the time below the mouse; nothing while it is elsewhere. */
+/** Formats the time under the mouse for the legend; empty while there is none. */
 export function timeSeries(timeZone: string): UPlot.Series {
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   return { label: '', value: (_chart, time) => (time === null ? '' : `${clock.format(time * 1000)} ${timeZone}`) };
@@ -67,14 +67,14 @@ export type ChartLine = {
 
 type LineChartProps = {
   label: string;
-  /** Instants of the steps, as far apart as each other. */
+  /** Start times of the steps, at equal distances. */
   steps: readonly string[];
   lines: readonly ChartLine[];
-  /** How a value is said. */
+  /** Formats a value. */
   format: (value: number) => string;
 };
 
-/** Lines over time; what is said of it beside it says the same to those who cannot see it. */
+/** A line chart. A text next to it has the same data for screen readers. */
 export function LineChart({ label, steps, lines, format }: LineChartProps) {
   return (
     <Chart
@@ -112,7 +112,7 @@ function drawLines({ steps, lines, format, theme: { colour, axis, timeZone, isDa
           grid: { show: false },
           values: (_chart, times) => times.map((time) => clock.format(time * 1000)),
         },
-        // Of whole numbers no half is told, which would be rounded to its neighbour.
+        // Integers have no ticks at halves, which would be rounded to the next label.
         { ...axis, size: 60, ...(isWhole && { incrs: wholeSteps }), values: (_chart, values) => values.map(format) },
       ],
       series: [
@@ -121,7 +121,7 @@ function drawLines({ steps, lines, format, theme: { colour, axis, timeZone, isDa
           label: one.label,
           stroke: colour(lineColour(one, isDark)),
           width: 2,
-          // A value between two steps without one is no line.
+          // A single value between two gaps makes no line, so it is drawn as a point.
           points: {
             show: true,
             size: 6,
@@ -140,7 +140,7 @@ function lineColour({ colour }: ChartLine, isDark: boolean): string {
   return `--mantine-color-${colour}-${isDark ? 4 : 7}`;
 }
 
-/** Which values have none beside them. */
+/** The indexes of values without neighbours. */
 function alone(values: ArrayLike<number | null | undefined>): number[] {
   const isThere = (index: number) => values[index] !== null && values[index] !== undefined;
   return Array.from(values, (_, index) => index).filter(

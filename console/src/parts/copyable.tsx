@@ -2,7 +2,7 @@ import { ActionIcon, Box, Code, CopyButton, Group, Text, Tooltip } from '@mantin
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import styles from './copyable.module.css';
 
-/** A text that is there to be copied: an id, a token, an address. */
+/** A text to copy: an id, a token, an address. */
 export function Copyable({ text, label }: { text: string; label: string }) {
   return (
     <Group gap={4} wrap="nowrap">
@@ -12,7 +12,7 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Several lines to be copied as they are: a command, a body. */
+/** Several lines to copy: a command, a body. */
 export function CopyableBlock({ text, label }: { text: string; label: string }) {
   return (
     <Box className={styles.block}>

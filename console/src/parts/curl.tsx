@@ -2,7 +2,7 @@ import { Card, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { CopyableBlock } from './copyable.tsx';
 
-/** What this screen shows, as a call to the API. */
+/** The API call that returns the data of this screen. */
 export function RequestBehind({ curl, children }: { curl: string; children: ReactNode }) {
   return (
     <Card withBorder>
@@ -19,7 +19,7 @@ export function RequestBehind({ curl, children }: { curl: string; children: Reac
 
 type ApiCall = { method?: string; path: string; workspaceId: string; body?: unknown };
 
-/** The same call to the API, ready to be pasted; the key is the reader's own. */
+/** The call as a curl command. The reader supplies the key. */
 export function curlOf({ method, path, workspaceId, body }: ApiCall): string {
   return [
     `KEY='a campaigns key'`,
@@ -33,7 +33,7 @@ export function curlOf({ method, path, workspaceId, body }: ApiCall): string {
   ].join('\n');
 }
 
-/** A text as one word of a shell. */
+/** Quotes a text as one word of a shell. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

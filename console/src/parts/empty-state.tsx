@@ -2,7 +2,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { CopyableBlock } from './copyable.tsx';
 
-/** Nothing is there yet, and the one command that changes it. */
+/** Says that there is nothing yet, with the command that changes it. */
 export function EmptyState({ title, command, children }: { title: string; command?: string; children?: ReactNode }) {
   return (
     <Stack gap="xs" py="lg">

@@ -4,11 +4,11 @@ import { CarillonError } from '@carillon/client';
 type FailureProps = {
   error: Error;
   what?: string;
-  /** Asks again; left out of what is not asked again by a click. */
+  /** Repeats the request; absent if a click must not repeat it. */
   onRetry?: () => void;
 };
 
-/** Why something could not be shown or done, in the words of the server. */
+/** Shows why a request failed, in the server's words. */
 export function Failure({ error, what, onRetry }: FailureProps) {
   return (
     <Alert color="red" role="alert" title={what ?? 'Something went wrong'}>

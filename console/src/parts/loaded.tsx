@@ -5,12 +5,12 @@ import { Waiting } from './waiting.tsx';
 
 type LoadedProps<Data> = {
   query: UseQueryResult<Data>;
-  /** What stands in its place until it is there. */
+  /** Shown until the data has loaded. */
   waiting?: ReactNode;
   children: (data: Data) => ReactNode;
 };
 
-/** What a query has brought; until then that it is under way, or why it failed. An answer stays while it is renewed. */
+/** Shows the data of a query, its error, or a placeholder. A refetch keeps the previous data. */
 export function Loaded<Data>({ query, waiting = <Waiting />, children }: LoadedProps<Data>) {
   return (
     <>

@@ -5,7 +5,7 @@ const colours = { error: 'red', warning: 'yellow', note: 'gray', good: 'teal' } 
 
 type NoticeProps = { tone: keyof typeof colours; title?: string; role?: 'alert'; children: ReactNode };
 
-/** Something to be read before one goes on. Its edge has the colour; the words keep the page's own, light or dark. */
+/** A message to read first. Only its edge is coloured; the text keeps the page's contrast in both schemes. */
 export function Notice({ tone, title, role, children }: NoticeProps) {
   return (
     <Alert

@@ -1,7 +1,7 @@
 import { Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A part of a screen with its heading. */
+/** A section of a screen with its heading. */
 export function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 
 export type Tone = 'going' | 'waiting' | 'done' | 'failed' | 'held' | 'still';
 
-/** One colour for one meaning, over all screens. */
+/** The colour of each status, the same on all screens. */
 const toneColours: Record<Tone, string> = {
   going: 'var(--mantine-color-blue-6)',
   waiting: 'var(--mantine-color-yellow-6)',
@@ -36,12 +36,12 @@ const tones: Record<string, Tone> = {
   BLOCKED: 'held',
 };
 
-/** A state in its own word; the dot only helps. */
+/** A status in words. The dot only supports it. */
 export function StatusBadge({ status }: { status: string }) {
   return <ToneBadge tone={tones[status] ?? 'still'}>{stateWords(status)}</ToneBadge>;
 }
 
-/** Any short fact that stands as a state does. */
+/** A short fact in the form of a status. */
 export function ToneBadge({ tone, children }: { tone: Tone; children: string }) {
   return (
     <Badge
@@ -58,13 +58,13 @@ export function ToneBadge({ tone, children }: { tone: Tone; children: string }) 
   );
 }
 
-/** `GIVEN_UP` is "Given up". */
+/** Formats `GIVEN_UP` as "Given up". */
 export function stateWords(status: string): string {
   const words = status.replaceAll('_', ' ').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Below the title of a page: how it stands, and the few words that say what it is. */
+/** The line below a page's title: status and a few words. */
 export function StatusLine({ status, children }: { status: string; children: ReactNode }) {
   return (
     <Group gap="xs" align="baseline" wrap="nowrap">

@@ -1,6 +1,6 @@
 import styles from './waiting.module.css';
 
-/** In the place of what is on its way, about as high as it will be. */
+/** A placeholder of about the height of the content that is loading. */
 export function Waiting({ rows = 4 }: { rows?: number }) {
   return (
     <div role="progressbar" aria-label="Loading" className={styles.lines}>

@@ -14,7 +14,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 
 type ConnectFormProps = { state: ProviderCredentialState; onConnected: () => Promise<unknown> };
 
-/** Takes a key and connects it; one that takes the place of another asks first and names what it hits. */
+/** Connects a credential. If it replaces another one, the form asks first and names the effect. */
 export function ConnectForm({ state, onConnected }: ConnectFormProps) {
   const { provider, name, connected, hits } = state;
   const { subscribedWith } = providerForms[provider];
@@ -64,7 +64,7 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
                 </>
               }
               onConfirmed={async () => {
-                // What is wrong with the key is said beside its fields.
+                // Faults of the key are shown next to its fields.
                 await connect.mutateAsync({}).catch(() => {});
               }}
             />
@@ -131,7 +131,7 @@ function KeyInput({ field: { name, kind, label, hint, isOptional, accept = '', c
 
 type KeyFileFieldProps = { name: string; label: string; description: string; accept: string };
 
-/** A key that is pasted, or read from a file. It stays in its field and is sent once. */
+/** A key that is pasted or read from a file. It stays in its field and is sent once. */
 function KeyFileField({ name, label, description, accept }: KeyFileFieldProps) {
   const [text, setText] = useState('');
   return (
@@ -160,7 +160,7 @@ function KeyFileField({ name, label, description, accept }: KeyFileFieldProps) {
   );
 }
 
-/** What a change of the credential hits, in words with numbers. */
+/** Describes the effect of a changed credential, with numbers. */
 export function hitsOf({ devices, runs }: ProviderCredentialState['hits']): string {
   const reached = devices === 1 ? '1 device is' : `${devices.toLocaleString('en')} devices are`;
   const sends = runs === 0 ? 'no send is' : runs === 1 ? '1 send is' : `${runs.toLocaleString('en')} sends are`;

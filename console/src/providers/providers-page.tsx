@@ -19,7 +19,7 @@ import { showToast } from '../parts/toast/toast-list.ts';
 import { useSession } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 
-/** Connects the workspace to the providers, and asks whether they take it. */
+/** Connects the workspace to the providers and checks the credentials. */
 export function ProvidersPage() {
   const { id: workspaceId } = useWorkspace();
   const queries = useQueryClient();
@@ -47,7 +47,7 @@ export function ProvidersPage() {
 
 type ProviderCardProps = { state: ProviderCredentialState; onChanged: () => Promise<unknown> };
 
-/** One provider: what is connected, what it says, and what can be done about it. */
+/** A provider: its credential, its state and the possible actions. */
 function ProviderCard({ state, onChanged }: ProviderCardProps) {
   const { provider, name, connected } = state;
   const { subscribedWith } = providerForms[provider];
@@ -174,7 +174,7 @@ const looks = {
   UNKNOWN: ['orange', 'The provider could not be checked'],
 } as const;
 
-/** What the provider said when it was last asked, and what to do. */
+/** The provider's latest response, and what to do. */
 function CheckResult({ check }: { check: NonNullable<ConnectedCredential['check']> }) {
   const [colour, title] = looks[check.verdict];
   return (
@@ -193,7 +193,7 @@ function CheckResult({ check }: { check: NonNullable<ConnectedCredential['check'
   );
 }
 
-/** How a page subscribes its browsers with the workspace's public key. */
+/** The code of a web page that subscribes browsers with the workspace's public key. */
 function WebKeySnippet({ publicKey }: { publicKey: string }) {
   const lines = [
     `// In answer to a click: browsers refuse to ask otherwise. The file is client/browser/carillon-service-worker.js.`,

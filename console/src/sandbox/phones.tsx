@@ -14,7 +14,7 @@ import { Ago } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { VirtualDevices } from './virtual-devices.tsx';
 
-/** What arrived on the simulated devices, newest first, each as its device draws it and the payload as the device got it. */
+/** Messages of the simulated devices, newest first, each as its device shows it and with its payload. */
 export function Phones({ workspaceId }: { workspaceId: string }) {
   const [openedId, open] = useState<string>();
   const inbox = useQuery({
@@ -67,7 +67,7 @@ export function Phones({ workspaceId }: { workspaceId: string }) {
   );
 }
 
-// As many as stand beside the picture of one.
+// This many fit next to the picture of a phone.
 const shownFirst = 10;
 
 type ArrivedProps = {

@@ -17,7 +17,7 @@ import { useSession } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { Phones } from './phones.tsx';
 
-/** Be the phone, the clock and the provider that fails. */
+/** Plays the phone, moves the clock, and makes providers fail. */
 export function SandboxPage() {
   const { isSandbox } = useSession();
   return isSandbox ? <Sandbox /> : <EmptyState title="This installation is not a sandbox" />;
@@ -53,7 +53,7 @@ function Sandbox() {
               }
               onConfirmed={async () => {
                 onState(await consoleClient.sandbox.reset());
-                // The start link was used up; all else may have changed.
+                // Refetches everything except 'opened', whose one-time start link has been used.
                 await queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'opened' });
               }}
             />
@@ -96,7 +96,7 @@ const clockMoves = [
 
 type ClockControlProps = { clock: SandboxState['clock']; onState: (state: SandboxState) => void };
 
-/** Tokens, schedules, expiry and limits all read this clock. */
+/** Tokens, schedules, expiry and limits use this clock. */
 function ClockControl({ clock, onState }: ClockControlProps) {
   const move = useMutation({
     mutationFn: (by: ClockMove) => consoleClient.sandbox.moveClock(by),
@@ -176,7 +176,7 @@ const faults = {
 
 type FaultName = keyof typeof faults;
 
-/** Makes a simulated provider fail. A new fault takes the place of those that are set. */
+/** Makes a simulated provider fail. A new fault replaces the current ones. */
 function FaultForm({ onState }: { onState: (state: SandboxState) => void }) {
   const set = useMutation({ mutationFn: consoleClient.sandbox.setFaults, onSuccess: onState });
   return (
@@ -226,7 +226,7 @@ function nameOf({ platform, short }: Simulated): string {
   return isOnly ? platformNames[platform] : `${platformNames[platform]} (${short})`;
 }
 
-/** What the simulated providers counted since the start, or since all was emptied. */
+/** Counts of the simulated providers since the start or the last reset. */
 function Counters({ counters }: { counters: SandboxState['counters'] }) {
   const column = (title: string, of: 'received' | 'accepted' | 'refused') => ({
     key: of,
@@ -255,7 +255,7 @@ function Counters({ counters }: { counters: SandboxState['counters'] }) {
   );
 }
 
-/** Mails are kept instead of sent where no mail server is set. */
+/** Emails are stored and not sent if no mail server is configured. */
 function KeptEmails() {
   const { id: workspaceId } = useWorkspace();
   const emails = useQuery({

@@ -26,7 +26,7 @@ const behaviours: Record<DeviceBehaviour, string> = {
   silent: 'No answer',
 };
 
-/** Phones and browsers to hold: each with its newest messages, which can be shown, clicked and closed. */
+/** Virtual devices with their newest messages, which can be shown, clicked and closed. */
 export function VirtualDevices({ workspaceId }: { workspaceId: string }) {
   const devices = useQuery({
     queryKey: ['virtual-devices', workspaceId],

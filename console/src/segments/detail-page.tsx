@@ -26,7 +26,7 @@ import type { SegmentTab } from './segment-search.ts';
 
 const route = getRouteApi('/w/$workspaceId/segments/$segmentId');
 
-/** Proves what a file did. */
+/** A segment: its members, files and messages. */
 export function SegmentPage() {
   const { workspaceId, segmentId: id } = route.useParams();
   const segment = useQuery({
@@ -105,7 +105,7 @@ function ShownTab({ segment, workspaceId }: SegmentProps) {
   }
 }
 
-/** Whom its filters hold now. */
+/** The users who match the filters now. */
 function Filters({ segment, filters }: { segment: SegmentDetail; filters: NonNullable<SegmentDetail['filters']> }) {
   const trees = useMemo(() => fromFilters(filters), [filters]);
   const answers = useFilterAnswers({ trees, segmentId: segment.id });
@@ -236,7 +236,7 @@ function Members({ segment, workspaceId }: { segment: SegmentDetail; workspaceId
 
 type SegmentCampaignsProps = { workspaceId: string; segmentId: string };
 
-/** What was sent to a segment, or will be. */
+/** Past and planned campaigns to the segment. */
 function SegmentCampaigns({ workspaceId, segmentId: id }: SegmentCampaignsProps) {
   const campaigns = useQuery({
     queryKey: ['segment-campaigns', workspaceId, id],
@@ -274,7 +274,7 @@ function SegmentCampaigns({ workspaceId, segmentId: id }: SegmentCampaignsProps)
   );
 }
 
-/** Whom the results of a segment's files were told: the callbacks with every try, and the emails. */
+/** Callbacks and emails about the segment's files, with every attempt. */
 function MessageLog({ workspaceId, segmentId }: { workspaceId: string; segmentId: string }) {
   const callbacks = useQuery({
     queryKey: ['callbacks', workspaceId, segmentId],

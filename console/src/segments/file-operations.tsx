@@ -9,7 +9,7 @@ import { formatBytes } from '../parts/text/format-bytes.ts';
 import { Section } from '../parts/section.tsx';
 import { StatusBadge, stateWords } from '../parts/status-badge.tsx';
 
-/** What each file did to the segment, newest first, with the lines that were skipped. */
+/** The files of a segment, newest first, with their results and skipped lines. */
 export function FileOperations({ segment, workspaceId }: { segment: SegmentDetail; workspaceId: string }) {
   const number = (count: number | null) => count?.toLocaleString('en') ?? '–';
   return (

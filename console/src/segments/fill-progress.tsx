@@ -2,7 +2,7 @@ import { Group, Loader, Text } from '@mantine/core';
 import type { ConsoleSegment } from '../api/generated/segment-answers.ts';
 import { formatBytes } from '../parts/text/format-bytes.ts';
 
-/** How far the file is that is being worked. Its length is not known before its end, so there is no bar to fill. */
+/** The number of lines processed. The total is unknown until the end, so there is no progress bar. */
 export function FillProgress({ progress }: { progress: NonNullable<ConsoleSegment['progress']> }) {
   const { kind, state, attempts, bytesRead, valuesFound, waiting } = progress;
   return (

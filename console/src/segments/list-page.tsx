@@ -25,7 +25,7 @@ const route = getRouteApi('/w/$workspaceId/segments');
 const kindNames = { FILE: 'File', FILTER: 'Filters', COHORT: 'Partner cohort' } as const;
 const sourceNames = { API: 'API', CONSOLE: 'Console', PARTNER: 'Partner' } as const;
 
-/** Sees and creates audiences. */
+/** Lists segments and creates new ones. */
 export function SegmentsPage() {
   const { workspaceId } = route.useParams();
   const search = route.useSearch();
@@ -34,7 +34,7 @@ export function SegmentsPage() {
   const segments = useQuery({
     queryKey: ['segments', workspaceId],
     queryFn: () => consoleClient.segments.list(workspaceId),
-    // What is being filled moves each second; otherwise a segment of the API appears soon enough.
+    // Refetches each second while a file is processed, otherwise less often.
     refetchInterval: ({ state }) => (isFilling(state.data) ? 1000 : 5000),
   });
   return (
@@ -160,7 +160,7 @@ const states = [
   ['archived', 'Archived'],
 ] as const;
 
-/** What narrows the list, a click each and a click back, and its order. */
+/** Quick filters as buttons that switch on and off, and the order. */
 function SegmentFilters({ search, onChosen }: SegmentFiltersProps) {
   const { state: chosen, ...otherStates } = search;
   const { order, ...otherOrders } = search;
@@ -218,7 +218,7 @@ function SegmentFilters({ search, onChosen }: SegmentFiltersProps) {
   );
 }
 
-/** Those that are asked for, in the order that is asked for; they come newest first. */
+/** Returns the matching segments in the chosen order. The server returns the newest first. */
 function chosenSegments(segments: ConsoleSegment[], search: SegmentListSearch): ConsoleSegment[] {
   const { name = '', state, order } = search;
   const found = segments.filter(
@@ -242,7 +242,7 @@ function chosenSegments(segments: ConsoleSegment[], search: SegmentListSearch): 
 
 type SegmentColumn = 'kind' | 'users' | 'attribute' | 'source' | 'expiry' | 'created';
 
-/** What the list may say of a segment besides its name and state. */
+/** Optional columns, in addition to name and state. */
 const segmentColumns: ColumnSet<SegmentColumn> = {
   names: {
     kind: 'From',

@@ -1,7 +1,7 @@
 import { columnsOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
-/** Parts of what is known of a segment, in the order in which they are asked for. */
+/** The tabs of a segment, in their order. */
 export const segmentTabs = {
   summary: 'Summary',
   campaigns: 'Campaigns',
@@ -9,7 +9,7 @@ export const segmentTabs = {
 } as const;
 export type SegmentTab = keyof typeof segmentTabs;
 
-/** What the address of a segment says; without a tab it is the summary. */
+/** The search parameters of a segment. Without a tab, the page shows the summary. */
 export type SegmentSearch = { tab?: Exclude<SegmentTab, 'summary'> };
 
 export function readSegmentSearch(search: AddressSearch): SegmentSearch {
@@ -20,7 +20,7 @@ export function readSegmentSearch(search: AddressSearch): SegmentSearch {
 export const segmentOrders = { name: 'Name', largest: 'Largest first', oldest: 'Oldest first' } as const;
 export type SegmentOrder = keyof typeof segmentOrders;
 
-/** What the address of the list says; without an order the newest come first. */
+/** The search parameters of the list. Without an order, the newest come first. */
 export type SegmentListSearch = {
   name?: string;
   state?: 'archived' | 'active';

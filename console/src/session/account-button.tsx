@@ -4,7 +4,7 @@ import { IconChevronDown, IconUserCircle } from '@tabler/icons-react';
 import type { ComponentPropsWithRef } from 'react';
 import { useSession } from './use-session.ts';
 
-/** Who is signed in, as the button of the menu. */
+/** The name of the signed-in user, as the button of the menu. */
 export function AccountButton(props: ButtonProps & ComponentPropsWithRef<'button'>) {
   const { account } = useSession();
   return (

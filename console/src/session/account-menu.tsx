@@ -4,7 +4,7 @@ import { AccountButton } from './account-button.tsx';
 const loadMenu = () => import('./opened-account-menu.tsx');
 const OpenedAccountMenu = lazy(async () => ({ default: (await loadMenu()).OpenedAccountMenu }));
 
-/** Who is signed in. The menu is loaded when somebody reaches for it: its parts weigh a twentieth of the first screen. */
+/** The account menu. It is loaded on demand, because it is a twentieth of the first load. */
 export function AccountMenu() {
   const [isAsked, setAsked] = useState(false);
   const closed = (

@@ -12,13 +12,13 @@ import type { EntranceProps } from './use-entrance.ts';
 
 type EntrancePageProps = EntranceProps & {
   link: Link | undefined;
-  /** The word why a company account opened nothing. */
+  /** The reason why a company account was rejected. */
   refusal: string | undefined;
-  /** Why the start link of a sandbox opened nothing. */
+  /** The reason why a sandbox's start link was rejected. */
   linkError: Error | undefined;
 };
 
-/** What somebody sees who is not signed in. */
+/** The page of users who are not signed in. */
 export function EntrancePage(props: EntrancePageProps) {
   return (
     <Container size="xs" py="xl" component="main">
@@ -48,7 +48,7 @@ function Entrance({ link, refusal, linkError, onEntered }: EntrancePageProps) {
   }
 }
 
-/** Why a company account opened nothing: the address has a word of this list, and no text of its own. */
+/** Texts by the reason in the address. The address contains no text itself. */
 const refusals: Record<string, string> = {
   expired: 'It took longer than ten minutes or was started in another browser. Start again.',
   provider:
@@ -61,7 +61,7 @@ const refusals: Record<string, string> = {
   disabled: 'Your account here is disabled. Ask an owner.',
 };
 
-/** By the company's account where there is one, and by password. */
+/** Sign-in with the company's account, if configured, and with a password. */
 function SignIn({ refusal, onEntered }: EntranceProps & { refusal: string | undefined }) {
   const entrance = useEntrance();
   const company = entrance?.company;
@@ -105,7 +105,7 @@ function SignInForm({ onEntered }: EntranceProps) {
   );
 }
 
-/** Leaves for the company's sign-in page, which sends the browser back. */
+/** Opens the company's sign-in page, which redirects back. */
 function CompanyButton({ name }: { name: string }) {
   const begin = useMutation({
     mutationFn: () => consoleClient.accounts.beginCompanySignIn(),
@@ -217,16 +217,16 @@ function NewPasswordForm({ code, onEntered }: EntranceProps & { code: string }) 
 type EntranceFormProps = {
   title: string;
   about: ReactNode;
-  /** On the button. */
+  /** The label of the button. */
   action: string;
   children: ReactNode;
-  /** What is shown of a refusal; by default the words of the server. */
+  /** The text for an error; by default the server's message. */
   failure?: (error: Error) => ReactNode;
   onSubmit: (field: (name: string) => string) => Promise<unknown>;
   onEntered: () => void;
 };
 
-/** A form of the entrance. What is typed stays in its fields and goes nowhere else. */
+/** A form of the sign-in page. Its values stay in its fields and are not stored. */
 function EntranceForm({ title, about, action, children, failure, onSubmit, onEntered }: EntranceFormProps) {
   const enter = useMutation({ mutationFn: onSubmit, onSuccess: onEntered });
   return (
@@ -256,7 +256,7 @@ function EntranceForm({ title, about, action, children, failure, onSubmit, onEnt
 
 type OneTimeLinkKind = Exclude<Link['kind'], 'refused'>;
 
-/** Why a link opens nothing, by the word of the server's refusal. */
+/** Texts for rejected links, by the server's reason. */
 const reasons: Record<string, string> = {
   expired: 'The link has expired.',
   used: 'The link has been used already. Each link works once.',
@@ -288,7 +288,7 @@ const ways: Record<OneTimeLinkKind, ReactNode> = {
 
 type LinkFailureProps = { error: Error; kind: OneTimeLinkKind };
 
-/** Why a one-time link did not open the console, and how to get another; any other fault in the words of the server. */
+/** Why a one-time link was rejected, and how to get another. Other errors have the server's message. */
 function LinkFailure({ error, kind }: LinkFailureProps) {
   const reason = linkFaultOf(error);
   if (reason === undefined) return <Failure error={error} />;
@@ -302,7 +302,7 @@ function LinkFailure({ error, kind }: LinkFailureProps) {
   );
 }
 
-/** Returns the reason where the server refused the link itself. */
+/** Returns the reason if the server rejected the link itself. */
 function linkFaultOf(error: Error | null): string | undefined {
   if (!(error instanceof CarillonError) || error.code !== 'ACCOUNT_LINK_INVALID') return undefined;
   return error.detail ?? 'unknown';

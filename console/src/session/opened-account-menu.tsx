@@ -7,12 +7,12 @@ import { useListedScreens } from '../shell/listed-screens.ts';
 import { AccountButton } from './account-button.tsx';
 import { useSession } from './use-session.ts';
 
-/** What concerns people; open from the first, since it is there for whoever asked for it. */
+/** The opened account menu. It is loaded on the first click, so it opens at once. */
 export function OpenedAccountMenu() {
   const { workspaceId = '' } = useParams({ strict: false });
   const { account } = useSession();
   const screens = useListedScreens().filter(({ place }) => place === 'Account menu');
-  // A new page forgets everything that this one has read.
+  // A new page drops all cached data of this session.
   const signOut = useMutation({
     mutationFn: () => consoleClient.accounts.signOut(),
     onSettled() {

@@ -11,24 +11,24 @@ import { SessionContext } from './use-session.ts';
 
 const EntrancePage = lazy(async () => ({ default: (await import('./entrance-page.tsx')).EntrancePage }));
 
-// Before the router reads the address.
+// Runs before the router reads the address.
 const taken = takeLink();
-// A link that is opened in a tab of the console changes the address only after "#", which loads nothing.
+// A link opened in a tab of the console changes only the part after "#", which loads nothing.
 addEventListener('hashchange', () => {
   if (hasLink()) location.reload();
 });
 
-/** Lets through who is signed in; the others get a page that lets them in. */
+/** Shows the console to signed-in users, and the sign-in page to others. */
 export function SessionGate({ children }: { children: ReactNode }) {
   const queries = useQueryClient();
-  // The link of a sandbox opens the session by itself; the others ask for a name or a password first.
+  // A sandbox link starts the session at once. Other links ask for a name or password first.
   const [link, setLink] = useState(taken?.kind === 'sign-in' || taken?.kind === 'refused' ? undefined : taken);
   const opened = useQuery({ queryKey: ['opened'], queryFn: openFromLink, staleTime: Infinity });
   const session = useQuery({
     queryKey: ['session'],
     queryFn: () => consoleClient.accounts.readSession(),
     enabled: opened.isSuccess && link === undefined,
-    // A role that was changed, a session that was ended.
+    // Refetches, because a role may have changed or the session may have ended.
     refetchInterval: 60_000,
   });
   const error = opened.error ?? session.error;
@@ -42,9 +42,9 @@ export function SessionGate({ children }: { children: ReactNode }) {
           linkError={opened.data ?? undefined}
           onEntered={() => {
             setLink(undefined);
-            // The link has served, or failed, its purpose.
+            // The link was used or rejected.
             queries.setQueryData(['opened'], null);
-            // What another person's session has read is not this one's.
+            // Cached data may belong to another user's session.
             queries.removeQueries({
               predicate: ({ queryKey }) => queryKey[0] !== 'opened' && queryKey[0] !== 'session',
             });
@@ -63,7 +63,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   );
 }
 
-/** Signs in by the link of a sandbox. @returns why the link was refused: no trouble in a browser that is signed in already */
+/** Signs in with a sandbox's link. @returns why the server rejected it; a browser with a session ignores that */
 async function openFromLink(): Promise<CarillonError | null> {
   if (taken?.kind !== 'sign-in') return null;
   try {

@@ -1,9 +1,11 @@
 const kinds = ['sign-in', 'first-owner', 'invitation', 'new-password', 'refused'] as const;
 
-/** What a one-time link is for, and its code; of `refused` the word why a company account opened nothing. */
+/** The purpose of a one-time link, and its code. `refused` has the reason why a company account was rejected. */
 export type Link = { kind: (typeof kinds)[number]; code: string };
 
-/** Takes a one-time code out of the address before anything else sees it: it must not be copied, kept or reloaded. */
+/**
+ * Removes a one-time code from the address before other code reads it, so that it is not copied, stored or reloaded.
+ */
 export function takeLink(): Link | undefined {
   const parameters = new URLSearchParams(location.hash.slice(1));
   for (const kind of kinds) {

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import type { Role } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 
-/** What every form of the entrance page is given. */
+/** The props of every form on the sign-in page. */
 export type EntranceProps = { onEntered: () => void };
 
-/** What one may come in by here; undefined until it is known. Settings hold as long as the server runs. */
+/** The ways to sign in; undefined while they load. The settings are constant while the server runs. */
 export function useEntrance() {
   const entrance = useQuery({
     queryKey: ['entrance'],
@@ -15,7 +15,7 @@ export function useEntrance() {
   return entrance.data;
 }
 
-/** Whether the password of somebody of this role opens the console. */
+/** Returns a predicate: true if users of the role may sign in with a password. */
 export function usePasswordsOf(): (role: Role) => boolean {
   const entrance = useEntrance();
   return (role) => role === 'owner' || entrance?.passwordSignIn !== 'owners';

@@ -3,14 +3,14 @@ import type { ConsoleSession, Permission } from '../api/generated/accounts.ts';
 
 export const SessionContext = createContext<ConsoleSession | undefined>(undefined);
 
-/** Who is signed in and what this installation has. Everything below the gate has a session. */
+/** The signed-in account and the installation. Components below the gate always have a session. */
 export function useSession(): ConsoleSession {
   const session = useContext(SessionContext);
   if (!session) throw new Error('outside of the session gate');
   return session;
 }
 
-/** Whether the server would let this person; what it would refuse is not offered. */
+/** Returns true if the server grants the permission. The console hides actions that the server would reject. */
 export function useMay(permission: Permission): boolean {
   return useSession().permissions.includes(permission);
 }

@@ -1,6 +1,6 @@
 export type AddressSearch = Record<string, string | string[]>;
 
-/** `?tag=a&tag=b&page=2` → lists where a name is repeated, texts elsewhere. */
+/** Parses `?tag=a&tag=b&page=2`. Repeated names become lists, others texts. */
 export function parseAddressSearch(text: string): AddressSearch {
   const parameters = new URLSearchParams(text);
   return Object.fromEntries(
@@ -11,7 +11,7 @@ export function parseAddressSearch(text: string): AddressSearch {
   );
 }
 
-/** The same way back. What is undefined or empty is left out, so that an address says only what was chosen. */
+/** Formats search parameters. Undefined and empty values are left out. */
 export function formatAddressSearch(search: Record<string, unknown>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) {
@@ -22,13 +22,13 @@ export function formatAddressSearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** A name's values, whether it was repeated or not. */
+/** Returns the values of a name, repeated or not. */
 export function listOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.filter((one): one is string => typeof one === 'string');
   return typeof value === 'string' && value !== '' ? [value] : [];
 }
 
-/** The columns of a list that were chosen; which of them there are the list knows. */
+/** Returns the chosen columns. The list ignores unknown ones. */
 export function columnsOf({ columns }: AddressSearch): { columns?: string[] } {
   const chosen = listOf(columns);
   return chosen.length === 0 ? {} : { columns: chosen };

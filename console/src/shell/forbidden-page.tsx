@@ -8,7 +8,7 @@ import { RouteLink } from '../parts/links.tsx';
 import { useSession } from '../session/use-session.ts';
 import { useWorkspace } from './workspace.ts';
 
-/** A screen that the own role does not open, and who can change that. */
+/** Says that the user's role does not allow the screen, and lists the owners who can change the role. */
 export function ForbiddenPage({ needs }: { needs: Permission }) {
   const { id: workspaceId } = useWorkspace();
   const { account } = useSession();

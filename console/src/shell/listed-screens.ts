@@ -7,7 +7,7 @@ export type ListedScreen = {
   title: string;
   icon: TablerIcon;
   place: NonNullable<Screen['place']>;
-  /** The address of a screen that needs no id but the workspace's; this one represents them all to the compiler. */
+  /** The address of a screen that needs only the workspace's id. The compiler checks links against this one. */
   to: '/w/$workspaceId';
 };
 

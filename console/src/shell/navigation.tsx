@@ -9,12 +9,12 @@ import type { ListedScreen } from './listed-screens.ts';
 
 type NavigationProps = {
   workspaceId: string;
-  /** Icons alone; each says its name to the mouse, the keyboard and a screen reader. */
+  /** Shows only icons. Each has a tooltip and an accessible name. */
   isNarrow: boolean;
   onChosen: () => void;
 };
 
-/** The way to every screen; the active one is marked, also where icons stand alone. */
+/** Links to the screens. The active one is marked, also in the narrow form. */
 export function Navigation({ workspaceId, isNarrow, onChosen }: NavigationProps) {
   return (
     <Stack gap={isNarrow ? 12 : 16}>
@@ -57,7 +57,7 @@ function EntryLink({ entry: { title, to, icon: Icon }, workspaceId, isNarrow, on
   );
 }
 
-/** To the documentation, which is no screen of the console. */
+/** A link to the documentation, which is not a screen of the console. */
 function DocsLink({ isNarrow }: { isNarrow: boolean }) {
   const title = 'API reference';
   return (
@@ -94,13 +94,13 @@ function EntryLabel({ title, icon: Icon, isNarrow, isActive }: EntryLabelProps) 
   );
 }
 
-/** In a low window the last screens lie below its edge. After scrollIntoView the keyboard would go on from there. */
+/** Scrolls the active link into view in a low window. scrollIntoView would also move the start of the tab order. */
 function reveal(element: HTMLElement): void {
   const list = element.closest('[data-scrolls]');
   if (list) list.scrollTop += Math.max(0, element.getBoundingClientRect().bottom - list.getBoundingClientRect().bottom);
 }
 
-/** Makes room for the screen; not on a phone, where the list covers it and goes again. */
+/** Collapses the navigation to icons. A phone has no such button, because the navigation covers the screen there. */
 export function NavigationSwitch({ isNarrow, onToggled }: { isNarrow: boolean; onToggled: () => void }) {
   const label = isNarrow ? 'Expand the navigation' : 'Collapse the navigation';
   const Icon = isNarrow ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse;

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/links.tsx';
 
-/** An address that is of no screen; in a workspace it stands within the shell, from where all of them are reached. */
+/** The page of an unknown address. Inside a workspace the navigation stays visible. */
 export function NotFoundPage() {
   const { workspaceId } = useParams({ strict: false });
   return (

@@ -8,7 +8,7 @@ const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** Opens the palette, as Ctrl K does from wherever one is, also from within a field. */
+/** Opens the palette. Ctrl K does the same, even while a field has the focus. */
 export function PaletteButton({ workspaceId }: { workspaceId: string }) {
   const [isOpen, palette] = useDisclosure(false);
   useHotkeys([['mod+K', palette.open]], [], true);

@@ -27,19 +27,19 @@ import styles from './palette.module.css';
 
 type PaletteProps = { workspaceId: string; onClosed: () => void };
 
-// A person who types has not finished a word before.
+// A delay after the last key, so that half-typed words are not searched.
 const pauseMilliseconds = 150;
 
 /**
- * From a word to a screen, by the keyboard alone: screens, pages of the reference, what has such a name or id. The field
- * keeps the focus; the arrows move through the list (WAI-ARIA combobox).
+ * Opens a screen, a reference page or an object by name or id, with the keyboard only. The field keeps the focus, and
+ * the arrow keys move through the list (WAI-ARIA combobox).
  */
 export function Palette({ workspaceId, onClosed }: PaletteProps) {
   const navigate = useNavigate();
   const listId = useId();
   const [word, setWord] = useState('');
   const [active, setActive] = useState(0);
-  /** Enter came before what was found. */
+  /** The user pressed Enter before the results arrived. */
   const [isEager, setEager] = useState(false);
   const [asked] = useDebouncedValue(word.trim(), pauseMilliseconds);
   const found = useQuery({
@@ -169,7 +169,7 @@ type PaletteEntry = {
   icon: TablerIcon;
   name: string;
   detail: string | null;
-  /** What it is: "Screen", "Campaign". */
+  /** The kind of the entry: "Screen", "Campaign". */
   kind: string;
 } & (
   | { to: { to: string; params: Record<string, string>; search: Record<string, string> }; href?: undefined }
@@ -178,7 +178,7 @@ type PaletteEntry = {
 
 type PlaceQuery = { workspaceId: string; word: string; places: readonly Place[] };
 
-/** What the palette lists: without a word every screen, otherwise what has the word in its name. */
+/** Lists all screens, or the screens and objects that match the word. */
 function usePlaceEntries({ workspaceId, word, places }: PlaceQuery): PaletteEntry[] {
   const screens = useScreens(workspaceId);
   const folded = word.toLowerCase();
@@ -188,7 +188,7 @@ function usePlaceEntries({ workspaceId, word, places }: PlaceQuery): PaletteEntr
   return [...matching, ...places.map((place) => entryOf(place, workspaceId))];
 }
 
-/** What begins with the word comes first. */
+/** Entries that begin with the word come first. */
 function rankOf({ name }: PaletteEntry, folded: string): number {
   return folded !== '' && name.toLowerCase().startsWith(folded) ? 0 : 1;
 }

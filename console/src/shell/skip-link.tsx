@@ -1,6 +1,6 @@
 import styles from './skip-link.module.css';
 
-/** First in the order of the keyboard: past the navigation to the screen. */
+/** The first element of the tab order. It skips the navigation. */
 export function SkipLink({ target }: { target: string }) {
   return (
     <a

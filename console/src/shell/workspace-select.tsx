@@ -1,2 +1,2 @@
-/** In a module of its own, because the shell loads it only for several workspaces. */
+/** A separate module, because the shell loads it only if there are several workspaces. */
 export { NativeSelect as WorkspaceSelect } from '@mantine/core';

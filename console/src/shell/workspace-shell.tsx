@@ -26,11 +26,11 @@ import { rememberWorkspace } from './workspace.ts';
 
 const mainId = 'main';
 
-// Most installations have one workspace: a field, and all that fields are made of, is loaded where there are more.
+// Most installations have one workspace, so the select and its parts are loaded only if there are more.
 const WorkspaceSelect = lazy(async () => ({ default: (await import('./workspace-select.tsx')).WorkspaceSelect }));
 const ForbiddenPage = lazy(async () => ({ default: (await import('./forbidden-page.tsx')).ForbiddenPage }));
 
-/** What surrounds the screens of a workspace. */
+/** The frame around the screens of a workspace. */
 export function WorkspaceShell() {
   const { workspaceId } = useParams({ from: '/w/$workspaceId' });
   const isKnown = useSession().workspaces.some(({ id }) => id === workspaceId);
@@ -78,14 +78,14 @@ export function WorkspaceShell() {
   );
 }
 
-/** What the address names, where the own role opens it. */
+/** The screen, or a notice if the user's role does not allow it. */
 function Screen() {
   const { permissions } = useSession();
   const needs = useRouterState({ select: ({ matches }) => matches.at(-1)?.staticData.permission });
   return needs === undefined || permissions.includes(needs) ? <Outlet /> : <ForbiddenPage needs={needs} />;
 }
 
-/** Another screen: a keyboard or a screen reader begins at its top, not where the link was. */
+/** Moves the focus to the top of a new screen, for keyboards and screen readers. */
 function useFocusOnNavigation(): void {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const isFirst = useRef(true);
@@ -103,7 +103,7 @@ function UnknownWorkspace({ id }: { id: string }) {
   );
 }
 
-/** Bells of a carillon on their beam, and the name. The picture is that of the browser's tab. */
+/** The logo and the name. The picture is also the browser's icon. */
 function Mark() {
   return (
     <Group gap={8} wrap="nowrap">
@@ -115,7 +115,10 @@ function Mark() {
   );
 }
 
-/** Where one is; with more than one workspace, the way to another. It leads to the overview: ids are of one workspace. */
+/**
+ * The name of the workspace, or a select if there are several. A choice opens the overview, because ids belong to one
+ * workspace.
+ */
 function WorkspaceSwitch({ workspaceId }: { workspaceId: string }) {
   const { workspaces } = useSession();
   const navigate = useNavigate();
@@ -140,7 +143,7 @@ function WorkspaceSwitch({ workspaceId }: { workspaceId: string }) {
   );
 }
 
-/** Light or dark; until somebody chooses, what the system says. */
+/** Switches between light and dark. The default follows the system. */
 function SchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const other = useComputedColorScheme('light') === 'light' ? 'dark' : 'light';

@@ -4,7 +4,7 @@ import { useSession } from '../session/use-session.ts';
 
 const lastWorkspace = 'carillon.workspace';
 
-/** The workspace that the address names. Screens below /w/$workspaceId have one. */
+/** Returns the workspace in the address. Screens below /w/$workspaceId always have one. */
 export function useWorkspace(): ConsoleWorkspace {
   const { workspaceId } = useParams({ strict: false });
   const workspace = useSession().workspaces.find(({ id }) => id === workspaceId);
@@ -16,7 +16,7 @@ export function rememberWorkspace(id: string): void {
   localStorage.setItem(lastWorkspace, id);
 }
 
-/** The one used last in this browser, when it is still there; otherwise the oldest. */
+/** Returns the workspace last used in this browser if it still exists, otherwise the oldest. */
 export function firstWorkspace(workspaces: ConsoleWorkspace[]): ConsoleWorkspace | undefined {
   const remembered = localStorage.getItem(lastWorkspace);
   return workspaces.find(({ id }) => id === remembered) ?? workspaces[0];

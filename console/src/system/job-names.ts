@@ -1,4 +1,4 @@
-/** What each job of the server does, in the words of somebody who did not write it. */
+/** Descriptions of the server's jobs for operators. */
 export const jobNames: Record<string, string> = {
   'archive-ended-keys': 'Ends API keys that expire',
   'attribute-conversions': 'Counts events as conversions',

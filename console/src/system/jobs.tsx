@@ -11,7 +11,7 @@ import styles from './job-table.module.css';
 
 type JobRow = JobNote & { host: string; id: string };
 
-/** What each node does again and again, and how it went last: first what fails; of the others one line, which opens. */
+/** The jobs of each node with their latest result, failed ones first. The others are in one line, which opens. */
 export function JobTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
   const rows: JobRow[] = nodes
     .filter(({ isAlive }) => isAlive)
@@ -91,10 +91,10 @@ const queueNames: Record<string, [name: string, about: string]> = {
   erasures: ['User deletions', 'After the configured delay'],
 };
 
-// The server stops counting there.
+// The server counts up to this number.
 const maxCounted = 100_000;
 
-/** What waits, what is worked and what went wrong, per kind of work; what has none of it is a name alone. */
+/** Waiting, running and failed work by kind. Kinds without work show only their name. */
 export function QueueTable({ queues, now }: { queues: QueueState[]; now: string }) {
   const busy = queues.filter(({ waiting, running, later, failed }) => waiting + running + later + failed > 0);
   const idle = queues.filter((queue) => !busy.includes(queue)).map(({ name }) => queueNames[name]?.[0] ?? name);
@@ -151,7 +151,7 @@ function BusyQueues({ queues, now }: { queues: QueueState[]; now: string }) {
   );
 }
 
-/** Where the rows behind a queue are seen, as far as this workspace has some. */
+/** A link to the rows of a queue, if this workspace has some. */
 function QueueLink({ name, children }: { name: string; children: string }) {
   const { id: workspaceId } = useWorkspace();
   const params = { workspaceId };

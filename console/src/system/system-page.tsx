@@ -14,7 +14,7 @@ import { Ago } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { JobTable, QueueTable } from './jobs.tsx';
 
-/** The installation below all workspaces: nodes, queues, duties, database. */
+/** The installation: nodes, queues, jobs and database. */
 export function SystemPage() {
   const { id: workspaceId } = useWorkspace();
   const system = useQuery({
@@ -60,7 +60,7 @@ function SystemOf({ state }: { state: SystemState }) {
   );
 }
 
-/** Everything on this page as JSON, for whoever helps. */
+/** Copies everything on this page as JSON, for support. */
 function CopyDiagnostics({ state }: { state: SystemState }) {
   return (
     <CopyButton value={JSON.stringify(state, undefined, 2)}>
@@ -75,7 +75,7 @@ function CopyDiagnostics({ state }: { state: SystemState }) {
 
 const roleNames: Record<string, string> = { all: 'API and sending', api: 'API', worker: 'Sending' };
 
-/** The node that answers this page. */
+/** The node that served this page. */
 function InstallationCard({ state }: { state: SystemState }) {
   const { version, mode, role, machine, changedSettings, clockOffsetSeconds } = state;
   const { disk } = machine;
@@ -125,7 +125,7 @@ function DatabaseCard({ state: { database, now } }: { state: SystemState }) {
   );
 }
 
-/** How old the newest is, and how old it may become where nodes make them by themselves. */
+/** The age of the newest backup, and the maximum age if nodes make backups. */
 function Backup({ database, now }: { database: SystemState['database']; now: string }) {
   const { backupMadeAt, backupHours, isBackupLate } = database;
   const made = backupMadeAt === null ? 'None made by Carillon' : `${formatAge(backupMadeAt, now)} ago`;
@@ -137,7 +137,7 @@ function Backup({ database, now }: { database: SystemState['database']; now: str
   );
 }
 
-/** Facts by their names, one a line; what is undefined is left out. */
+/** A table of facts. Undefined values are left out. */
 function FactCard({ title, facts }: { title: string; facts: [name: string, value: ReactNode][] }) {
   return (
     <Card withBorder component="section" aria-label={title} style={{ minWidth: 0 }}>
@@ -164,7 +164,7 @@ function FactCard({ title, facts }: { title: string; facts: [name: string, value
 
 const nodeRoles = { all: 'API and sending', api: 'API', worker: 'Sending' } as const;
 
-/** Every process of the installation that was heard of within a day. */
+/** The processes of the installation that reported within a day. */
 function NodeTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
   return (
     <section>
@@ -236,7 +236,7 @@ const retainedKinds: Record<RetainedKind, { name: string; setting: string; table
   apiLog: { name: 'API log', setting: 'CARILLON_KEEP_API_LOG_DAYS' },
 };
 
-/** What is kept for how long, and the days that are there of what goes by the day. */
+/** Retention periods, and the daily partitions. */
 function RetentionTable({ state: { retentionDays, database } }: { state: SystemState }) {
   return (
     <section>

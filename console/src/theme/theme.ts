@@ -1,7 +1,7 @@
 import { createTheme } from '@mantine/core';
 import type { CSSVariablesResolver, MantineColorsTuple } from '@mantine/core';
 
-/** The one accent. Shade 7 on white and white on it are 7.9 : 1, shade 3 on the dark page 7.6 : 1. */
+/** The accent colour. Shade 7 has a contrast of 7.9 : 1 with white, and shade 3 of 7.6 : 1 with the dark page. */
 const accent: MantineColorsTuple = [
   '#eef2ff',
   '#e0e7ff',
@@ -15,7 +15,7 @@ const accent: MantineColorsTuple = [
   '#312e81',
 ];
 
-/** Greys with a little of the accent's blue; those of the kit are brown beside it. */
+/** Greys with some of the accent's blue. The default greys look brown next to it. */
 const gray: MantineColorsTuple = [
   '#f8f9fb',
   '#f1f3f6',
@@ -41,7 +41,7 @@ const dark: MantineColorsTuple = [
   '#0b0f15',
 ];
 
-/** Each platform's own first; what is left of them has Noto or Liberation, before whatever its configuration falls back to. */
+/** Each platform's own font first. Noto and Liberation come before the fallback of a Linux without configuration. */
 const fontFamily =
   "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Ubuntu, Cantarell, 'Noto Sans', 'Liberation Sans', Arial, sans-serif";
 const fontFamilyMonospace =
@@ -49,7 +49,7 @@ const fontFamilyMonospace =
 
 const heading = (fontSize: string, lineHeight: string) => ({ fontSize, lineHeight, fontWeight: '600' });
 
-/** Sizes 12, 13, 14, 16, 20 and 28, weights 400, 500 and 600, distances of four pixels. */
+/** Sizes 12, 13, 14, 16, 20 and 28; weights 400, 500 and 600; distances in steps of four pixels. */
 export const theme = createTheme({
   autoContrast: true,
   colors: { accent, gray, dark },
@@ -57,7 +57,7 @@ export const theme = createTheme({
   primaryShade: { light: 7, dark: 6 },
   defaultRadius: 'md',
   cursorType: 'pointer',
-  // WCAG 2.3.3: who asks the system for less motion gets none of the kit's own.
+  // WCAG 2.3.3: disables the library's motion for users who prefer reduced motion.
   respectReducedMotion: true,
   fontFamily,
   fontFamilyMonospace,
@@ -94,7 +94,7 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { transitionProps: { duration: 0 } } },
     Menu: { defaultProps: { shadow: 'md' } },
     Popover: { defaultProps: { shadow: 'md' } },
-    // Labels name what is asked for; the values are what is read.
+    // Labels are less prominent than values.
     InputWrapper: {
       styles: {
         label: { fontSize: '13px', fontWeight: 500, marginBottom: 4 },
@@ -109,8 +109,8 @@ export const theme = createTheme({
 });
 
 /**
- * Three tones of text, and a page that its cards stand out of; each pair is 4.5 : 1 or more (WCAG 2.2 AA). What is read by its
- * length or place alone, the mark of a tab or a bar, is 3 : 1 on a card (WCAG 1.4.11).
+ * Three tones of text, and cards that differ from the page. Each pair has a contrast of at least 4.5 : 1 (WCAG 2.2 AA).
+ * Marks that are read by length or place, such as tabs and bars, have 3 : 1 on a card (WCAG 1.4.11).
  */
 export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
   variables: {},

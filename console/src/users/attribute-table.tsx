@@ -15,7 +15,7 @@ const anywhere = { overflowWrap: 'anywhere' } as const;
 
 type AttributeTableProps = { workspaceId: string; user: User; onChanged: () => Promise<unknown> };
 
-/** What is known of a person, by name; those who may change people change it here, with its type. */
+/** The attributes of a user, by name. Users with the permission edit them with their type. */
 export function AttributeTable({ workspaceId, user: { id, attributes }, onChanged }: AttributeTableProps) {
   const mayChange = useMay('people.write');
   const [edited, edit] = useState<{ name: string; value: unknown }>();
@@ -166,7 +166,7 @@ function AttributeForm({ edited, onLeave, onSave }: AttributeFormProps) {
   );
 }
 
-/** Types of values as the data API knows them (a moment is a text in ISO 8601). */
+/** Types of values in the data API. A date is text in ISO 8601. */
 const valueKinds = {
   text: 'Text',
   number: 'Number',
@@ -185,7 +185,7 @@ function showValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What a person typed, as a value of a type; what it may hold is the server's to say. */
+/** Converts the typed text to a value of the type. The server validates it. */
 function parseValue(typed: string, kind: ValueKind): { value: unknown } | { fault: string } {
   switch (kind) {
     case 'text':

@@ -24,7 +24,7 @@ import { UserTimeline } from './user-timeline.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people/$userId');
 
-/** Everything about one person. */
+/** A user's devices, messages, attributes and timeline. */
 export function UserPage() {
   const { id: workspaceId } = useWorkspace();
   const { userId: id } = route.useParams();
@@ -102,7 +102,7 @@ function ShownTab({ user, onChanged }: UserProps) {
   }
 }
 
-/** An erasure that waits can be taken back. One that has begun is shown no more: the user is not there. */
+/** A scheduled erasure, which can be cancelled. After the start the user no longer exists. */
 function KeepButton({ user: { id, customerId }, onChanged }: UserProps) {
   const { id: workspaceId } = useWorkspace();
   return (
@@ -120,7 +120,7 @@ function KeepButton({ user: { id, customerId }, onChanged }: UserProps) {
   );
 }
 
-/** Tests of campaigns are offered to be sent to those who are marked. */
+/** Marks the user for tests, so that the composer offers the user. */
 function TestMark({ user: { id, isTest }, onChanged }: UserProps) {
   const { id: workspaceId } = useWorkspace();
   const mark = useMutation({
@@ -239,7 +239,7 @@ function Segments({ segments }: { segments: User['segments'] }) {
   );
 }
 
-/** The parts of a user's page. The campaign that was asked about stays chosen when another part is looked at. */
+/** The tabs of a user. The explained campaign stays when the user opens another tab. */
 function UserTabLinks() {
   const { workspaceId, userId } = route.useParams();
   const { tab: current = 'summary', ...rest } = route.useSearch();

@@ -24,7 +24,7 @@ type DeviceTableProps = {
   onChanged: () => Promise<unknown>;
 };
 
-/** A person's devices, and whether their tokens take messages. */
+/** A user's devices and the state of their tokens. */
 export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceTableProps) {
   const mayChange = useMay('people.write');
   return (
@@ -154,7 +154,7 @@ const doneWords: Record<DeviceAction, string> = {
   remove: 'removed',
 };
 
-/** What takes a change back. A device that was removed comes again when its app registers it. */
+/** The reverse action. A removed device returns when its app registers it. */
 const opposites: Partial<Record<DeviceAction, DeviceAction>> = {
   block: 'unblock',
   unblock: 'block',
@@ -162,7 +162,7 @@ const opposites: Partial<Record<DeviceAction, DeviceAction>> = {
   'opt-in': 'opt-out',
 };
 
-/** What can be made of a device in its state. */
+/** The actions that a device's state allows. */
 function DeviceActions({ workspaceId, userId, device, onChanged }: DeviceActionsProps) {
   return (
     <Group gap="xs" wrap="nowrap">
@@ -211,7 +211,7 @@ function actionsOfState(state: UserDevice['state']): DeviceAction[] {
   }
 }
 
-/** A platform, and a provider where it is not the usual one. */
+/** The platform, with the provider if it is not the default. */
 const addedKinds = [
   { value: 'ANDROID', label: 'Android (FCM token)' },
   { value: 'ANDROID hms', label: 'Android (Huawei token)' },
@@ -223,7 +223,7 @@ const addedKinds = [
 
 type AddDeviceFormProps = { workspaceId: string; userId: string; onAdded: () => Promise<unknown>; onLeave: () => void };
 
-/** A device for tests, such as the phone on the desk: the same registration that an app sends. */
+/** Adds a device for tests, by the registration that an app sends. */
 function AddDeviceForm({ workspaceId, userId: id, onAdded, onLeave }: AddDeviceFormProps) {
   const add = useMutation({
     mutationFn: async (device: { deviceId: string; attributes: Record<string, unknown> }) => {

@@ -12,7 +12,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 
 const route = getRouteApi('/w/$workspaceId/people/$userId');
 
-/** Answers the question support is asked, by what decided in each sending of a campaign. */
+/** Explains for each run why a user got a campaign or not. */
 export function DidTheyGetIt({ customerId }: { customerId: string }) {
   const { id: workspaceId } = useWorkspace();
   const { campaign = '' } = route.useSearch();

@@ -18,7 +18,7 @@ import { SuspectedDevices, suspectedDevicesQuery } from './suspected-devices.tsx
 
 const route = getRouteApi('/w/$workspaceId/people');
 
-/** Users, found one by one, and the devices among all of them that need a look. */
+/** Finds users, and lists suspected devices. */
 export function UsersPage() {
   const { view } = route.useSearch();
   return (
@@ -30,7 +30,7 @@ export function UsersPage() {
   );
 }
 
-/** Finds a person by whatever is at hand. The address holds the word. */
+/** Finds a user by id, token or attribute. The address holds the search. */
 function UserSearch() {
   const { id: workspaceId } = useWorkspace();
   const { q = '' } = route.useSearch();
@@ -152,7 +152,7 @@ function NoResults({ q }: { q: string }) {
   );
 }
 
-/** The search for one user, and the devices of all users that are suspected: "Suspected devices: 3". */
+/** Tabs: the search, and the suspected devices of all users with their number. */
 function UserListTabs() {
   const { workspaceId } = route.useParams();
   const { view } = route.useSearch();
@@ -175,7 +175,7 @@ function UserListTabs() {
   );
 }
 
-/** Makes a person by hand, for tests; the page of that person opens. */
+/** Creates a user for tests and opens the user's page. */
 function AddUserForm({ workspaceId, onLeave }: { workspaceId: string; onLeave: () => void }) {
   const navigate = useNavigate();
   const add = useMutation({
@@ -205,7 +205,7 @@ function AddUserForm({ workspaceId, onLeave }: { workspaceId: string; onLeave: (
   );
 }
 
-/** Whom tests of campaigns are sent to. */
+/** The users who receive tests of campaigns. */
 function TestUsers({ workspaceId }: { workspaceId: string }) {
   const marked = useQuery({
     queryKey: ['test-people', workspaceId],

@@ -4,8 +4,8 @@ import type { TimelinePage } from '../api/generated/users.ts';
 export type TimelinePages = InfiniteData<TimelinePage, string | null>;
 
 /**
- * What was loaded of a timeline with its newest page as it is now. Older pages stay, and where they begin is found by the last
- * entry of the newest one; when so much happened that it is unknown, they are loaded again when they are asked for.
+ * Merges the refetched newest page of a timeline into the loaded pages. The last entry of the newest page shows where
+ * the older pages begin. If too much happened to find it, the older pages are dropped and loaded again on request.
  */
 export function mergeNewest({ pages, pageParams }: TimelinePages, newest: TimelinePage): TimelinePages {
   const last = newest.entries.at(-1)?.key;
@@ -18,7 +18,7 @@ export function mergeNewest({ pages, pageParams }: TimelinePages, newest: Timeli
     entries: entries.slice(index === 0 ? from : 0).filter(({ key }) => !isNewest.has(key)),
     next,
   }));
-  // The rest of the page in which the newest one ends; where nothing is left of it, its next page follows at once.
+  // The rest of the page in which the newest one ends. If nothing is left, the next page follows.
   const kept = older.map((page, index) => ({ page, param: index === 0 ? newest.next : pageParams[at + index]! }));
   const [rest, ...others] = kept;
   const following = rest!.page.entries.length > 0 ? kept : others;

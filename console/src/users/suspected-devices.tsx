@@ -19,7 +19,7 @@ import { sendsOf } from './suspicion-note.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people');
 
-/** Devices whose messages fail like those of a dead address, with the way to keep one of them. */
+/** Devices whose messages fail like those with dead tokens, with an action that keeps a device. */
 export function SuspectedDevices() {
   const { workspaceId } = route.useParams();
   const { after } = route.useSearch();
@@ -56,7 +56,7 @@ export function SuspectedDevices() {
   );
 }
 
-/** What becomes of them, and what a person can do. The numbers are the server's. */
+/** Explains what happens to suspected devices and what a user can do. The server supplies the numbers. */
 function Rule({ device }: { device: SuspectedDevice | undefined }) {
   if (!device) return <Text size="sm">No device of this page is suspected any more.</Text>;
   const { leavesAfterSends, leavesAfterHours } = device.suspicion;
@@ -154,7 +154,7 @@ function KeepButton({ device: { id, userId, customerId, deviceId, suspicion } }:
   );
 }
 
-/** A page of suspected devices; the newest one also says how many there are. */
+/** A page of suspected devices. The newest one has the total. */
 export const suspectedDevicesQuery = ({ workspaceId, after }: { workspaceId: string; after?: string | undefined }) =>
   queryOptions({
     queryKey: ['suspected-devices', workspaceId, after],

@@ -21,7 +21,7 @@ export function SuspicionNote({ suspicion }: { suspicion: DeviceSuspicion }) {
   );
 }
 
-/** "2 of 3 sends"; a device that has left may have failed more often. */
+/** Formats "2 of 3 sends". A device that has left may have failed more often. */
 export function sendsOf({ sends, leavesAfterSends, hasLeft }: DeviceSuspicion): string {
   return hasLeft ? `${sends} sends` : `${sends} of ${leavesAfterSends} sends`;
 }

@@ -1,13 +1,13 @@
 import { textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
-/** What the address of the list of users says. */
+/** The search parameters of the list of users. */
 export type UserListSearch = {
-  /** The word that is looked for. */
+  /** The search. */
   q?: string;
-  /** Undefined: the search. */
+  /** Undefined for the search. */
   view?: 'suspected';
-  /** Of suspected devices: where the page begins. */
+  /** The start of the page of suspected devices. */
   after?: string;
 };
 
@@ -17,7 +17,7 @@ export function readUserListSearch(search: AddressSearch): UserListSearch {
   return q === undefined ? {} : { q };
 }
 
-/** Parts of what is known of a user, in the order in which they are asked for. */
+/** The tabs of a user, in their order. */
 export const userTabs = {
   summary: 'Summary',
   messages: 'Messages',
@@ -26,11 +26,11 @@ export const userTabs = {
 } as const;
 export type UserTab = keyof typeof userTabs;
 
-/** What the address of a user says. */
+/** The search parameters of a user. */
 export type UserSearch = {
-  /** Undefined: the summary. */
+  /** Undefined for the summary. */
   tab?: Exclude<UserTab, 'summary'>;
-  /** Of the summary: the campaign that it is explained for. */
+  /** The campaign that the summary explains. */
   campaign?: string;
 };
 

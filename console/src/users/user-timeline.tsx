@@ -38,12 +38,12 @@ const changes: Record<string, string> = {
   'person.device-remove': 'device removed',
 };
 
-// A page costs the server the same wherever it is, and one page is asked for, by those who see it.
+// The cost of a page does not depend on its position, and only visible pages are requested.
 const lookMilliseconds = 3000;
 
 type TimelineOf = { workspaceId: string; userId: string };
 
-/** What the person did, what was sent, what devices reported and what was changed here, newest first. */
+/** The user's events, messages, device reports and console changes, newest first. */
 export function UserTimeline({ workspaceId, userId }: TimelineOf) {
   const pages = useTimeline({ workspaceId, userId });
   return (
@@ -84,7 +84,7 @@ export function UserTimeline({ workspaceId, userId }: TimelineOf) {
   );
 }
 
-/** The pages that were asked for, of which the newest is looked at again while the page is visible. */
+/** The loaded pages. The newest is refetched while the page is visible. */
 function useTimeline({ workspaceId, userId: id }: TimelineOf) {
   const queries = useQueryClient();
   const queryKey = ['person', workspaceId, id, 'timeline'];
@@ -102,7 +102,7 @@ function useTimeline({ workspaceId, userId: id }: TimelineOf) {
       queries.setQueryData<TimelinePages>(queryKey, (loaded) => loaded && mergeNewest(loaded, newest));
       return null;
     },
-    // What was just loaded is not asked for at once.
+    // A page that was just loaded is not refetched at once.
     initialData: null,
     staleTime: lookMilliseconds,
     refetchInterval: lookMilliseconds,

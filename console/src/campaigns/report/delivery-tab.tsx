@@ -30,7 +30,7 @@ type DeliveryTabProps = {
   results: UseQueryResult<CampaignResults>;
 };
 
-/** What became of each device's message, and why. */
+/** The outcomes of messages per device, with reasons. */
 export function DeliveryTab({ progress, platforms, results }: DeliveryTabProps) {
   return (
     <Stack gap="lg">
@@ -61,7 +61,7 @@ export function DeliveryTab({ progress, platforms, results }: DeliveryTabProps) 
   );
 }
 
-/** Why devices were not reached, in the provider's words, and what to do about it. */
+/** Errors by the provider's code, with advice. */
 function Failures({ results }: { results: CampaignResults }) {
   const { failures } = results;
   return (
@@ -120,7 +120,7 @@ function Failures({ results }: { results: CampaignResults }) {
   );
 }
 
-/** What is not in the table: nothing tried, what waits, or that all is well. */
+/** A sentence instead of an empty table: nothing was tried, messages wait, or there were no errors. */
 function WaitingOrDone({ results: { accepted, waiting, failures } }: { results: CampaignResults }) {
   if (waiting.length > 0) return <WaitingNote waiting={waiting} />;
   if (failures.length > 0) return null;
@@ -129,7 +129,7 @@ function WaitingOrDone({ results: { accepted, waiting, failures } }: { results: 
   );
 }
 
-/** Who waits, for what, and until when. */
+/** Messages that wait, with the reason and the end of the wait. */
 export function WaitingNote({ waiting }: Pick<CampaignResults, 'waiting'>) {
   if (waiting.length === 0) return null;
   return (

@@ -7,7 +7,7 @@ const ownTimes: Record<string, string> = {
   SEND_IN_BTS: ', then at the hour at which each person opens messages',
 };
 
-/** When a campaign is sent, of the body of V5 that makes it: "Every 2 days at 10:00 (Asia/Kolkata), until 31 Dec 2026". */
+/** Describes the schedule of a V5 body: "Every 2 days at 10:00 (Asia/Kolkata), until 31 Dec 2026". */
 export function describeSchedule(body: Members): string {
   const details = members(body.scheduling_details);
   switch (body.campaign_delivery_type) {
@@ -76,7 +76,7 @@ function dateAndTime(local: string): string {
   return `${dateOf(local)} at ${timeOf(local)}`;
 }
 
-/** Local times are told as they were written: their zone is beside them. */
+/** Local times are shown as they were entered, with their zone. */
 function dateOf(local: string): string {
   const day = local.slice(0, 10);
   const at = new Date(`${day}T00:00:00Z`);

@@ -12,7 +12,7 @@ const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 
 type MessageTabProps = { record: Record<string, unknown>; isRecurring: boolean };
 
-/** What people got: on each platform, and of several contents each. */
+/** The message on each platform, and its variations and locales. */
 export function MessageTab({ record, isRecurring }: MessageTabProps) {
   const messages = sentMessages(record);
   const search = route.useSearch();
@@ -42,7 +42,7 @@ export function MessageTab({ record, isRecurring }: MessageTabProps) {
 
 type ContentChoiceProps = { messages: readonly SentMessage[]; shown: SentMessage };
 
-/** Whose words are shown, where not all people get the same. */
+/** Chooses the variation or locale that is shown, if there are several. */
 function ContentChoice({ messages, shown }: ContentChoiceProps) {
   const { locale: _locale, variation: _variation, ...search } = route.useSearch();
   const navigate = route.useNavigate();

@@ -8,7 +8,7 @@ import type { ReportTab, ReportSearch } from './report-search.ts';
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 
-/** The parts of a report. What was chosen in one stays chosen when another is looked at. */
+/** The tabs of a report. A choice made in one tab stays when the user opens another. */
 export function ReportTabLinks({ tabs }: { tabs: readonly ReportTab[] }) {
   const { workspaceId, campaignId } = route.useParams();
   const { tab: current = 'summary', ...rest } = route.useSearch();
@@ -32,12 +32,12 @@ export function ReportTabLinks({ tabs }: { tabs: readonly ReportTab[] }) {
 
 type DeliveryCountProps = { count: number; of: { platform?: string; outcome?: string; code?: string } };
 
-/** A number of devices that leads to their rows in the delivery log, for whoever may see whose they are. */
+/** A number of devices, linked to their rows in the delivery log for users who may see them. */
 export function DeliveryCount({ count, of: { code, ...of } }: DeliveryCountProps) {
   const { workspaceId, campaignId } = route.useParams();
   const maySee = useMay('people.read');
   if (count === 0 || !maySee) return countText(count);
-  // Where the provider gave no word the outcome stands for it, and no row has that as its code.
+  // Without a provider's code the outcome is shown instead, and no row has it as its code.
   const search = { campaign: campaignId, ...of, ...(code !== undefined && code !== of.outcome && { code }) };
   return (
     <RouteLink to="/w/$workspaceId/deliveries" params={{ workspaceId }} search={search}>
@@ -48,7 +48,7 @@ export function DeliveryCount({ count, of: { code, ...of } }: DeliveryCountProps
 
 type ReportCountProps = { count: number; of: Pick<ReportSearch, 'kind' | 'platform'> };
 
-/** A number of devices that saw or clicked it, which leads to them, for whoever may see whose they are. */
+/** A number of devices that saw or clicked the campaign, linked to them for users who may see them. */
 export function ReportCount({ count, of }: ReportCountProps) {
   const { workspaceId, campaignId } = route.useParams();
   const { kind: _kind, platform: _platform, after: _after, ...search } = route.useSearch();
@@ -66,7 +66,7 @@ export function ReportCount({ count, of }: ReportCountProps) {
   );
 }
 
-/** Whom a campaign is for, a segment by its name. */
+/** The campaign's audience, with a segment by its name. */
 export function CampaignAudience({ campaign }: Pick<CampaignReport, 'campaign'>) {
   const { workspaceId } = route.useParams();
   if (campaign.audience === 'ALL_USERS') return 'All people';

@@ -5,7 +5,7 @@ import type { AddressSearch } from '../../shell/address-search.ts';
 
 type Platform = keyof typeof platformNames;
 
-/** Parts of a report, in the order in which they are looked at. */
+/** The tabs of a report, in their order. */
 export const reportTabs = {
   summary: 'Summary',
   message: 'Message',
@@ -17,26 +17,26 @@ export const reportTabs = {
 } as const;
 export type ReportTab = keyof typeof reportTabs;
 
-/** What the address of a report says. */
+/** The search parameters of a report. */
 export type ReportSearch = {
-  /** Undefined: the summary. */
+  /** Undefined for the summary. */
   tab?: ReportTab;
-  /** After what an event counts; undefined: after an accepted message. */
+  /** The event after which conversions count; undefined for an accepted message. */
   attribution?: Attribution;
-  /** The campaign that it is compared with. */
+  /** The campaign to compare with. */
   with?: string;
-  /** Of the message: whose words are shown. */
+  /** The variation or locale that the message tab shows. */
   locale?: string;
   variation?: string;
-  /** Of the runs. */
+  /** The page of runs. */
   page?: number;
-  /** Of those who saw or clicked it: which of both, where, and from where on. */
+  /** Filters and page of the devices that saw or clicked the campaign. */
   kind?: 'IMPRESSION' | 'CLICK';
   platform?: Platform;
   after?: string;
 };
 
-/** What counts an event as a conversion, as a sentence goes on: "Conversions: after …". */
+/** The starting event of conversions, as the end of "Conversions: after …". */
 export const attributionWords: Record<Attribution, string> = {
   TOTAL_CONVERSIONS: 'After the message',
   CLICK_CONVERSIONS: 'After the message, if it was clicked',

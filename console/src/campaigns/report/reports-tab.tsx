@@ -16,7 +16,7 @@ const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 
 type ReportsTabProps = { platforms: readonly (keyof typeof platformNames)[] };
 
-/** Whose phones showed it, and who clicked. */
+/** Devices that showed the message, and users who clicked it. */
 export function ReportsTab({ platforms }: ReportsTabProps) {
   const { workspaceId, campaignId: id } = route.useParams();
   const { kind = 'CLICK', platform, after, ...others } = route.useSearch();

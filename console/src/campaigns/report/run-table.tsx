@@ -12,7 +12,7 @@ import { countText, percentText, shareOf } from './figures.ts';
 type RunTableProps = { runs: CampaignRuns; page: number; onPage: (page: number) => void };
 type Run = CampaignRuns['runs'][number];
 
-/** The sendings of a campaign, of a recurring one one for each occurrence; of one that failed or was missed the reason. */
+/** The runs of a campaign, with the reason of each that failed or was missed. */
 export function RunTable({ runs: { runs, total, perPage }, page, onPage }: RunTableProps) {
   const pages = Math.max(1, Math.ceil(total / perPage));
   if (total === 0)

@@ -1,17 +1,17 @@
 type Members = Record<string, unknown>;
 export type MessagePlatform = 'ANDROID' | 'IOS' | 'WEB';
 
-/** The words of one platform, as a campaign record of V5 has them. */
+/** The texts of one platform, as a V5 campaign record has them. */
 export type PlatformMessage = { platform: MessagePlatform; content: Members };
 
-/** What some of the people got; null where there is one for all. */
+/** The locale or variation; null if there is only one content. */
 export type SentMessage = { locale: string | null; variation: number | null; platforms: PlatformMessage[] };
 
-/** Every message that a campaign has: one, or one for each locale and variation. */
+/** Returns every message of a campaign: one, or one per locale and variation. */
 export function sentMessages(record: Members): SentMessage[] {
   const content = members(members(record.campaign_content).content);
   if (content.push !== undefined) return ofPush(members(content.push));
-  // The default first; the names of others come as the database keeps them.
+  // The default is first. The database determines the order of the others.
   const byLocale = Object.entries(content).toSorted(([one], [other]) => rankOf(one) - rankOf(other));
   return byLocale.flatMap(([locale, variations]) =>
     Object.entries(members(variations)).map(([name, variation]) => ({
@@ -26,7 +26,7 @@ function rankOf(locale: string): number {
   return locale === 'default' ? 0 : 1;
 }
 
-/** A push may have texts of its own for some languages, which stand in the places of the others. */
+/** Returns the messages of a push: one with its own texts, and one per language with the texts of that language. */
 function ofPush(push: Members): SentMessage[] {
   const platforms = platformsOf(push);
   const locales = Object.entries(members(push.locales));
@@ -65,7 +65,7 @@ export function members(value: unknown): Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 }
 
-/** `German (de)`. */
+/** Formats a language as `German (de)`. */
 export function localeText(locale: string | null): string {
   if (locale === null || locale === 'default') return 'Default language';
   const name = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }).of(locale);

@@ -16,7 +16,7 @@ import { members } from './sent-messages.ts';
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 
-/** How it was set up, its versions, the call behind it, and its ids at the end. */
+/** The campaign's settings, its versions, the API call that creates it, and its ids. */
 export function SettingsTab({ report: { campaign, request, versions } }: { report: CampaignReport }) {
   const { workspaceId } = route.useParams();
   const facts: Fact[] = [
@@ -96,7 +96,7 @@ function Versions({ versions }: Pick<CampaignReport, 'versions'>) {
 
 type Members = Record<string, unknown>;
 
-/** How it is delivered and what counts as success, of the body of V5: name and words, those alone that are set. */
+/** Describes delivery and goals of a V5 body. Settings that are not set are left out. */
 function describeControls(body: Members): [string, string][] {
   const controls = members(body.delivery_controls);
   const limit = members(body.campaign_audience_limit);

@@ -5,18 +5,18 @@ import type { CampaignProgress } from '../../api/generated/campaign-answers.ts';
 import type { Attribution } from '../../api/generated/campaign-figures.ts';
 import { consoleClient } from '../../console.ts';
 
-// These are read from what is stored of each run, not from what moves.
+// These figures come from the stored data of each run, not from live counters.
 const slowMilliseconds = 5000;
 
 type FiguresQuery = {
   workspaceId: string;
   id: string;
   attribution: Attribution | undefined;
-  /** `moving` while it is sent: it is asked again and again. */
+  /** `moving` while the campaign is sent: the figures are refetched regularly. */
   state: 'unknown' | 'moving' | 'ended';
 };
 
-/** What the statistics say of a campaign. */
+/** Returns the campaign's statistics. */
 export function useFigures({ workspaceId, id, attribution = 'TOTAL_CONVERSIONS', state }: FiguresQuery) {
   return useQuery({
     queryKey: ['campaign-figures', workspaceId, id, attribution, state],
@@ -30,7 +30,7 @@ type CampaignKey = { workspaceId: string; id: string };
 
 const progressKey = ({ workspaceId, id }: CampaignKey) => ['campaign-progress', workspaceId, id];
 
-/** The numbers of a campaign, live: the server says each change. */
+/** Returns the campaign's live numbers. The server pushes each change. */
 export function useProgress({ workspaceId, id }: CampaignKey) {
   const queries = useQueryClient();
   const progress = useQuery({
@@ -38,9 +38,9 @@ export function useProgress({ workspaceId, id }: CampaignKey) {
     queryFn: () => consoleClient.campaigns.readProgress({ workspaceId, id }),
     staleTime: Infinity,
   });
-  // A campaign that has ended is followed again when something starts it.
+  // Follows an ended campaign again after a user restarts it.
   const isOver = progress.data !== undefined && isEnded(progress.data);
-  // A browser has six connections to one server for all its tabs; one that nobody looks at lets go of its own.
+  // A browser opens at most six connections to a server for all tabs, so a hidden tab closes its connection.
   const isSeen = useDocumentVisibility() === 'visible';
   useEffect(() => {
     if (isOver || !isSeen) return;

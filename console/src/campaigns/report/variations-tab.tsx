@@ -22,7 +22,7 @@ import { localeText } from './sent-messages.ts';
 
 type VariationsTabProps = { figures: CampaignFigures; status: string };
 
-/** What each variation, locale and control group came to, and whether that is more than chance. */
+/** Results of each variation, locale and control group, with their significance. */
 export function VariationsTab({ figures, status }: VariationsTabProps) {
   const variations = figures.contents.filter(({ variation, locale }) => variation !== null && locale === null);
   const locales = figures.contents.filter(({ variation, locale }) => variation === null && locale !== null);
@@ -133,7 +133,7 @@ const groupNames = {
 
 type GroupRow = PlatformFigures['groups'][number] & Pick<PlatformFigures, 'platform' | 'uplifts'>;
 
-/** Who was kept out to compare with, and how much more often a goal was reached with the message. */
+/** The control groups, and how much the message changed each goal. */
 function ControlGroups({ platforms }: { platforms: readonly PlatformFigures[] }) {
   const rows = platforms.flatMap(({ platform, groups, uplifts }): GroupRow[] =>
     groups.map((group) => ({ ...group, platform, uplifts: group.group === null ? uplifts : [] })),
@@ -201,12 +201,12 @@ function Uplift({ uplift: { percent, low, high } }: { uplift: PlatformFigures['u
 }
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
-// Those in which somebody is still to be sent to.
+// Statuses in which some users have not received the campaign yet.
 const openStates = ['SCHEDULED', 'SENDING', 'ACTIVE', 'PAUSED'];
 
 type LeadersProps = { figures: CampaignFigures; status: string };
 
-/** Which variation is the best; none is called so while the figures do not say it with 95 %. */
+/** The best variation. No variation is named before the result is significant at 95 %. */
 function Leaders({ figures: { leaders, winner, all }, status }: LeadersProps) {
   const mayName = useMay('campaigns.write') && openStates.includes(status) && !winner.isLearned;
   const best = leaders.filter(({ isBest }) => isBest);

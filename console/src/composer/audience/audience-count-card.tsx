@@ -17,7 +17,7 @@ import { filterFault } from './filter-audience.tsx';
 
 const number = (count: number) => count.toLocaleString('en');
 
-/** How many people it is for, how many of them have a device that takes it, and what is in the way of the others. */
+/** Counts the users of the audience, those with a reachable device, and the reasons for the rest. */
 export function AudienceCountCard() {
   const count = useAudienceCount();
   return (
@@ -74,7 +74,7 @@ function Counted({ count }: { count: AudienceCount }) {
   );
 }
 
-/** What is wrong with filters has a place among them. */
+/** Describes a fault. A fault of filters begins with the name of its condition. */
 function faultText(fault: CampaignFault): string {
   const inFilters = filterFault(fault);
   return inFilters === undefined ? sentence(fault.issue) : `${placeText(inFilters)}${inFilters.words}.`;
@@ -164,10 +164,10 @@ function Reasons({ count, chosen }: CountedProps) {
 }
 
 const settleMilliseconds = 400;
-// Counting is the dearest question of these; people come and go slower.
+// The count is the most expensive of these requests, and the audience changes slowly.
 const freshMilliseconds = 30_000;
 
-/** Whom the campaign would reach now: counted anew when audience or platforms change. */
+/** Counts the users that the campaign would reach now. Repeats the count after a change of audience or platforms. */
 export function useAudienceCount() {
   const { id: workspaceId } = useWorkspace();
   const { body } = useCampaignForm();
@@ -187,7 +187,7 @@ export function useAudienceCount() {
   });
 }
 
-/** Devices of chosen platforms that take messages, and the people who have them. */
+/** The devices of the chosen platforms that accept messages, and their users. */
 export function reachOf(count: Extract<AudienceCount, { state: 'COUNTED' }>, platforms: readonly string[]) {
   const users = count.users.reduce((sum, row) => sum + row.users, 0);
   const reached = count.users.find(({ reach }) => reach === 'REACHED')?.users ?? 0;

@@ -26,10 +26,10 @@ import { SegmentPicker } from './segment-picker.tsx';
 
 const included = 'segmentation_details.included_filters';
 
-/** Who gets it: name and platforms, people, and how many they are. */
+/** The audience step: name, platforms, audience and its size. */
 export function AudienceStep() {
   const { existing } = useCampaignForm();
-  // Fact 6.3: whom a live campaign is for stays.
+  // Fact 6.3: the audience of a live campaign cannot change.
   const isLive = existing !== undefined && !['DRAFT', 'SCHEDULED'].includes(existing.status);
   return (
     <Grid gap="lg">
@@ -97,11 +97,11 @@ function Recipients() {
   const { body, write } = useCampaignForm();
   const found = audienceKind(body);
   const [chosen, setChosen] = useState(found);
-  // Nothing chosen yet reads as segments, and filters of segments or user ids alone as those.
+  // An empty audience counts as segments, and so do filters that contain only segments or user ids.
   const kind = (found === 'segments' && chosen === 'users') || chosen === 'filters' ? chosen : found;
   const choose = (next: AudienceKind) => {
     setChosen(next);
-    // The builder says who is left out too; elsewhere that are segments alone.
+    // The filter builder has its own exclusion. Elsewhere only segments can be excluded.
     const others = next !== 'filters' && excludedSegments(body) === undefined ? withoutSegments([]) : {};
     if (next === 'all') write({ ...ofEveryone(), ...others });
     if (next === 'segments') write({ ...ofSegments([], 'or'), ...others });
@@ -235,8 +235,8 @@ function TagsField() {
 }
 
 /**
- * Chooses the platforms. The server takes content of chosen ones alone; what was written for another comes back with
- * it, and a new one begins with the texts of the first.
+ * Chooses the platforms. The server accepts content of chosen platforms only. Content of a removed platform returns
+ * with it, and a new platform starts with the texts of the first one.
  */
 function usePlatforms(): (chosen: Platform[]) => void {
   const { body, write, setAside } = useCampaignForm();

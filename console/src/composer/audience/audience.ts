@@ -11,7 +11,7 @@ export type AudienceKind = 'all' | 'segments' | 'users' | 'filters';
 type Filter = { filter_type?: string; id?: string; name?: string; negate?: boolean } & Record<string, unknown>;
 type Tree = { filter_operator?: string; filters?: Filter[]; negate?: boolean };
 
-/** What an audience is of those that the composer writes; `filters` are all others. */
+/** The kinds of audience that the composer can edit. `filters` covers all others. */
 export function audienceKind(body: CampaignBody): AudienceKind {
   if (excludedSegments(body) === undefined) return 'filters';
   const tree = treeAt(body, 'included');
@@ -24,13 +24,13 @@ export function includedSegments(body: CampaignBody): ChosenSegment[] {
   return segmentsOf(treeAt(body, 'included')) ?? [];
 }
 
-/** Undefined: who is left out is said by other filters. */
+/** Returns the excluded segments; undefined if other filters exclude users. */
 export function excludedSegments(body: CampaignBody): ChosenSegment[] | undefined {
   const tree = treeAt(body, 'excluded');
   return tree === undefined ? [] : segmentsOf(tree, 'or');
 }
 
-/** `or`: people in any of the segments; `and`: people in all of them. */
+/** `or`: users in any of the segments; `and`: users in all of them. */
 export function includedOperator(body: CampaignBody): 'or' | 'and' {
   return treeAt(body, 'included')?.filter_operator === 'and' ? 'and' : 'or';
 }
@@ -39,7 +39,7 @@ export function namedUsers(body: CampaignBody): string[] {
   return usersOf(treeAt(body, 'included')) ?? [];
 }
 
-/** The changes that make an audience of people in segments, or in none of them yet. */
+/** Returns the changes that turn an audience into one of segments, even if none is chosen yet. */
 export function ofSegments(segments: ChosenSegment[], operator: 'or' | 'and'): Record<string, unknown> {
   return {
     [`${details}.is_all_user_campaign`]: undefined,
@@ -55,7 +55,7 @@ export function ofEveryone(): Record<string, unknown> {
   return { [`${details}.is_all_user_campaign`]: true, [`${details}.included_filters`]: undefined };
 }
 
-/** Ids are told apart by case, as everywhere but in filters that do not say so. */
+/** Returns the changes that make an audience of these user ids, which are case-sensitive. */
 export function ofUsers(customerIds: string[]): Record<string, unknown> {
   const filter = { filter_type: 'user_attributes', name: 'uid', data_type: 'string', operator: 'in' };
   const value = customerIds.map((id) => id.trim()).filter((id) => id !== '');
@@ -66,7 +66,10 @@ export function ofUsers(customerIds: string[]): Record<string, unknown> {
   };
 }
 
-/** Filters in the builder; undefined: everybody but those whom filters leave out, which the builder cannot say. */
+/**
+ * Returns the filters for the builder; undefined for an audience of all users except filtered ones, which the builder
+ * cannot edit.
+ */
 export function filtersOf(body: CampaignBody): BuiltTrees | undefined {
   const included = treeAt(body, 'included');
   if (included === undefined) return undefined;
@@ -82,7 +85,7 @@ export function ofFilters(trees: BuiltTrees): Record<string, unknown> {
   };
 }
 
-/** What the builder begins with. Whoever was left out by segments stays so. */
+/** Returns the builder's initial filters. Segments that were excluded stay excluded. */
 export function ofNewFilters(body: CampaignBody): Record<string, unknown> {
   return ofFilters({ included: newGroup(), excluded: treeAt(body, 'excluded') as FilterGroup | undefined });
 }
@@ -100,7 +103,7 @@ function treeOf(segments: ChosenSegment[], operator: 'or' | 'and') {
   };
 }
 
-/** The segments of a tree that holds nothing else; one alone may stand under either operator. */
+/** Returns the segments of a tree that contains nothing else. A single segment may be under either operator. */
 function segmentsOf(tree: Tree | undefined, operator?: 'or'): ChosenSegment[] | undefined {
   if (tree === undefined || tree.negate === true || !Array.isArray(tree.filters)) return undefined;
   if (operator !== undefined && tree.filters.length > 1 && tree.filter_operator !== operator) return undefined;

@@ -6,10 +6,10 @@ import type { FilterFault, BuiltTrees } from '../../segments/filter/filter-tree.
 import { useCampaignForm } from '../campaign-form.ts';
 import { ofFilters } from './audience.ts';
 
-/** The builder of filter segments, for one campaign alone: the filters are its own. */
+/** The builder of filter segments, for the filters of one campaign. */
 export function FilterAudience({ trees }: { trees: BuiltTrees }) {
   const { check, write, seen } = useCampaignForm();
-  // What is missing is told when somebody has left the step; the count says it before.
+  // Missing values are shown after the user has left the step. The count shows them earlier.
   const fault = seen.has('audience') ? (check?.faults ?? []).map(filterFault).find(Boolean) : undefined;
   return (
     <Stack gap="md">
@@ -28,7 +28,7 @@ export function FilterAudience({ trees }: { trees: BuiltTrees }) {
   );
 }
 
-/** A fault of filters by its place among them: `is no usable filter: filters[1].value is required`. */
+/** Finds the faults of filters by their path in the message: `is no usable filter: filters[1].value is required`. */
 export function filterFault({ field, issue }: CampaignFault): FilterFault | undefined {
   const tree = /^segmentation_details\.(included_filters|excluded_filters)$/.exec(field)?.[1];
   const reason = /^is no usable filter: (.*)$/s.exec(issue)?.[1];

@@ -10,9 +10,9 @@ import { useWorkspace } from '../../shell/workspace.ts';
 import type { ChosenSegment } from './audience.ts';
 
 type SegmentPickerProps = {
-  /** Before the names of the chosen ones. */
+  /** The text before the names of the chosen segments. */
   title: string;
-  /** On the button of each that may be chosen. */
+  /** The label of each segment's button. */
   verb: string;
   segments: ChosenSegment[];
   error: string | undefined;
@@ -21,14 +21,14 @@ type SegmentPickerProps = {
 
 const maxShown = 8;
 
-/** Segments that are chosen, and others to choose from, found by a part of their name. */
+/** The chosen segments, and a search by part of the name for more. */
 export function SegmentPicker({ title, verb, segments, error, onChanged }: SegmentPickerProps) {
   const { id: workspaceId } = useWorkspace();
   const [word, setWord] = useState('');
   const list = useQuery({
     queryKey: ['segments', workspaceId],
     queryFn: () => consoleClient.segments.list(workspaceId),
-    // A file that is still read becomes a segment that can be sent to.
+    // A campaign can use a segment whose file is still being processed.
     refetchInterval: 5000,
   });
   return (

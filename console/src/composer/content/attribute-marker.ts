@@ -1,12 +1,12 @@
 export type PickedAttribute = {
   source: 'UserAttribute' | 'BusinessEventAttribute';
-  /** As it is stored. */
+  /** The stored name. */
   name: string;
-  /** As it is shown, which templates take too. */
+  /** The displayed name, which templates accept too. */
   shown: string;
 };
 
-/** The standard attributes under the names that templates know them by (the same as domain/template/personalise.ts). */
+/** The standard attributes under their names in templates (the same as domain/template/personalise.ts). */
 export const standardNames: Record<string, string> = {
   u_n: 'Name',
   u_fn: 'First Name',
@@ -17,7 +17,7 @@ export const standardNames: Record<string, string> = {
   u_bd: 'Birthday',
 };
 
-/** What may be said of a person, the usual first; everybody has an id. */
+/** Attributes for templates, the most common first. Every user has an id. */
 export function attributeNames(stored: string[]): PickedAttribute[] {
   const standard = Object.keys(standardNames).filter((name) => stored.includes(name));
   const own = stored.filter((name) => standardNames[name] === undefined && name !== 'uid');
@@ -29,7 +29,7 @@ export function attributeNames(stored: string[]): PickedAttribute[] {
   ];
 }
 
-/** As templates write it; `otherwise` stands there for those without it. */
+/** Returns the template's marker. `otherwise` is the text for users without the attribute. */
 export function markerOf({ source, shown }: PickedAttribute, otherwise: string): string {
   const instead = otherwise.trim() === '' ? '' : ` | default(${quote(otherwise.trim())})`;
   return `{{ ${source}[${quote(shown)}]${instead} }}`;

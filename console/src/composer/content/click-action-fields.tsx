@@ -18,7 +18,7 @@ const values: Record<string, { label: string; placeholder: string }> = {
 
 type Pair = { key?: string; value?: string };
 
-/** What a click does in an app, and what it hands to it. */
+/** The action of a click in an app, and its data. */
 export function ClickActionFields({ base }: { base: string }) {
   const { body } = useCampaignForm();
   const at = (name: string) => `${base}.basic_details.${name}`;

@@ -12,7 +12,7 @@ import { AndroidFields, IosFields } from './platform-fields.tsx';
 import { ClickActionFields } from './click-action-fields.tsx';
 import { ShownTexts, TemplateField } from './template-field.tsx';
 
-/** What they see: texts, once for all or for each platform, and how each platform shows them. */
+/** The content step: texts for all platforms or for each, and the options of each platform. */
 export function ContentStep() {
   const { body } = useCampaignForm();
   const chosen = platformsOf(body);
@@ -93,7 +93,7 @@ function Texts({ chosen }: { chosen: Platform[] }) {
   );
 }
 
-/** They stay as they are, and can be changed by a program. */
+/** The composer does not change these contents; the API can. */
 function OtherContents({ names }: { names: readonly string[] }) {
   if (names.length === 0) return null;
   return (
@@ -132,7 +132,7 @@ function areShared(body: CampaignForm['body'], chosen: Platform[]): boolean {
   );
 }
 
-/** What somebody sees instead of whom too little is known for the texts above. */
+/** The fallback for users without the attributes that the texts need. */
 function FallbackFields({ platform }: { platform: Platform }) {
   const { body, write } = useCampaignForm();
   const base = platformPath(body, platform);
@@ -158,7 +158,7 @@ function FallbackFields({ platform }: { platform: Platform }) {
     </Stack>
   );
 
-  /** A browser's notification needs its addresses; the ones above serve, unless they are personal too. */
+  /** Returns the initial fallback. A web notification requires addresses, so it starts with those of the texts above. */
   function begun(): Record<string, unknown> {
     if (platform !== 'WEB') return newContent(platform);
     const of = (name: string) => readAt(body, `${base}.${name}`);
@@ -187,7 +187,7 @@ function WebFields() {
   );
 }
 
-/** What a notification of a browser cannot be without. */
+/** The fields that a web notification requires. */
 function WebAddressFields({ base }: { base: string }) {
   return (
     <>

@@ -17,7 +17,7 @@ type TemplateFieldProps = {
   isLong?: boolean;
 };
 
-/** A text that may be a template: what people are called, or anything else that is known of them, is put in by name. */
+/** A text that may be a template, with a menu that inserts attributes by name. */
 export function TemplateField({ isLong = false, ...props }: TemplateFieldProps) {
   const { body, write } = useCampaignForm();
   const id = useId();
@@ -29,7 +29,7 @@ export function TemplateField({ isLong = false, ...props }: TemplateFieldProps) 
     const until = input?.selectionEnd ?? from;
     const next = text.slice(0, from) + marker + text.slice(until);
     write(Object.fromEntries(paths.map((path) => [path, next])));
-    // Behind what was put in, so that writing goes on there.
+    // Puts the cursor behind the inserted text.
     requestAnimationFrame(() => {
       input?.focus();
       input?.setSelectionRange(from + marker.length, from + marker.length);
@@ -46,7 +46,7 @@ export function TemplateField({ isLong = false, ...props }: TemplateFieldProps) 
   );
 }
 
-/** Title and message, of one platform or of several at once. */
+/** Title and message, of one or several platforms. */
 export function ShownTexts({ paths }: { paths: string[] }) {
   const at = (name: string) => paths.map((path) => `${path}.basic_details.${name}`);
   return (
@@ -59,7 +59,7 @@ export function ShownTexts({ paths }: { paths: string[] }) {
 
 type AttributePickerProps = { label: string; onPicked: (marker: string) => void };
 
-/** Puts what is known of a person into a text, by the names that the people of this workspace have. */
+/** Inserts an attribute into a text, by the names that the workspace's users have. */
 function AttributePicker({ label, onPicked }: AttributePickerProps) {
   const [isOpen, open] = useState(false);
   return (

@@ -8,7 +8,7 @@ import { useWorkspace } from '../../shell/workspace.ts';
 import { sentBody } from '../campaign-body.ts';
 import { useCampaignForm } from '../campaign-form.ts';
 
-/** What the buttons below do, as calls of the API: the same bodies. */
+/** The API calls of the buttons below, with the same bodies. */
 export function CampaignCode({ change }: { change: CampaignBody | undefined }) {
   const { id: workspaceId } = useWorkspace();
   const { account } = useSession();
@@ -46,12 +46,12 @@ export function CampaignCode({ change }: { change: CampaignBody | undefined }) {
   );
 }
 
-/** What storing and sending a campaign is in calls of the API. */
+/** The API calls that store and send a campaign. */
 type CampaignCalls =
-  /** A draft is made or, where it is there, changed; then it is published. */
+  /** Creates or changes the draft, then publishes it. */
   | { kind: 'create'; body: CampaignBody }
   | { kind: 'change'; id: string; change: CampaignBody | undefined }
-  /** V5 changes drafts alone; what was published is changed by V1. */
+  /** V5 changes drafts only; V1 changes published campaigns. */
   | { kind: 'edit'; id: string; change: CampaignBody };
 
 type CodeRequest = {
@@ -73,7 +73,7 @@ type CodeOptions = { origin: string; workspaceId: string; calls: CampaignCalls }
 
 type Call = { method: 'POST' | 'PATCH'; path: string; body: unknown };
 
-/** The calls as commands for a shell; the key is the reader's own. */
+/** The calls as shell commands. The reader supplies the key. */
 function curlOfCampaign({ origin, workspaceId, calls }: CodeOptions): string {
   const curl = ({ method, path, body }: Call): string =>
     [
@@ -86,7 +86,7 @@ function curlOfCampaign({ origin, workspaceId, calls }: CodeOptions): string {
   const lines = [`KEY='a campaigns key'`];
   switch (calls.kind) {
     case 'create':
-      // The answer's own member `id` stands behind `data`; `response_id` does not match.
+      // The response has the id below `data`; the pattern does not match `response_id`.
       lines.push(
         `ID=$(${curl({ method: 'POST', path: '/v5/campaigns', body: calls.body })} \\`,
         `  | sed -E 's/.*"id": ?"([0-9a-f]{24})".*/\\1/')`,
@@ -105,7 +105,7 @@ function curlOfCampaign({ origin, workspaceId, calls }: CodeOptions): string {
   return lines.join('\n');
 }
 
-/** The calls in TypeScript, with the client package; undefined where it has none for it. */
+/** The calls in TypeScript with the client package; undefined if it does not support them. */
 function clientCodeOf({ origin, workspaceId, calls }: CodeOptions): string | undefined {
   const head = [
     `import { makeCarillonClient } from '@carillon/client';`,
@@ -136,7 +136,7 @@ function clientCodeOf({ origin, workspaceId, calls }: CodeOptions): string | und
   }
 }
 
-/** JSON is TypeScript; names that need no quotes have none. */
+/** Prints JSON as TypeScript, without quotes around names that do not need them. */
 function literal(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(/^( *)"([A-Za-z_][A-Za-z0-9_]*)":/gm, '$1$2:');
 }

@@ -17,7 +17,7 @@ import { formatDay, formatMinute } from '../../parts/text/format-time.ts';
 type Described = { step: Exclude<Step, 'review'>; sentences: string[] };
 type Counted = { users: number; reached: number; devices: number } | undefined;
 
-/** A campaign as one would tell it to a colleague. */
+/** Describes a campaign in sentences. */
 export function describeCampaign(form: CampaignForm, counted: Counted): Described[] {
   return [
     { step: 'audience', sentences: audienceSentences(form, counted) },

@@ -15,7 +15,7 @@ import { reachOf, useAudienceCount } from '../audience/audience-count-card.tsx';
 
 type ReviewStepProps = { change: CampaignBody | undefined; isChecking: boolean };
 
-/** Everything in sentences, what may surprise, and how to try it. */
+/** The review: the campaign in sentences, warnings, and a test. */
 export function ReviewStep({ change, isChecking }: ReviewStepProps) {
   return (
     <Grid gap="lg">
@@ -101,7 +101,7 @@ function List({ items }: { items: Shown[] }) {
   );
 }
 
-/** What the numbers warn of: nobody, or nobody with a device that takes it. */
+/** Warnings of the count: the audience is empty, or has no reachable device. */
 function useAudienceWarnings(): Shown[] {
   const { body } = useCampaignForm();
   const { data } = useAudienceCount();

@@ -14,10 +14,10 @@ import type { Platform } from '../campaign-body.ts';
 import { usePreviewedUser } from '../preview-user.tsx';
 
 const userId = 'USER_ATTRIBUTE_UNIQUE_ID';
-// What a test may name.
+// The identifiers that a test accepts.
 const maxUsers = 10;
 
-/** Sends what is written to named people at once: oneself, or whoever is marked as somebody to try things with. */
+/** Sends the campaign to named users at once, such as the author or users marked for tests. */
 export function TestSend() {
   const { id: workspaceId } = useWorkspace();
   const { body } = useCampaignForm();
@@ -97,7 +97,7 @@ export function TestSend() {
   );
 }
 
-/** Whom somebody marked as there to try things with, one press each. */
+/** Users marked for tests, each as a button. */
 function MarkedUsers({
   left,
   onPick,

@@ -8,11 +8,11 @@ import type { GoalType } from './goal-operators.ts';
 const path = 'conversion_goal_details.goals';
 const maxGoals = 5;
 
-/** What people are to do after it: events that count as success for 36 hours. */
+/** Conversion goals: events that count as success for 36 hours. */
 export function GoalFields() {
   const { body, write, existing } = useCampaignForm();
   const goals = listAt<Record<string, unknown>>(body, path);
-  // Fact 6.3: what a live campaign is for stays.
+  // Fact 6.3: the goals of a live campaign cannot change.
   if (existing !== undefined && !['DRAFT', 'SCHEDULED'].includes(existing.status))
     return <Text size="sm">Goals cannot be changed once a campaign is live.</Text>;
   const change = (next: Record<string, unknown>[]) => write({ [path]: next.length === 0 ? undefined : next });
@@ -56,7 +56,7 @@ export function GoalFields() {
   );
 }
 
-/** Only events whose attribute passes count. */
+/** Counts only events whose attribute matches. */
 function AttributeFields({ at }: { at: string }) {
   const { body, write } = useCampaignForm();
   const isAsked = readAt(body, at) !== undefined;

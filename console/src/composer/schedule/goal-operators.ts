@@ -1,4 +1,4 @@
-/** What a goal may ask of an event's attribute, with what it is compared with (the same as domain/campaigns/conversions.ts). */
+/** The operators of a goal's attribute, with the type of their value (the same as domain/campaigns/conversions.ts). */
 export const goalOperators = {
   string: {
     is: 'text',

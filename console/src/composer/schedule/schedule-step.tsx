@@ -18,7 +18,7 @@ const wholes = [
   'conversion_goal_details.goals',
 ];
 
-/** When it is sent, how it travels, and what counts as success. */
+/** The schedule step: time, delivery and goals. */
 export function ScheduleStep() {
   return (
     <Grid gap="lg">
@@ -52,7 +52,7 @@ export function ScheduleStep() {
   );
 }
 
-/** The next times it is sent, by the function that sends it. */
+/** The next occurrences, computed by the server's scheduler. */
 function Occurrences() {
   const { check, body } = useCampaignForm();
   const schedule = check?.schedule;
@@ -128,7 +128,7 @@ const controls = 'delivery_controls';
 const life = 'advanced.expiration_settings';
 const priority = 'advanced.platform_level_priority';
 
-/** What of the workspace's rules it obeys, and how it travels. */
+/** The workspace's rules that apply, and the delivery options. */
 function DeliveryFields() {
   const { body, resources } = useCampaignForm();
   const { quietHours, frequencyCaps, minimumDelayMinutes } = resources.controls;

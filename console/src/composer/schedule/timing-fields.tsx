@@ -14,7 +14,7 @@ export function TimingFields() {
   const { timeZone } = useWorkspace();
   const kind = timingKind(body);
   const error = useFault('campaign_delivery_type', scheduling, `${scheduling}.delivery_type`);
-  // Fact 6.3: the kind of its schedule stays when a campaign was published.
+  // Fact 6.3: the kind of schedule of a published campaign cannot change.
   const isFixed = existing !== undefined && existing.status !== 'DRAFT';
   return (
     <Stack gap="md">
@@ -73,7 +73,7 @@ function ZoneField() {
   );
 }
 
-/** The same local time for everybody, wherever they are. */
+/** The same local time for each user, in the user's zone. */
 function OwnZones() {
   const { body, write, existing } = useCampaignForm();
   const isOwn = textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE';
@@ -104,7 +104,7 @@ function OwnZones() {
   );
 }
 
-/** The event that sends it, and from when until when it does. */
+/** The business event that triggers the campaign, and its start and end. */
 function EventFields() {
   const { body, resources, existing } = useCampaignForm();
   const isFixed = existing !== undefined && existing.status !== 'DRAFT';
@@ -161,7 +161,7 @@ const units: Record<string, { word: string; most: number }> = {
   MONTHLY: { word: 'months', most: 12 },
 };
 
-/** On which days it comes again, and until when. */
+/** The days of the recurrence, and its end. */
 function PeriodFields() {
   const { body } = useCampaignForm();
   const frequency = textAt(body, `${period}.sending_frequency`).toUpperCase();
@@ -230,7 +230,7 @@ function Weekdays({ path, label }: { path: string; label: string }) {
   );
 }
 
-/** Days of the month by number, or by their week. */
+/** Days of the month by date or by weekday. */
 function MonthDays() {
   const { body, write } = useCampaignForm();
   const dates = `${period}.repeat_on_date_of_month`;
@@ -286,7 +286,7 @@ function MonthDays() {
   );
 }
 
-/** After so many times, or at a time. */
+/** Ends after a number of occurrences, or at a time. */
 function End() {
   const { body, write } = useCampaignForm();
   const count = `${period}.no_of_occurences`;

@@ -29,7 +29,7 @@ export function timingKind(body: CampaignBody): TimingKind {
 
 type TimingStart = { kind: TimingKind; timeZone: string; start: string };
 
-/** The changes that make a campaign one of another kind of schedule. */
+/** Returns the changes that switch a campaign to another kind of schedule. */
 export function ofTiming({ kind, timeZone, start }: TimingStart): Record<string, unknown> {
   const fixed = { delivery_type: 'AT_FIXED_TIME', start_time: start, timezone: timeZone };
   const noEvent = { 'basic_details.business_event': undefined };
@@ -50,7 +50,7 @@ export function ofTiming({ kind, timeZone, start }: TimingStart): Record<string,
   }
 }
 
-/** The whole hour after the next, as it is written: `2026-11-21T17:00` in that zone. */
+/** Returns the full hour after the next one, as a local time: `2026-11-21T17:00`. */
 export function soonIn(timeZone: string, now: string): string {
   const hour = 3_600_000;
   const at = new Date((Math.floor(Date.parse(now) / hour) + 2) * hour);

@@ -4,12 +4,12 @@ import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
 type AskedFormProps = {
-  /** On the button that opens it. */
+  /** The label of the button that opens the form. */
   label: string;
   children: (onLeave: () => void) => ReactNode;
 };
 
-/** A form that is not there until somebody asks for it. */
+/** A form that a button opens. */
 export function AskedForm({ label, children }: AskedFormProps) {
   const [isOpen, form] = useDisclosure(false);
   if (isOpen) return children(form.close);

@@ -5,22 +5,22 @@ import type { ReactNode } from 'react';
 import { Failure } from '../failure.tsx';
 
 type ConfirmButtonProps = {
-  /** On the button, and again on the one that does it: "Stop". */
+  /** The label of the button and of its confirmation: "Stop". */
   label: string;
   title: string;
-  /** What it hits, with names and numbers: "41,200 of 300,000 devices already have it". */
+  /** The effect, with names and numbers: "41,200 of 300,000 devices already have it". */
   hits: ReactNode;
   color?: string;
-  /** What a screen is for may stand out. */
+  /** The variant for a screen's main action. */
   variant?: 'default' | 'filled';
   size?: 'compact-xs' | 'xs' | 'sm';
-  /** Says which of many, where the label alone does not: "Revoke key Shop". */
+  /** The accessible name, if the label alone is ambiguous: "Revoke key Shop". */
   ariaLabel?: string;
   isDisabled?: boolean;
   onConfirmed: () => Promise<unknown>;
 };
 
-/** Nothing is ended by one click: the button asks, and the question names what is hit. */
+/** A button for a destructive action. It asks first, and the question names the effect. */
 export function ConfirmButton({ color = 'red.9', size = 'sm', ...props }: ConfirmButtonProps) {
   const [isOpen, dialog] = useDisclosure(false);
   const act = useMutation({ mutationFn: props.onConfirmed, onSuccess: dialog.close });
@@ -38,7 +38,7 @@ export function ConfirmButton({ color = 'red.9', size = 'sm', ...props }: Confir
       >
         {props.label}
       </Button>
-      {/* Without the kit's header, which would be a second banner of the page. */}
+      {/* Without the header of the component library, which would be a second banner landmark. */}
       <Modal.Root opened={isOpen} onClose={dialog.close} transitionProps={{ duration: 0 }}>
         <Modal.Overlay />
         <Modal.Content>

@@ -4,20 +4,20 @@ import { useMutation } from '@tanstack/react-query';
 import { Failure } from '../failure.tsx';
 
 type NameButtonProps = {
-  /** On the button, and again on the one that does it: "Rename". */
+  /** The label of the button and of its dialog: "Rename". */
   label: string;
   title: string;
   field: string;
-  /** What stands there at first. */
+  /** The initial name. */
   initial: string;
   maxLength?: number;
   size?: 'compact-xs' | 'xs' | 'sm';
-  /** Says which of many, where the label alone does not. */
+  /** The accessible name, if the label alone is ambiguous. */
   ariaLabel?: string;
   onNamed: (name: string) => Promise<unknown>;
 };
 
-/** Asks for one name, and does what it is for. */
+/** A button that asks for a name, then runs the action. */
 export function NameButton({ size = 'sm', maxLength = 256, ...props }: NameButtonProps) {
   const [isOpen, dialog] = useDisclosure(false);
   const act = useMutation({ mutationFn: props.onNamed, onSuccess: dialog.close });
@@ -34,7 +34,7 @@ export function NameButton({ size = 'sm', maxLength = 256, ...props }: NameButto
       >
         {props.label}
       </Button>
-      {/* Without the kit's header, which would be a second banner of the page. */}
+      {/* Without the header of the component library, which would be a second banner landmark. */}
       <Modal.Root opened={isOpen} onClose={dialog.close} transitionProps={{ duration: 0 }}>
         <Modal.Overlay />
         <Modal.Content>

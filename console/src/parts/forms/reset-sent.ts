@@ -1,6 +1,5 @@
 /**
- * Empties a form whose entries were stored, if it still shows them: what was typed while the answer was on its way is the next
- * entry.
+ * Empties a form after its entries were stored, if it still shows them. Text that was typed during the request stays.
  */
 export function resetSent(form: HTMLFormElement, sent: FormData): void {
   const shown = new FormData(form);

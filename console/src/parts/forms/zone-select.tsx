@@ -4,17 +4,17 @@ import type { SelectProps } from '@mantine/core';
 type ZoneSelectProps = Pick<SelectProps, 'label' | 'description' | 'error' | 'name' | 'disabled' | 'maw'> & {
   value?: string;
   defaultValue?: string;
-  /** What stands for no zone at all; absent: there is always one. */
+  /** The label for no zone; absent if a zone is required. */
   none?: string;
   onChange?: (zone: string | undefined) => void;
 };
 
 const maxShown = 60;
 
-/** A time zone (IANA), found by any part of its name: "york" finds America/New_York. */
+/** Chooses an IANA time zone by any part of its name: "york" finds America/New_York. */
 export function ZoneSelect({ value, defaultValue, none, onChange, ...props }: ZoneSelectProps) {
   const present = value ?? defaultValue ?? '';
-  // Zones of the browser, and what is chosen already, should the browser not know it.
+  // The browser's zones, and the current value if the browser does not know it.
   const zones = [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone'), ...(present === '' ? [] : [present])])];
   return (
     <Select

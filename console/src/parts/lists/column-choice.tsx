@@ -3,13 +3,13 @@ import { IconColumns3 } from '@tabler/icons-react';
 
 type ColumnChoiceProps<Column extends string> = {
   of: ColumnSet<Column>;
-  /** As the address has them. */
+  /** The columns in the address. */
   asked: readonly string[] | undefined;
-  /** Undefined: the usual ones. */
+  /** Undefined for the default columns. */
   onChosen: (columns: string[] | undefined) => void;
 };
 
-/** Which columns a list has. One always stays. */
+/** Chooses the columns of a list. At least one stays. */
 export function ColumnChoice<Column extends string>({ of, asked, onChosen }: ColumnChoiceProps<Column>) {
   const columns = shownColumns(asked, of);
   const all = Object.keys(of.names) as Column[];
@@ -42,12 +42,12 @@ export function ColumnChoice<Column extends string>({ of, asked, onChosen }: Col
 }
 
 export type ColumnSet<Column extends string> = {
-  /** All that a list may have, in their order, as it names them. */
+  /** All columns of a list, in their order, with their titles. */
   names: Record<Column, string>;
   usual: readonly Column[];
 };
 
-/** Those that an address asks for, as far as the list has them; the usual ones where it asks for none of these. */
+/** Returns the columns of the address that the list has; the default ones if there are none. */
 export function shownColumns<Column extends string>(
   asked: readonly string[] | undefined,
   { names, usual }: ColumnSet<Column>,

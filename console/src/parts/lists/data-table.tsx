@@ -4,23 +4,23 @@ import styles from './data-table.module.css';
 
 type Column<Row> = {
   title: ReactNode;
-  /** Names the column where the title is not a text. */
+  /** The name of the column if its title is not a text. */
   key: string;
   isNumber?: boolean;
   cell: (row: Row) => ReactNode;
 };
 
 type DataTableProps<Row> = {
-  /** Names the table for those who do not see where it stands. */
+  /** The accessible name of the table. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** Below this width in pixels it scrolls, in itself. */
+  /** Below this width in pixels the table scrolls horizontally. */
   minWidth?: number;
 };
 
-/** A table that scrolls in itself on a phone and that the keyboard can scroll. */
+/** A table that scrolls inside its container on a phone, also with the keyboard. */
 export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: DataTableProps<Row>) {
   return (
     <Table.ScrollContainer
@@ -57,7 +57,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: 
   );
 }
 
-/** Of a table of zeros the others are to be seen. */
+/** Dims zeros, so that other values are easier to see. */
 function Figure({ value }: { value: ReactNode }) {
   return value === 0 || value === '0' ? <span className={styles.zero}>0</span> : value;
 }

@@ -4,7 +4,7 @@ import styles from './facts-table.module.css';
 
 export type Fact = [name: string, value: ReactNode];
 
-/** What is known of one thing, a line each. */
+/** The attributes of an object, one per row. */
 export function FactsTable({ facts }: { facts: readonly Fact[] }) {
   return (
     <Table className={styles.facts!}>

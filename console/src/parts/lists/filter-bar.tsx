@@ -5,21 +5,21 @@ import type { ReactNode } from 'react';
 import styles from './list-tools.module.css';
 import { formatDay } from '../text/format-time.ts';
 
-/** A filter that holds now, as its chip says it: "Type: PERIODIC". */
+/** An active filter with the text of its chip: "Type: PERIODIC". */
 export type ChosenFilter = { name: string; value: string; onRemoved: () => void };
 
 type FilterBarProps = {
   label: string;
-  /** The one field that is always there. */
+  /** The field that is always visible. */
   field: ReactNode;
-  /** All others, opened by a button. They are sent along while they are closed. */
+  /** The other fields. A button shows them, and they are submitted even while hidden. */
   children: ReactNode;
   chosen: readonly ChosenFilter[];
   onSearched: (fields: FormData) => void;
   onCleared: () => void;
 };
 
-/** One line above a list, so that the list begins at the top of the screen; what else narrows it is a click away. */
+/** The filters of a list in one line, which keeps the list at the top of the screen. */
 export function FilterBar({ label, field, children, chosen, onSearched, onCleared }: FilterBarProps) {
   const [isOpen, filters] = useDisclosure(false);
   return (
@@ -85,19 +85,19 @@ function Chip({ filter: { name, value, onRemoved } }: { filter: ChosenFilter }) 
 
 type TimeFilterProps = { name: string; label: string; value: string | undefined };
 
-/** A bound of time; the address holds an instant, the field its minute. */
+/** A time limit. The address holds an instant, the field its minute. */
 export function TimeFilter({ name, label, value }: TimeFilterProps) {
   return <TextInput name={name} type="datetime-local" label={label} defaultValue={value?.slice(0, 16) ?? ''} />;
 }
 
-/** How a chip says an instant. */
+/** Formats an instant for a chip. */
 export function timeFilterText(value: string): string {
   return `${formatDay(value.slice(0, 10))}, ${value.slice(11, 16)}`;
 }
 
 type ReadFields<Name extends string> = { names: readonly Name[]; times?: readonly Name[] };
 
-/** What was filled in, as the address says it; an empty field is none. */
+/** Converts form values to search parameters. Empty fields are left out. */
 export function readFilterFields<Name extends string>(
   form: FormData,
   { names, times = [] }: ReadFields<Name>,
@@ -109,7 +109,7 @@ export function readFilterFields<Name extends string>(
   return Object.fromEntries(chosen) as Partial<Record<Name, string>>;
 }
 
-/** The filters of a list, and beside them what is chosen of it. A form has no other form in it, so that the tools lie over it. */
+/** The filters of a list and its tools. A form cannot contain another form, so the tools are placed over it. */
 export function ListTools({ filters, children }: { filters: ReactNode; children: ReactNode }) {
   return (
     <div className={styles.list}>

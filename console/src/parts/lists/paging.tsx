@@ -2,15 +2,15 @@ import { Button, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 type PagingProps = {
-  /** Where the shown page begins; undefined: it is the newest. */
+  /** The start of the shown page; undefined for the newest. */
   after: string | undefined;
-  /** Where the next one begins; null: there is none. */
+  /** The start of the next page; null if there is none. */
   next: string | null;
   onTurned: (after: string | undefined) => void;
   children?: ReactNode;
 };
 
-/** From page to page of what is listed newest first. */
+/** Links to the next and the newest page of a list. */
 export function Paging({ after, next, onTurned, children }: PagingProps) {
   return (
     <Group justify="flex-end" gap="xs">

@@ -13,7 +13,7 @@ import { Loaded } from '../loaded.tsx';
 import { showToast } from '../toast/toast-list.ts';
 
 export type ViewLink = {
-  /** What the view saved of the address. */
+  /** The saved part of the address. */
   search: AddressSearch;
   children: string;
   onClick: () => void;
@@ -21,13 +21,13 @@ export type ViewLink = {
 
 type SavedViewsProps = {
   screen: ViewedScreen;
-  /** What of the address a view keeps: not the page, nor what is open. */
+  /** The search parameters that a view keeps: not the page, nor the opened object. */
   search: Record<string, unknown>;
-  /** The way to the screen with such a search. */
+  /** The link to the screen with those parameters. */
   linkOf: (link: ViewLink) => ReactNode;
 };
 
-/** Filters, order and columns of a list under names of one's own; the server keeps them for whoever is signed in. */
+/** Saved filters, order and columns of a list. The server stores them for the signed-in user. */
 export function SavedViews(props: SavedViewsProps) {
   const [isOpen, popover] = useDisclosure(false);
   return (

@@ -2,18 +2,18 @@ import type { PlatformPreview } from '../../api/generated/composer.ts';
 import type { InboxMessage } from '../../api/generated/overview.ts';
 import type { Platform } from '../../api/generated/shape-parts.ts';
 
-/** What of a message a device draws. */
+/** The parts of a message that a device shows. */
 export type PhoneMessage = {
   platform: Platform;
-  /** The app's name, or the site's host. */
+  /** The name of the app, or the host of the site. */
   sender: string;
   title: string;
   subtitle?: string;
   message: string;
-  /** Beside the app's name on Android. */
+  /** Next to the app's name on Android. */
   summary?: string;
   image?: string;
-  /** Of a site; an app has its own, which the console does not know. */
+  /** The icon of a site. An app's icon is unknown to the console. */
   icon?: string;
   buttons: string[];
 };
@@ -26,7 +26,7 @@ type Texts = Record<string, string | undefined>;
 type Button = { btn_name?: string; button_category?: string };
 type Rendered = { platform: Platform; content: NonNullable<PlatformPreview['content']>; appName: string };
 
-/** A message as a campaign's content has it: that of the preview route, or of a campaign record. */
+/** Returns the message of a campaign's content, from the preview route or a campaign record. */
 export function messageOfContent({ platform, content, appName }: Rendered): PhoneMessage {
   const details = content.basic_details as Texts;
   const advanced = (content.advanced ?? {}) as Texts;
@@ -45,7 +45,7 @@ export function messageOfContent({ platform, content, appName }: Rendered): Phon
   };
 }
 
-/** A message as a device of the sandbox got it. */
+/** Returns the message that a sandbox device received. */
 export function messageOfInbox(message: InboxMessage, appName: string): PhoneMessage {
   const { platform, title, body, screen, payload } = message;
   const web = (platform === 'WEB' ? payload : {}) as { redirectURL?: string; iconURL?: string };
@@ -63,7 +63,7 @@ export function messageOfInbox(message: InboxMessage, appName: string): PhoneMes
   };
 }
 
-/** An iPhone's app knows the captions of a category; the message names it alone. */
+/** The app on an iPhone knows the captions of a category; the message contains only its name. */
 function captionOf({ btn_name: name, button_category: category }: Button): string[] {
   return [name ?? category].filter((caption): caption is string => caption !== undefined && caption !== '');
 }

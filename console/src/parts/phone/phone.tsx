@@ -8,7 +8,7 @@ import styles from './phone.module.css';
 
 const notifications = { ANDROID: AndroidNotification, IOS: IosNotification, WEB: BrowserNotification };
 
-/** Where each is met first: the shade of an Android phone, the lock screen of an iPhone, the corner of a desktop. */
+/** The place where each platform shows a message first: notification shade, lock screen, corner of the desktop. */
 const placeNames: Record<Platform, string> = {
   ANDROID: 'Android notification',
   IOS: 'iPhone lock screen',
@@ -17,11 +17,11 @@ const placeNames: Record<Platform, string> = {
 
 type PhoneProps = {
   message: PhoneMessage;
-  /** Above the picture, beside the switch. */
+  /** Shown above the picture, next to the switch. */
   caption?: ReactNode;
 };
 
-/** A message as a device draws it, before and after it is pulled open. The device is as light or dark as the console. */
+/** A message as a device shows it, collapsed and expanded. The device follows the console's colour scheme. */
 export function Phone({ message, caption }: PhoneProps) {
   const [view, setView] = useState<PhoneView>('collapsed');
   const Notification = notifications[message.platform];
@@ -44,7 +44,7 @@ export function Phone({ message, caption }: PhoneProps) {
       </Group>
       <div className={styles.device} data-platform={message.platform} role="group" aria-label={place}>
         <Surroundings platform={message.platform} />
-        {/* A message in another script runs in its own direction. */}
+        {/* A message in another script has its own direction. */}
         <div className={styles.notification} data-view={view} dir="auto">
           <Notification message={message} view={view} />
         </div>
@@ -53,7 +53,7 @@ export function Phone({ message, caption }: PhoneProps) {
   );
 }
 
-/** What makes it a phone or a desktop to the eye. */
+/** The frame of a phone or a desktop. */
 function Surroundings({ platform }: { platform: Platform }) {
   if (platform === 'WEB')
     return (
@@ -67,7 +67,7 @@ function Surroundings({ platform }: { platform: Platform }) {
   return (
     <div aria-hidden>
       <div className={styles.status}>
-        {/* The lock screen has a clock of its own. */}
+        {/* The lock screen has its own clock. */}
         <span>{platform === 'IOS' ? '' : '9:41'}</span>
         <span>
           <IconWifi size={14} stroke={2} />
@@ -79,10 +79,10 @@ function Surroundings({ platform }: { platform: Platform }) {
   );
 }
 
-/** Three at most: Android draws no more (Notification.Builder, MAX_ACTION_BUTTONS). */
+/** Android shows at most three (Notification.Builder, MAX_ACTION_BUTTONS). */
 const maxAndroidButtons = 3;
 
-/** As the receivers build it: a picture or the whole text when it is pulled open, buttons only then. */
+/** A notification as the receivers build it: picture, whole text and buttons appear only when expanded. */
 function AndroidNotification({ message, view }: NotificationProps) {
   const { sender, summary, title, message: text, image, buttons } = message;
   const isOpen = view === 'expanded';
@@ -102,7 +102,7 @@ function AndroidNotification({ message, view }: NotificationProps) {
           <p className={styles.title} data-shown="title">
             {title}
           </p>
-          {/* A picture takes the place of all but one line. */}
+          {/* A picture leaves space for one line of text. */}
           <p className={styles.message} data-shown="message" data-beside={image === undefined ? undefined : 'image'}>
             {text}
           </p>
@@ -121,7 +121,7 @@ function AndroidNotification({ message, view }: NotificationProps) {
   );
 }
 
-/** On the lock screen, and held: the picture above the texts, the actions in a list of their own below. */
+/** A notification on the lock screen, and expanded: picture above the texts, actions in a separate list below. */
 function IosNotification({ message, view }: NotificationProps) {
   const { sender, title, subtitle, message: text, image, buttons } = message;
   const isOpen = view === 'expanded';
@@ -135,7 +135,7 @@ function IosNotification({ message, view }: NotificationProps) {
           </span>
           <div className={styles.texts}>
             <p className={styles.about}>
-              {/* Without a title the name of the app stands there. */}
+              {/* Without a title, iOS shows the name of the app. */}
               <span className={styles.title} data-shown="title">
                 {title === '' ? sender : title}
               </span>
@@ -160,10 +160,10 @@ function IosNotification({ message, view }: NotificationProps) {
   );
 }
 
-/** Two at most: Notification.maxActions of Chromium. */
+/** Chromium shows at most two (Notification.maxActions). */
 const maxBrowserButtons = 2;
 
-/** As Chrome draws it itself on a desktop. */
+/** A notification as Chrome shows it on a desktop. */
 function BrowserNotification({ message, view }: NotificationProps) {
   const { sender, title, message: text, image, icon, buttons } = message;
   const isOpen = view === 'expanded';
@@ -203,11 +203,11 @@ function BrowserNotification({ message, view }: NotificationProps) {
 
 type PictureProps = { src: string | undefined; className: string | undefined; name: string };
 
-/** A picture from wherever the message says; one that does not load says so. */
+/** A picture at the message's address. If it does not load, a text says so. */
 function Picture({ src, className = '', name }: PictureProps) {
   const [failed, setFailed] = useState<string>();
   if (src === undefined || src === '') return null;
-  // The console's own policy lets in what travels encrypted alone.
+  // The console's content security policy allows only encrypted sources.
   if (src.startsWith('https:') && failed !== src)
     return <img src={src} alt="" className={className} referrerPolicy="no-referrer" onError={() => setFailed(src)} />;
   const reason = failed === src ? `The ${name} does not load here` : `The ${name} is shown here over https only`;

@@ -2,7 +2,7 @@ import { Tooltip, UnstyledButton } from '@mantine/core';
 import { glossary } from './glossary.ts';
 import type { GlossaryWord } from './glossary.ts';
 
-/** A word with what it means here: on pointing at it, on reaching it by keyboard, on touching it. */
+/** A term whose definition appears on hover, focus and touch. */
 export function Definition({ word }: { word: GlossaryWord }) {
   const means = glossary[word];
   return (

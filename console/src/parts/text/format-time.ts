@@ -7,7 +7,7 @@ const toMinute: Intl.DateTimeFormatOptions = {
   timeZoneName: 'short',
 };
 
-/** `21 Nov 2026, 14:05:09 CET`; seconds are left out of a time that was planned to the minute. */
+/** Formats `21 Nov 2026, 14:05:09 CET`. Times that were planned to the minute have no seconds. */
 export function formatTime(at: string, timeZone: string): string {
   if (Date.parse(at) % 60_000 === 0) return formatMinute(at, timeZone);
   return new Intl.DateTimeFormat('en-GB', { ...toMinute, timeZone, second: '2-digit' }).format(new Date(at));
@@ -18,13 +18,13 @@ export function formatMinute(at: string, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', { ...toMinute, timeZone }).format(new Date(at));
 }
 
-/** `21 Nov 2026`, of a day as it is written in an address: `2026-11-21`. */
+/** Formats `2026-11-21`, a date in an address, as `21 Nov 2026`. */
 export function formatDay(date: string): string {
   const day: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' };
   return new Intl.DateTimeFormat('en-GB', day).format(new Date(`${date}T00:00:00Z`));
 }
 
-/** The second, in the zone of the workspace and in UTC. */
+/** Formats an instant to the second, in the workspace's zone and in UTC. */
 export function exactTime(at: string, timeZone: string): string {
   const here = formatTime(at, timeZone);
   return timeZone === 'UTC' ? here : `${here} · ${formatTime(at, 'UTC')}`;
@@ -38,7 +38,10 @@ const agoSteps = [
 const maxAgoMilliseconds = 7 * 86_400_000;
 const agoWords = new Intl.RelativeTimeFormat('en');
 
-/** `3 minutes ago`; what is a week old or still to come is said as a date. Of two clocks one is always a little ahead. */
+/**
+ * Formats `3 minutes ago`, or a date for times in the future or over a week ago. Tolerates small differences between
+ * clocks.
+ */
 export function formatAgo(at: string, { now, timeZone }: { now: number; timeZone: string }): string {
   const passed = now - Date.parse(at);
   if (Math.abs(passed) < 60_000) return 'just now';
@@ -54,13 +57,13 @@ const durationSteps = [
   [1_000, 's'],
 ] as const;
 
-/** `3 s`, `5 min`, `2 h`, `3 d`: how long something is, as one says it. */
+/** Formats a duration as `3 s`, `5 min`, `2 h` or `3 d`. */
 export function formatDuration(milliseconds: number): string {
   const [step, unit] = durationSteps.find(([size]) => milliseconds >= size) ?? durationSteps[3];
   return `${Math.max(0, Math.floor(milliseconds / step))} ${unit}`;
 }
 
-/** The same between two instants of one answer, so that a browser's own clock does not matter. */
+/** Formats the duration between two instants of a response, independent of the browser's clock. */
 export function formatAge(at: string, now: string): string {
   return formatDuration(Date.parse(now) - Date.parse(at));
 }
@@ -72,7 +75,7 @@ const durationUnits = [
   [1, 's', 'second'],
 ] as const;
 
-/** How long a step of a chart is, in its largest whole unit, as it stands after "per" or "every": `minute`, `5 min`. */
+/** Formats the length of a chart's step for use after "per" or "every": `minute`, `5 min`. */
 export function spanText(seconds: number): string {
   const [size, unit, word] = durationUnits.find(([one]) => seconds >= one) ?? durationUnits[3];
   return seconds === size ? word : `${seconds / size} ${unit}`;
@@ -80,7 +83,7 @@ export function spanText(seconds: number): string {
 
 const windowNames: Record<number, string> = { 60: ' per minute', 3600: ' per hour', 86_400: ' per 24 hours' };
 
-/** How a limit's window is said after its name; nothing when it holds at any one time. */
+/** Formats the window of a limit; empty for a limit without a window. */
 export function windowName(seconds: number | null): string {
   return seconds === null ? '' : (windowNames[seconds] ?? ` per ${seconds} s`);
 }

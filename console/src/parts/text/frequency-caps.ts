@@ -1,7 +1,7 @@
-/** At most so many messages to a person in so many hours or days. */
+/** At most `messages` per user in this many hours or days. */
 export type FrequencyCap = { messages: number; length: number; unit: 'h' | 'd' };
 
-/** Reads `2/1d,5/7d`, as the server writes it; nothing of what is no cap. */
+/** Parses `2/1d,5/7d`. Invalid rules are skipped. */
 export function parseCaps(text: string): FrequencyCap[] {
   return text.split(',').flatMap((rule) => {
     const [, messages, length, unit] = /^\s*(\d+)\/(\d+)([hd])\s*$/.exec(rule) ?? [];

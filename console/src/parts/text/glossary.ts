@@ -1,7 +1,4 @@
-/**
- * What the words of this field mean here, on pointing at one wherever it stands. The table of docs/console.md is made of it
- * (`npm run docs:generate`).
- */
+/** Definitions of terms, shown on hover. docs/console.md has a table of them (`npm run docs:generate`). */
 export const glossary = {
   Audience:
     'People the campaign was addressed to when each run began, with or without a device. Per platform: those with a device of it that is sent to. Someone reached by two runs counts twice.',

@@ -1,11 +1,11 @@
 import { useSyncExternalStore } from 'react';
 
-// Minutes are what is told; one of them is at most this late.
+// Texts show minutes, so a minute is late by at most this interval.
 const tickMilliseconds = 10_000;
-// The way of an answer takes its time, which is no other clock.
+// Smaller differences come from the duration of the response.
 const toleranceMilliseconds = 2_000;
 
-/** `service` is the time of the service, which a sandbox may move. Accounts and the audit log are in `real` time. */
+/** `service` is the service's time, which a sandbox may move. Accounts and the audit log use `real` time. */
 export type ServerClock = 'service' | 'real';
 
 const watchers = new Set<() => void>();
@@ -13,13 +13,13 @@ const aheadMilliseconds = { service: 0, real: 0 };
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Reads both clocks from an answer of the server: a sandbox's may be moved, and that of a computer may be wrong. */
+/** Reads both clocks from a response: a sandbox's clock may be moved, and the computer's clock may be wrong. */
 export function hearServerTime(answer: Headers): void {
   hear('service', answer.get('carillon-time'));
   hear('real', answer.get('carillon-real-time'));
 }
 
-/** The time of the server by one of its clocks, a few seconds late: for what is said in minutes. */
+/** Returns the server's time by one of its clocks. It is a few seconds late, which is enough for minutes. */
 export function useServerNow(clock: ServerClock): number {
   return useSyncExternalStore(watch, () => now + aheadMilliseconds[clock]);
 }

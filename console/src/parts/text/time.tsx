@@ -4,7 +4,7 @@ import { formatTime, formatAgo, exactTime } from './format-time.ts';
 import { useServerNow } from './server-clock.ts';
 import type { ServerClock } from './server-clock.ts';
 
-/** A moment in the zone of the workspace, named; pointing at it says it in UTC. */
+/** An instant in the workspace's zone. Its tooltip shows UTC. */
 export function Time({ at }: { at: string }) {
   const { timeZone } = useWorkspace();
   return (
@@ -20,7 +20,7 @@ type AgoProps = {
   clock?: ServerClock;
 };
 
-/** When something happened, as one says it; pointing at it or touching it tells the second, here and in UTC. */
+/** A relative time. Its tooltip shows the second, in the workspace's zone and in UTC. */
 export function Ago({ at, clock = 'service' }: AgoProps) {
   const { timeZone } = useWorkspace();
   const now = useServerNow(clock);

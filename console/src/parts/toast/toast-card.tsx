@@ -7,10 +7,10 @@ import styles from './toast.module.css';
 import { dismissToast, showToast } from './toast-list.ts';
 import type { ShownToast } from './toast-list.ts';
 
-// Long enough to read a line and to reach the button.
+// Time enough to read a line and to reach the button.
 const shownMilliseconds = 6_000;
 
-/** Goes by itself, unless the mouse or the keyboard is on it. */
+/** Disappears by itself, unless the mouse or the focus is on it. */
 export function ToastCard({ toast: { id, text, undo, undone, isFailure } }: { toast: ShownToast }) {
   const [isHeld, setHeld] = useState(false);
   const takeBack = useMutation({

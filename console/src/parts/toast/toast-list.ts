@@ -1,11 +1,11 @@
 export type Toast = {
-  /** What was done, as one says it: "Campaign paused". */
+  /** What happened: "Campaign paused". */
   text: string;
-  /** Takes it back by the route that does so, and renews what the screen shows. Left out where there is no way back. */
+  /** Reverts the action and refreshes the screen; absent if the action cannot be reverted. */
   undo?: () => Promise<unknown>;
-  /** What is said once that is done: "Campaign resumed". */
+  /** Shown after the undo: "Campaign resumed". */
   undone?: string;
-  /** Something went wrong: it stays until it is dismissed. */
+  /** An error, which stays until the user dismisses it. */
   isFailure?: true;
 };
 
@@ -16,7 +16,7 @@ const watchers = new Set<() => void>();
 let shown: readonly ShownToast[] = [];
 let lastId = 0;
 
-/** Says that something was done, for some seconds, and offers the way back. */
+/** Shows for some seconds that an action was done, with its undo. */
 export function showToast(toast: Toast): void {
   lastId += 1;
   change([...shown, { ...toast, id: lastId }].slice(-maxShown));

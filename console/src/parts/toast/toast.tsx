@@ -2,10 +2,10 @@ import { lazy, Suspense, useSyncExternalStore } from 'react';
 import styles from './toast.module.css';
 import { listToasts, watchToasts } from './toast-list.ts';
 
-// Most visits of a screen change nothing.
+// Loaded separately, because most visits change nothing.
 const ToastCard = lazy(async () => ({ default: (await import('./toast-card.tsx')).ToastCard }));
 
-/** Where toasts appear, once a page: below the header, on a phone above the lower edge. */
+/** The toasts of the page: below the header, on a phone above the lower edge. */
 export function Toasts() {
   const toasts = useSyncExternalStore(watchToasts, listToasts);
   return (

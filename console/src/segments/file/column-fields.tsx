@@ -26,7 +26,7 @@ import type { TableHead } from './table-file.ts';
 export type ChosenColumn = {
   index: number;
   hasHeader: boolean;
-  /** What each column is taken for, if anything says it. */
+  /** The guess for each column, if there is one. */
   suggestions: (Suggested | undefined)[];
 };
 
@@ -40,7 +40,7 @@ type ColumnFieldsProps = {
 const shownRows = 6;
 const shownColumns = 12;
 
-/** The first rows of the file, and which of its columns names people. */
+/** The first rows of the file, and the choice of the column that identifies users. */
 export function ColumnFields({ head, chosen, identifier, onChanged }: ColumnFieldsProps) {
   const below = head.rows.slice(chosen.hasHeader ? 1 : 0);
   const columns = Array.from({ length: Math.min(head.columns, shownColumns) }, (_, index) => index);
@@ -95,7 +95,7 @@ export function ColumnFields({ head, chosen, identifier, onChanged }: ColumnFiel
             </Table.Thead>
             <Table.Tbody>
               {below.slice(0, shownRows).map((row, place) => (
-                // Rows of a file have no names.
+                // Rows have no stable key.
                 <Table.Tr key={place}>
                   {columns.map((index) => (
                     <Table.Td key={index} className={index === chosen.index ? styles.chosen : undefined}>
@@ -122,7 +122,7 @@ export type ChosenIdentifier = { attribute: string; type: 'string' | 'double' };
 
 type IdentifierFieldsProps = { chosen: ChosenIdentifier; onChanged: (chosen: ChosenIdentifier) => void };
 
-/** What the values are: by which attribute they name people. */
+/** The attribute that identifies users. */
 export function IdentifierFields({ chosen, onChanged }: IdentifierFieldsProps) {
   const known = useKnownAttributes();
   const names = [...new Set([...Object.keys(identifiers), ...known.map(({ name }) => name)])];
@@ -161,7 +161,9 @@ const maxChecked = 500;
 const maxShown = 3;
 const settleMilliseconds = 400;
 
-/** Whether the first values name anybody, before the file is sent: a wrong column or attribute shows at once. */
+/**
+ * Checks whether the first values match users, before the file is sent. A wrong column or attribute is visible at once.
+ */
 function MatchCheck({ values, identifier }: { values: string[]; identifier: ChosenIdentifier }) {
   const { id: workspaceId } = useWorkspace();
   const mayRead = useMay('people.read');

@@ -29,7 +29,7 @@ import { readTableHead } from './table-file.ts';
 import { useSendFile } from './use-send-file.ts';
 import type { ChangedSegment, SentFile } from './use-send-file.ts';
 
-/** A segment of a file, from the choice of the file to what became of each of its lines; or another file for one that is there. */
+/** Creates a segment from a file, or changes one by another file, and shows the result of every line. */
 export function FilePage() {
   const { id: workspaceId } = useWorkspace();
   const { segmentId } = useParams({ strict: false });
@@ -92,7 +92,7 @@ type FileFormProps = { segment: ChangedSegment | undefined; onSent: (sent: SentF
 
 const unchosen: ChosenIdentifier = { attribute: '', type: 'string' };
 
-/** The file, the column that names people, and the segment that it makes or changes. */
+/** The file, the column that identifies users, and the segment. */
 function FileForm({ segment, onSent }: FileFormProps) {
   const [source, setSource] = useState<'upload' | 'url'>('upload');
   const [file, setFile] = useState<File | null>(null);
@@ -112,7 +112,7 @@ function FileForm({ segment, onSent }: FileFormProps) {
   const shown = identifier.attribute === '' && chosen ? (chosen.suggestions[chosen.index] ?? identifier) : identifier;
   const send = useSendFile({ segment, source, file, head: table, column: chosen, identifier: shown, onSent });
   const isReady = source === 'url' || chosen !== undefined;
-  // Another file or another column is something else.
+  // The previous check belongs to another file or column.
   const forget = () => segment === undefined && setIdentifier(unchosen);
   return (
     <form
@@ -223,7 +223,7 @@ type SourceFieldsProps = {
   onFile: (file: File | null) => void;
 };
 
-/** Where the file is. */
+/** The source of the file. */
 function SourceFields({ source, file, error, onSource, onFile }: SourceFieldsProps) {
   return (
     <Card withBorder>

@@ -18,7 +18,7 @@ const countText = (count: number) => count.toLocaleString('en');
 
 type FileResultProps = { sent: SentFile; onAgain: () => void };
 
-/** What the server did with a file: how far it is, whom it named, what was skipped, and what to do next. */
+/** The progress and result of a file: users found, skipped lines, and next steps. */
 export function FileResult({ sent, onAgain }: FileResultProps) {
   const { id: workspaceId } = useWorkspace();
   const queries = useQueryClient();
@@ -159,11 +159,14 @@ function Next({ sent, isGood, onAgain }: NextProps) {
   );
 }
 
-/** What the server looks up at once. */
+/** The server looks up at most this many values per call. */
 const batchSize = 5_000;
 const maxShown = 12;
 
-/** The values that name nobody, looked up in batches: the server keeps the numbers of lines and no values. */
+/**
+ * The values that match no user. The console looks them up in batches, because the server stores line numbers but no
+ * values.
+ */
 function UnmatchedValues({ sent }: { sent: SentFile }) {
   const { id: workspaceId } = useWorkspace();
   const { identifier, values } = sent;
@@ -249,7 +252,7 @@ function download(values: readonly string[], header: string): void {
   URL.revokeObjectURL(address);
 }
 
-/** RFC 4180; what a spreadsheet would compute is made a text, but for numbers of phones. */
+/** Formats CSV (RFC 4180). Values that a spreadsheet would evaluate become text, except phone numbers. */
 function toCell(value: string): string {
   const isFormula = /^[=+\-@\t\r]/.test(value) && !/^[+-][\d\s().-]+$/.test(value);
   const text = isFormula ? `'${value}` : value;

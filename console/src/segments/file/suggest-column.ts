@@ -3,7 +3,7 @@ import type { TableHead } from './table-file.ts';
 
 export type Suggested = { attribute: string; type: 'string' | 'double' };
 
-/** By which a person is named: the customer id, email and mobile number have names of their own. */
+/** Attributes that identify a user. Customer id, email and mobile number have special names. */
 export const identifiers: Record<string, string> = { uid: 'User id', u_em: 'Email', u_mb: 'Mobile number' };
 
 const byName: [RegExp, string][] = [
@@ -15,7 +15,9 @@ const minShare = 0.8;
 
 type Known = { known: readonly KnownAttribute[]; attribute: string | undefined };
 
-/** What a file that was just chosen is taken for: by the segment's own attribute, or by the first column that is any. */
+/**
+ * Guesses the column and attribute of a new file, by the segment's attribute or by the first column that matches any.
+ */
 export function suggestColumn({ rows, columns }: Pick<TableHead, 'rows' | 'columns'>, { known, attribute }: Known) {
   const withHeader = hasHeader(rows, known);
   const below = rows.slice(withHeader ? 1 : 0, 101);
@@ -31,7 +33,7 @@ export function suggestColumn({ rows, columns }: Pick<TableHead, 'rows' | 'colum
   return { index: Math.max(best, 0), hasHeader: withHeader, suggestions };
 }
 
-/** Whether the first row names the columns: it is unlike what stands below it, or it says what we know. */
+/** Returns true if the first row contains names: it differs from the rows below, or it contains a known name. */
 export function hasHeader([first, ...others]: readonly string[][], known: readonly KnownAttribute[]): boolean {
   if (first === undefined) return false;
   const below = others.slice(0, 100);
@@ -40,7 +42,7 @@ export function hasHeader([first, ...others]: readonly string[][], known: readon
   return first.some((_cell, column) => shareOf(below, { column, test: looksLikeValue }) >= minShare);
 }
 
-/** What a column is, by its name or else by its values; undefined: nothing says it. */
+/** Guesses the attribute of a column by its name or its values; undefined if neither matches. */
 export function suggestAttribute(
   column: { name: string | undefined; values: readonly string[] },
   known: readonly KnownAttribute[],
@@ -65,7 +67,7 @@ function nameOf(cell: string, known: readonly KnownAttribute[]): string | undefi
   return own?.name ?? byName.find(([pattern]) => pattern.test(word))?.[1];
 }
 
-/** An address, a number, a date: nobody calls a column so. */
+/** An address, a number or a date is not a column name. */
 function looksLikeValue(cell: string): boolean {
   const text = cell.trim();
   return /^\S+@\S+\.\S+$/.test(text) || /^[+-]?[\d\s().,/:-]*\d[\d\s().,/:-]*$/.test(text);

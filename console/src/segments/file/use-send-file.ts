@@ -7,15 +7,15 @@ import type { ChosenColumn, ChosenIdentifier } from './column-fields.tsx';
 import { extractColumn } from './table-file.ts';
 import type { TableHead } from './table-file.ts';
 
-/** A segment there is: its file is changed, and what its values are is known. */
+/** An existing segment: its file changes, and its attribute is known. */
 export type ChangedSegment = { name: string; attributeName: string; attributeType: 'string' | 'double' };
 
-/** A file that the server took, and what is remembered of it. */
+/** A file that the server accepted, with data for the result page. */
 export type SentFile = AcceptedUpload & {
   identifier: ChosenIdentifier;
-  /** Undefined: the server downloads it. */
+  /** Undefined if the server downloads the file. */
   lines: number | undefined;
-  /** Its first values. */
+  /** The first values. */
   values: string[];
 };
 
@@ -31,7 +31,7 @@ type Sending = {
   onSent: (sent: SentFile) => void;
 };
 
-/** Sends the chosen column of a file, or the address of one. */
+/** Sends the chosen column of a file, or the address of a file. */
 export function useSendFile({ segment, source, file, head, column, identifier, onSent }: Sending) {
   const { id: workspaceId } = useWorkspace();
   const [readShare, setReadShare] = useState<number>();
@@ -66,6 +66,6 @@ export function useSendFile({ segment, source, file, head, column, identifier, o
     onSuccess: onSent,
     onSettled: () => setReadShare(undefined),
   });
-  /** How much of the file has been read; undefined: it is not being read. */
+  /** The part of the file that has been read; undefined while none is being read. */
   return { ...send, readShare };
 }

@@ -8,7 +8,7 @@ import { useWorkspace } from '../../shell/workspace.ts';
 const customerId: KnownAttribute = { name: 'uid', type: 'string', values: [] };
 const settleMilliseconds = 250;
 
-/** What a filter may ask of: the customer id, and what people of the workspace have. */
+/** Attributes for filters: the customer id and the attributes of the workspace's users. */
 export function useKnownAttributes(): KnownAttribute[] {
   const { id: workspaceId } = useWorkspace();
   const mayRead = useMay('people.read');
@@ -21,7 +21,7 @@ export function useKnownAttributes(): KnownAttribute[] {
   return [customerId, ...(data ?? [])];
 }
 
-/** Values that begin with what was typed, after those that many people have. */
+/** Returns the most frequent values, then values that begin with the typed text. */
 export function useSuggestedValues(attribute: KnownAttribute | undefined, typed: string): string[] {
   const { id: workspaceId } = useWorkspace();
   const mayRead = useMay('people.read');

@@ -12,12 +12,12 @@ import { ValueField } from './value-field.tsx';
 
 type FilterEditorProps = {
   trees: BuiltTrees;
-  /** Told at its condition; undefined: nothing is wrong, or it is not to be told yet. */
+  /** The fault, shown at its condition; undefined if there is none or it is not shown yet. */
   fault: FilterFault | undefined;
   onChanged: (trees: BuiltTrees) => void;
 };
 
-/** Who is in, and who of them is left out. */
+/** Edits the filters that include users and those that exclude some of them. */
 export function FilterEditor({ trees, fault, onChanged }: FilterEditorProps) {
   const { included, excluded } = trees;
   const faultsOf = (field: FilterFault['field']) =>
@@ -57,19 +57,19 @@ export function FilterEditor({ trees, fault, onChanged }: FilterEditorProps) {
 
 type GroupProps = {
   group: FilterGroup;
-  /** Whom it is about, before the choice: "People who match". */
+  /** The label before the operator: "People who match". */
   lead: string;
-  /** What one of its conditions is called. */
+  /** The name of a condition. */
   noun: 'condition' | 'exception';
-  /** "" for the tree itself, "2." within its second condition. */
+  /** The prefix of the conditions' numbers: "" for the tree, "2." within its second condition. */
   place: string;
-  /** What is wrong, by the server's path of the node: `filters[0].filters[1]`. */
+  /** Faults by the server's path of the node: `filters[0].filters[1]`. */
   faults: Readonly<Record<string, string>>;
   path: string;
   onChanged: (group: FilterGroup) => void;
 };
 
-/** The server takes ten groups within each other; nobody reads as many. */
+/** The server accepts ten nested groups, but so many are not readable. */
 const maxShownDepth = 4;
 
 const groupOperators = {
@@ -79,7 +79,7 @@ const groupOperators = {
   'not-and': 'not all of these',
 } as const;
 
-/** Conditions that hold together, and groups of such within them. */
+/** A group of conditions and nested groups. */
 function FilterGroupFields({ group, lead, noun, place, faults, path, onChanged }: GroupProps) {
   const { filters } = group;
   const depth = place.split('.').length;
@@ -90,7 +90,7 @@ function FilterGroupFields({ group, lead, noun, place, faults, path, onChanged }
     onChanged({ ...group, filters: left.length === 0 ? [newCondition()] : left });
   };
   const groupName = noun === 'condition' ? 'group' : 'group of exceptions';
-  // Where it is clear, a button says what it does and no more.
+  // The labels are short if the context is clear.
   const of =
     place === '' ? (noun === 'condition' ? '' : ' to the exceptions') : ` in ${groupName} ${place.slice(0, -1)}`;
   return (
@@ -114,7 +114,7 @@ function FilterGroupFields({ group, lead, noun, place, faults, path, onChanged }
         {filters.map((node, index) => {
           const number = `${place}${index + 1}`;
           const ownPath = `${path}filters[${index}]`;
-          // Conditions have no names of their own; what is typed stands in them, not in the fields.
+          // Conditions have no stable id. The typed values are in the tree, not in the fields.
           const key = `${number} ${isGroup(node) ? 'group' : node.filter_type}`;
           if (isGroup(node))
             return (
@@ -188,15 +188,15 @@ function AddButton({ label, of, icon: Icon, onClick }: AddButtonProps) {
 
 type RowProps<Node> = {
   node: Node;
-  /** Names it by its place: "condition 2.1". */
+  /** The condition's number: "condition 2.1". */
   called: string;
-  /** What the server says is wrong with it. */
+  /** The server's message about the condition. */
   fault: string | undefined;
   onChanged: (node: Node) => void;
   onRemoved: () => void;
 };
 
-/** One condition on an attribute: what, how it is compared, and with what. */
+/** A condition on an attribute: attribute, operator and value. */
 function AttributeRow({ node, called, fault, onChanged, onRemoved }: RowProps<AttributeNode>) {
   const known = useKnownAttributes();
   const of = `of ${called}`;
@@ -249,7 +249,7 @@ function AttributeRow({ node, called, fault, onChanged, onRemoved }: RowProps<At
   );
 }
 
-/** One condition on another segment. */
+/** A condition on another segment. */
 function SegmentRow({ node, called, fault, onChanged, onRemoved }: RowProps<SegmentNode>) {
   const { id: workspaceId } = useWorkspace();
   const of = `of ${called}`;

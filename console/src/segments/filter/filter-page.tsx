@@ -15,7 +15,7 @@ import { FilterSummary, useFilterAnswers } from './filter-summary.tsx';
 import { fromFilters, newTrees, toFilters } from './filter-tree.ts';
 import type { BuiltTrees } from './filter-tree.ts';
 
-/** Builds a segment of everybody who matches filters: a new one, or one that is there. */
+/** Creates or changes a segment of users who match filters. */
 export function FilterPage() {
   const { id: workspaceId } = useWorkspace();
   const { segmentId } = useParams({ strict: false });
@@ -29,7 +29,7 @@ export function FilterPage() {
 function Existing({ segmentId }: { segmentId: string }) {
   const { id: workspaceId } = useWorkspace();
   const segment = useQuery({
-    // Not the one of the segment's page: what is changed here must be what is stored now.
+    // Not the cached segment of its page: edits must start from what is stored now.
     queryKey: ['built-segment', workspaceId, segmentId],
     queryFn: () => consoleClient.segments.read({ workspaceId, id: segmentId }),
     staleTime: 0,
@@ -58,7 +58,7 @@ function Builder({ first, segmentId }: { first: Built; segmentId: string | undef
   const draft = useDraft(draftKey({ kind: 'filter', workspaceId, id: segmentId ?? 'new' }), first);
   const { name, trees } = draft.value;
   const answers = useFilterAnswers({ trees, segmentId });
-  // What is missing is told at its place once somebody wanted to save.
+  // Missing values are shown after the first attempt to save.
   const [isTold, tell] = useState(false);
   const save = useSave({ first, segmentId, onSaved: draft.clear });
   const isNameMissing = isTold && name.trim() === '';
@@ -171,15 +171,15 @@ function useSave({ first, segmentId, onSaved }: Saving) {
 type Draft<Value> = {
   value: Value;
   set: (next: Value) => void;
-  /** What was begun another time is shown. */
+  /** True if the filters come from an unsaved draft. */
   isRestored: boolean;
-  /** Back to what it was at first. */
+  /** Restores the initial filters. */
   discard: () => void;
-  /** It is stored elsewhere now. */
+  /** Deletes the draft after the segment was stored. */
   clear: () => void;
 };
 
-/** What somebody builds, kept in this browser until it is saved or discarded: a reload loses nothing. */
+/** Keeps the filters in this browser until the user saves or discards them, so that a reload loses nothing. */
 function useDraft<Value>(key: string, first: Value): Draft<Value> {
   const [kept] = useState(() => readDraft<Value>(key));
   const [value, setValue] = useState(kept ?? first);
@@ -210,7 +210,7 @@ function readDraft<Value>(key: string): Value | undefined {
     const text = localStorage.getItem(key);
     return text === null ? undefined : (JSON.parse(text) as Value);
   } catch {
-    // What another version left there is no draft of this one.
+    // A draft of another version of the console has another shape.
     return undefined;
   }
 }

@@ -16,7 +16,7 @@ import type { FilterFault, BuiltTrees } from './filter-tree.ts';
 
 const number = (count: number) => count.toLocaleString('en');
 
-/** Whom the filters hold now: how many, who some of them are, and the filters in words. */
+/** The users who match now: their number, a sample, and the filters in words. */
 export function FilterSummary({ answers }: { answers: FilterAnswers }) {
   const { isBlank, isBusy, fault, words, count, sample, countExactly } = answers;
   const isCounted = !isBlank && fault === undefined;
@@ -141,13 +141,13 @@ const freshMilliseconds = 30_000;
 
 type AskedFilters = { trees: BuiltTrees; segmentId: string | undefined };
 
-/** What the server says of filters while they are built: asked when writing pauses, and given up when they are others. */
+/** Checks filters on the server when the user stops typing, and aborts when they change. */
 export function useFilterAnswers({ trees, segmentId }: AskedFilters) {
   const { id: workspaceId } = useWorkspace();
   const mayReadUsers = useMay('people.read');
   const asked = JSON.stringify(toFilters(trees));
   const [settled] = useDebouncedValue(asked, settleMilliseconds);
-  // One click counts everybody, of these filters; of others it is asked again.
+  // A count reads every user, so each set of filters is counted on request only.
   const [exactly, setExactly] = useState<string>();
   const isExact = exactly === settled;
   const isEnabled = !isBlank(trees) && asked === settled;
@@ -177,7 +177,7 @@ export function useFilterAnswers({ trees, segmentId }: AskedFilters) {
   return {
     isBlank: isBlank(trees),
     isBusy: asked !== settled || words.isFetching || count.isFetching,
-    /** It is what stands there now, and the server takes it. */
+    /** True if the result belongs to the current filters and the server accepts them. */
     isGood: asked === settled && isReadable,
     fault,
     words,

@@ -1,6 +1,6 @@
 import type { FilterTrees } from '../../api/segments.ts';
 
-/** A filter tree as the API takes it (`included_filters`), while it is built: half of it may be missing. */
+/** An incomplete filter tree of the API (`included_filters`), as the builder edits it. */
 export type FilterGroup = {
   filter_type?: 'nested_filters';
   filter_operator: 'and' | 'or';
@@ -25,7 +25,7 @@ export type SegmentNode = { filter_type: 'custom_segments'; id: string; name?: s
 
 export type FilterNode = FilterGroup | AttributeNode | SegmentNode;
 
-/** What is built: whom a segment holds, and whom not of them. */
+/** The filters that include users, and those that exclude some of them. */
 export type BuiltTrees = { included: FilterGroup; excluded: FilterGroup | undefined };
 
 export const newCondition = (): AttributeNode => ({
@@ -43,12 +43,12 @@ export function isGroup(node: FilterNode): node is FilterGroup {
   return 'filters' in node;
 }
 
-/** The trees as they are sent; the type of a group within another is written out. */
+/** Converts the trees to the API's form. The type of nested groups is written out. */
 export function toFilters({ included, excluded }: BuiltTrees): FilterTrees {
   return { included_filters: sent(included), ...(excluded === undefined ? {} : { excluded_filters: sent(excluded) }) };
 }
 
-/** Trees that were sent once, in an editor: any other member of theirs stays as it was. */
+/** Converts stored trees for the editor. Unknown members are kept. */
 export function fromFilters({ included, excluded }: { included: unknown; excluded?: unknown }): BuiltTrees {
   return {
     included: included as FilterGroup,
@@ -63,7 +63,7 @@ function sent(group: FilterGroup): FilterGroup {
   };
 }
 
-/** Whether nothing is asked of anybody yet. */
+/** Returns true if the tree has no condition yet. */
 export function isBlank({ included, excluded }: BuiltTrees): boolean {
   const [first, ...others] = included.filters;
   return excluded === undefined && others.length === 0 && first !== undefined && !isGroup(first) && isUnasked(first);
@@ -73,22 +73,22 @@ function isUnasked(node: AttributeNode | SegmentNode): boolean {
   return node.filter_type === 'custom_segments' ? node.id === '' : node.name === '';
 }
 
-/** What the server says is wrong with filters, and where. */
+/** The server's faults of filters, with their place. */
 export type FilterFault = {
   field: 'included_filters' | 'excluded_filters' | null;
-  /** The condition, by the server's path; empty: the whole tree. */
+  /** The server's path of the condition; empty for the whole tree. */
   path: string;
   words: string;
 };
 
-/** `filters[0].filters[2]` → "Condition 1.3: ", as the fields are called. */
+/** Formats `filters[0].filters[2]` as "Condition 1.3: ", like the labels of the fields. */
 export function placeText({ field, path }: FilterFault): string {
   if (path === '') return '';
   const number = [...path.matchAll(/\[(\d+)\]/g)].map(([, index]) => Number(index) + 1).join('.');
   return `${field === 'excluded_filters' ? 'Exception' : 'Condition'} ${number}: `;
 }
 
-/** Which node of the tree a server's sentence is about: `filters[0].filters[2].value is required`. */
+/** Finds the node that a message of the server is about: `filters[0].filters[2].value is required`. */
 export function placeOf(reason: string): { path: string; words: string } {
   const [place = '', path = ''] = /^((?:filters\[\d+\]\.?)*)[a-z_0-9]*(?=\s)/.exec(reason) ?? [];
   const member = place.slice(path.length);

@@ -1,6 +1,6 @@
 import type { AttributeNode } from './filter-tree.ts';
 
-/** How the values of a test are asked for. */
+/** The kinds of value fields. */
 export type ValueKind = 'none' | 'texts' | 'numbers' | 'number' | 'range' | 'flag' | 'days' | 'time' | 'times' | 'span';
 
 export type Operator = { operator: string; words: string; without: string; kind: ValueKind };
@@ -29,7 +29,7 @@ const numbers: readonly Operator[] = [
   exists,
 ];
 
-/** What the server's parser takes for each type of data, each with its opposite (`negate`). */
+/** The operators that the server accepts for each data type, each with its opposite (`negate`). */
 const operators: Record<string, readonly Operator[]> = {
   string: [
     texts('in', 'is', 'is not'),
@@ -61,7 +61,7 @@ const operators: Record<string, readonly Operator[]> = {
   array_double: numbers,
 };
 
-/** The sources spell some in two ways. */
+/** The contract has two spellings of some operators. */
 const spellings: Record<string, string> = {
   containsInTheFollowing: 'contains',
   startWithInTheFollowing: 'startsWithInTheFollowing',
@@ -79,7 +79,7 @@ export function operatorOf({ data_type: dataType, operator }: AttributeNode): Op
 
 const negated = '!';
 
-/** For a list of choices: each operator and its opposite, the opposites last. */
+/** The choices of operators, with their opposites last. */
 export function operatorChoices(dataType: string): { value: string; label: string }[] {
   const all = operatorsOf(dataType);
   return [
@@ -92,7 +92,7 @@ export function choiceOf(node: AttributeNode): string {
   return `${node.negate === true ? negated : ''}${operatorOf(node).operator}`;
 }
 
-/** The same condition with another operator; values stay where they are of one kind. */
+/** Returns the condition with another operator. Values of the same kind stay. */
 export function withOperator(node: AttributeNode, choice: string): AttributeNode {
   const operator = choice.replace(negated, '');
   const { negate: _negate, ...rest } = node;
@@ -100,7 +100,7 @@ export function withOperator(node: AttributeNode, choice: string): AttributeNode
   return operatorOf(next).kind === operatorOf(node).kind ? next : withoutValues(next);
 }
 
-/** The same attribute as data of another type, which has other operators. */
+/** Returns the condition with another data type, which has other operators. */
 export function withDataType(node: AttributeNode, dataType: string): AttributeNode {
   if (dataType === node.data_type) return node;
   const { case_sensitive: _case, array_filter_type: _quantifier, ...rest } = node;

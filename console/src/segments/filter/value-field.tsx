@@ -7,12 +7,12 @@ import { operatorOf } from './operators.ts';
 
 type ValueFieldProps = {
   node: AttributeNode;
-  /** "of condition 2.1", for those who do not see where it stands. */
+  /** The end of the accessible name: "of condition 2.1". */
   of: string;
   onChanged: (node: AttributeNode) => void;
 };
 
-/** What a condition compares with, by the kind of its operator. */
+/** The value of a condition, by the kind of its operator. */
 export function ValueField(props: ValueFieldProps) {
   const { node, of, onChanged } = props;
   switch (operatorOf(node).kind) {
@@ -188,7 +188,7 @@ function Time({ node, of, onChanged, isSpan = false }: ValueFieldProps & { isSpa
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
-/** A day; what another program wrote to the second is shown as it was written. */
+/** A date. A value to the second, from another client, is shown as it was stored. */
 function DateField({ label, value, onChanged }: { label: string; value: unknown; onChanged: (next?: string) => void }) {
   const text = typeof value === 'string' ? value : '';
   return (

@@ -9,13 +9,13 @@ export type ComparedRow = {
   name: string;
   one: Side;
   other: Side;
-  /** Of the shares, where both have one; else of the counts. */
+  /** The difference between the shares if both exist, otherwise between the counts. */
   difference: string | undefined;
-  /** Whether the difference is more than chance. */
+  /** True if the difference is statistically significant. */
   verdict?: string | undefined;
 };
 
-/** What two campaigns reached, each as a share of its own, and by how much the first is above the second. */
+/** Compares the results of two campaigns as shares of their own audience, with the difference. */
 export function compareCampaigns({ one, other }: { one: Compared; other: Compared }): ComparedRow[] {
   const goalNames = [...new Set([one, other].flatMap(({ figures }) => figures.all.goals.map(({ name }) => name)))];
   const both = <Value>(of: (side: Compared) => Value) => [of(one), of(other)] as const;

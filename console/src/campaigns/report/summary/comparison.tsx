@@ -14,7 +14,7 @@ const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 
 type Compared = { progress: CampaignProgress; figures: CampaignFigures };
 
-/** Side by side with another campaign, which the address names. */
+/** Compares the campaign with another one, which the address names. */
 export function Comparison({ progress, figures }: Compared) {
   const { campaignId } = route.useParams();
   const { with: other, ...search } = route.useSearch();

@@ -12,7 +12,7 @@ import { countDevices, countReports, notDelivered, countText, percentText, share
 import { DeliveryCount, ReportCount } from '../report-links.tsx';
 
 type Platform = keyof typeof platformNames;
-/** Undefined: of all platforms. */
+/** Undefined for all platforms. */
 type Place = Platform | undefined;
 
 const ones = { people: 'person', devices: 'device' } as const;
@@ -20,15 +20,15 @@ const ones = { people: 'person', devices: 'device' } as const;
 type Step = {
   key: string;
   word: GlossaryWord;
-  /** Beside the word: the goal of several. */
+  /** Shown next to the label: which goal, if there are several. */
   note?: string;
   unit: 'people' | 'devices';
   count: (place: Place) => number | null;
-  /** What it is a share of, and the word for that. */
+  /** The whole that this step is a share of, with its name. */
   share?: (place: Place) => { percent: number | undefined; of: string };
-  /** The rows of the delivery log that it counts. */
+  /** The rows of the delivery log that this step counts. */
   rows?: (place: Place) => { platform?: string; outcome?: string } | undefined;
-  /** The reports of devices that it counts. */
+  /** The device reports that this step counts. */
   reports?: 'IMPRESSION' | 'CLICK';
 };
 
@@ -38,7 +38,7 @@ type PlatformFunnelProps = {
   platforms: readonly Platform[];
 };
 
-/** From the people it was for to those who did what it was for, on each platform. */
+/** The funnel of each platform, from the audience to conversions. */
 export function PlatformFunnel({ progress, figures, platforms }: PlatformFunnelProps) {
   const places: Place[] = platforms.length > 1 ? [undefined, ...platforms] : [undefined];
   const only = platforms.length === 1 ? platforms[0] : undefined;
@@ -127,7 +127,7 @@ function stepsOf({ progress, figures }: Pick<PlatformFunnelProps, 'progress' | '
     {
       ...{ key: 'reachable', word: 'Reachable', unit: 'devices' },
       count: reachable,
-      // While it is sent there are fewer rows than devices.
+      // While the campaign is sent, the log has fewer rows than there are devices.
       rows: (place) => (place === undefined && !isWhole ? undefined : rowsOf(place)),
     },
     {

@@ -15,7 +15,7 @@ const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 
 type RateCardsProps = { progress: CampaignProgress; figures: CampaignFigures | undefined };
 
-/** The first look: how many took it, saw it, clicked it and did what it was for, each as a share of what it is a part of. */
+/** The key figures: accepted, shown, clicked and converted, each as a share of the step before. */
 export function RateCards({ progress, figures }: RateCardsProps) {
   const reachable = progress.reachableDevices;
   const accepted = countDevices(progress, ['ACCEPTED']);

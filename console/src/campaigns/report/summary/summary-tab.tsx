@@ -30,7 +30,7 @@ type SummaryTabProps = {
   timeline: UseQueryResult<CampaignTimeline>;
 };
 
-/** How it stands, what it reached, and when. */
+/** The campaign's state, results and timeline. */
 export function SummaryTab({ progress, platforms, figures, results, timeline }: SummaryTabProps) {
   return (
     <Stack gap="lg">
@@ -60,7 +60,7 @@ export function SummaryTab({ progress, platforms, figures, results, timeline }: 
 
 type FunnelHeaderProps = { windowHours: number | undefined; hasGoals: boolean };
 
-/** What an event must come after to count, and the numbers as a file. */
+/** The starting event of conversions, and the numbers as a file. */
 function FunnelHeader({ windowHours, hasGoals }: FunnelHeaderProps) {
   const { workspaceId, campaignId: id } = route.useParams();
   const { attribution = 'TOTAL_CONVERSIONS', ...search } = route.useSearch();
@@ -100,7 +100,7 @@ function FunnelHeader({ windowHours, hasGoals }: FunnelHeaderProps) {
   );
 }
 
-/** How far a sending is, how fast, and when it will be done. */
+/** Progress, speed and expected end of a send. */
 function LiveProgress({ progress }: { progress: CampaignProgress }) {
   const done = countDevices(progress, ['ACCEPTED', ...notDelivered]);
   const rate = useRate(done, progress);
@@ -135,7 +135,7 @@ function LiveProgress({ progress }: { progress: CampaignProgress }) {
 
 type Sample = { at: number; done: number };
 
-/** Over the last changes, so that one second without any does not say zero. */
+/** Returns messages per second over the last changes, so that one second without a change does not show zero. */
 function useRate(done: number, { at }: CampaignProgress): number | undefined {
   const samples = useRef<Sample[]>([]);
   const now = Date.parse(at);
@@ -150,7 +150,7 @@ const TimelineChart = lazy(async () => ({ default: (await import('./timeline-cha
 
 type TimelineProps = { timeline: CampaignTimeline; runsWithoutLedger: number };
 
-/** What became of the messages over time: a picture, and the same as a table for those who cannot see it. */
+/** Outcomes over time, as a chart and as a table for screen readers. */
 function Timeline({ timeline, runsWithoutLedger }: TimelineProps) {
   const { steps, stepSeconds } = timeline;
   return (

@@ -7,7 +7,7 @@ import { spanText } from '../../../parts/text/format-time.ts';
 const wholeTimes = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 43_200, 86_400, 2 * 86_400, 7 * 86_400, 30 * 86_400];
 const wholeSteps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
-/** The picture; the table beside it says the same. */
+/** The chart. The table next to it has the same data. */
 export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
   return (
     <Chart
@@ -36,12 +36,12 @@ function drawBars(timeline: CampaignTimeline, { colour, axis, timeZone }: ChartT
   return {
     options: {
       scales: {
-        // Room beside the bars; a single one stands in the middle of a short while.
+        // Adds space beside the bars. A single bar is in the middle of a short interval.
         x: { range: () => padded(columns[0], timeline.stepSeconds) },
         y: { range: (_chart, _least, most) => [0, Math.max(1, most)] },
       },
       axes: [
-        // Whole seconds: of two ticks within one, both would have its name.
+        // Ticks are whole seconds, because two ticks in one second would have the same label.
         {
           ...axis,
           grid: { show: false },
@@ -49,12 +49,12 @@ function drawBars(timeline: CampaignTimeline, { colour, axis, timeZone }: ChartT
           incrs: wholeTimes,
           values: (_chart, times) => times.map(clockTime),
         },
-        // Whole devices: half a tick would be half a device.
+        // Ticks are whole devices.
         { ...axis, incrs: wholeSteps, values: (_chart, counts) => counts.map((count) => count.toLocaleString('en')) },
       ],
       series: [
         timeSeries(timeZone),
-        // The whole bar first, and what was accepted drawn over it: what is left of the whole was not delivered.
+        // Draws the whole bar first and the accepted part over it. The visible rest was not delivered.
         { label: 'Not delivered', fill: missed, stroke: missed, paths: bars, points, value: notDeliveredAt },
         {
           label: `Accepted per ${spanText(timeline.stepSeconds)}`,
@@ -70,13 +70,13 @@ function drawBars(timeline: CampaignTimeline, { colour, axis, timeZone }: ChartT
   };
 }
 
-// From the times themselves: given one time alone, the library would show years.
+// Sets the range explicitly. With a single time the library would show years.
 function padded(times: ArrayLike<number>, step: number): [number, number] {
   const pad = times.length < 10 ? 5 * step : step;
   return [times[0]! - pad, times[times.length - 1]! + pad];
 }
 
-/** Steps without anything are there with zero, so that a pause looks like one. */
+/** Fills steps without data with zero, so that a pause is visible. */
 function toColumns({ steps, stepSeconds }: CampaignTimeline): UPlot.AlignedData {
   const secondsOf = (at: string) => Date.parse(at) / 1000;
   const byTime = new Map(steps.map((step) => [secondsOf(step.at), step]));
