@@ -1,10 +1,10 @@
 /**
- * Takes the pictures of docs/screens/: every screen of the console in light colours, the overview and a report in dark ones
- * and on a phone. A node with a fresh database is filled with the same people, campaigns, calls and mistakes each time
- * (seed 1), and its clock stands at one hour, so that pictures differ where the console does.
+ * Takes the pictures of docs/screens/ that docs/console.md shows: screens in light colours, some also in dark colours or on a
+ * phone. The node has a fresh database with the same users, campaigns, calls and errors each time (seed 1), and its clock
+ * starts at a fixed time, so that pictures differ only where the console does.
  *
- * With a folder every screen goes there instead, light and dark, on a phone, a laptop and a wide display: to be looked at.
- * With `--check` nothing is written: a picture that is no longer like its screen ends it with 1.
+ * With `--every <folder>` it writes every screen to that folder, in light and dark, for a phone, a laptop and a wide display.
+ * With `--check` it writes nothing, and exits with 1 if a picture differs from its screen.
  *
  * Usage: npm run console:screens [-- <name of a screen>] [-- --every <folder>] [-- --check]
  */
@@ -33,9 +33,9 @@ const given = parseArgs({
 const only = given.positionals[0];
 const every = given.values.every === undefined ? undefined : resolve(given.values.every);
 const shownAt = new Date('2027-01-14T10:00:00Z');
-// What a page of the documentation may weigh.
+// So that a page of the documentation loads quickly.
 const maxBytes = 200_000;
-/** What comes at other times, and in another order, is less; another colour, size or place of things is more. */
+/** Content that loads at another time differs less than this share; another colour, size or position differs more. */
 const maxUnlike = 0.06;
 const desk: BrowserContextOptions = { viewport: { width: 1280, height: 860 }, timezoneId: 'UTC', locale: 'en-GB' };
 const phone: BrowserContextOptions = { ...desk, viewport: { width: 390, height: 844 } };
@@ -81,7 +81,7 @@ try {
   const advanceSeconds = Math.round((shownAt.getTime() - Date.now()) / 1000);
   const headers = { 'content-type': 'application/json' };
   await fetch(`${url}/sandbox/clock`, { method: 'POST', headers, body: JSON.stringify({ advanceSeconds }) });
-  // A link made before the clock leapt is too old, and keys are printed by the first start alone.
+  // A link made before the clock moved has expired, and only the first start prints keys.
   const start = { ...(await startNode()), keys };
   const filled = await fillScreens({ start, command, folder });
   await mkdir(every ?? pictures, { recursive: true });
@@ -92,7 +92,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Starts the node, or starts it anew. */
+/** Starts the node, or restarts it. */
 async function startNode(): Promise<StartLine> {
   await stopNode();
   node = spawn(process.execPath, [...script('main.ts'), ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -147,7 +147,7 @@ async function shoot(page: Page, { name, suffix, address, url, ids }: Screen): P
     (every === undefined || only !== pictureName(name))
   )
     return;
-  // What was sent cannot be edited, and of a file there are no filters.
+  // A sent campaign cannot be edited, and a file segment has no filters.
   const named = {
     ...ids,
     ...(name === 'composed' && { campaignId: ids.draftId }),
@@ -157,7 +157,7 @@ async function shoot(page: Page, { name, suffix, address, url, ids }: Screen): P
   const search = searches[name] ?? '';
   await page.goto(`${url}/console${path}${search}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  // What is asked for every second never ends; what a screen shows first has come by then.
+  // Screens that refetch every second never become idle, but their first data has loaded by then.
   await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => {});
   await page
     .locator('.mantine-Loader-root')
@@ -167,7 +167,7 @@ async function shoot(page: Page, { name, suffix, address, url, ids }: Screen): P
   const picture = `${pictureName(name)}${suffix}.png`;
   const documented = join(pictures, picture);
   const file = given.values.check ? join(folder, picture) : join(every ?? pictures, picture);
-  if (given.values.check) return tellLikeness(page, { picture, pair: [documented, file] });
+  if (given.values.check) return reportLikeness(page, { picture, pair: [documented, file] });
   await takePicture(page, file);
   const { size } = await stat(file);
   const isTooHeavy = every === undefined && size > maxBytes;
@@ -181,11 +181,11 @@ async function takePicture(page: Page, path: string): Promise<void> {
 
 type Likeness = { picture: string; pair: readonly [documented: string, taken: string] };
 
-async function tellLikeness(page: Page, { picture, pair }: Likeness): Promise<void> {
-  // The console's own page takes no pictures but its own.
+async function reportLikeness(page: Page, { picture, pair }: Likeness): Promise<void> {
+  // The content security policy of the console's page blocks other pictures.
   const blank = await page.context().newPage();
   let unlike = 1;
-  // On a busy machine a part of a screen comes after the others, and moves them.
+  // On a busy machine a part of a screen may load late and move the others.
   for (let triesLeft = 5; triesLeft > 0 && unlike > maxUnlike; triesLeft -= 1) {
     if (triesLeft < 5) await page.waitForTimeout(2_000);
     await takePicture(page, pair[1]);
@@ -193,11 +193,11 @@ async function tellLikeness(page: Page, { picture, pair }: Likeness): Promise<vo
   }
   await blank.close();
   const isUnlike = unlike > maxUnlike;
-  process.stdout.write(`${picture} ${(unlike * 100).toFixed(1)} % differ${isUnlike ? ', take it anew' : ''}\n`);
+  process.stdout.write(`${picture} ${(unlike * 100).toFixed(1)} % differ${isUnlike ? ', take it again' : ''}\n`);
   if (isUnlike) process.exitCode = 1;
 }
 
-/** `changedFile` is changed-file.png, as files are named. */
+/** Returns the file name of a screen: changed-file for `changedFile`. */
 function pictureName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -41,7 +41,7 @@ export function AlertsPage() {
   });
   return (
     <Stack gap="lg">
-      <PageHeader about="Opened within seconds when something keeps messages from people, or soon may, and closed when it is over." />
+      <PageHeader about="An alert opens within seconds of a problem that blocks delivery, or soon may, and closes when the problem ends." />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, lg: mayChange ? 7 : 12 }}>
           <Loaded query={alerts}>
@@ -90,8 +90,8 @@ function PastAlerts({ alerts }: { alerts: Alert[] }) {
   if (alerts.length === 0)
     return (
       <EmptyState title="No past alerts">
-        Refusing providers, old queues, failing jobs, late backups, ending keys and certificates are listed here for 90
-        days.
+        Rejecting providers, delayed queues, failing jobs, late backups, expiring keys and certificates are listed here
+        for 90 days.
       </EmptyState>
     );
   return (

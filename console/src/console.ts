@@ -1,11 +1,11 @@
 import { makeConsoleClient } from './api/console-client.ts';
-import { hearServerTime } from './parts/text/server-clock.ts';
+import { readServerTime } from './parts/text/server-clock.ts';
 
 /** The client of this page. */
 export const consoleClient = makeConsoleClient({
   fetch: async (input, init) => {
     const answer = await fetch(input, init);
-    hearServerTime(answer.headers);
+    readServerTime(answer.headers);
     return answer;
   },
 });

@@ -49,7 +49,7 @@ export function KeysPage() {
   return (
     <Stack gap="lg">
       <PageHeader
-        about={'What callers of the API identify themselves by. The kind of a key decides what it opens.'}
+        about={'Keys authenticate API calls. A key’s type decides what it can access.'}
         actions={mayWrite && !isAsked && <Button onClick={() => ask(true)}>New key</Button>}
       />
       {made && <CreatedKeyAlert made={made} />}

@@ -103,9 +103,9 @@ const refusals = { gone: 'gray', waits: 'yellow', rejected: 'orange', stopped: '
 function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
   const byName = new Map(series.map(({ name, values }) => [name, values]));
   /** Steps in which a node reported. A counter that is missing in such a step is 0. */
-  const isTold = steps.map((_, index) => series.some(({ values }) => values[index] !== null));
+  const isReported = steps.map((_, index) => series.some(({ values }) => values[index] !== null));
   const counted = (name: string): (number | null)[] =>
-    isTold.map((told, index) => (told ? (byName.get(name)?.[index] ?? 0) : null));
+    isReported.map((reported, index) => (reported ? (byName.get(name)?.[index] ?? 0) : null));
   const rate = (name: string) => counted(name).map((value) => value && value / stepSeconds);
   const line = (label: string, colour: string, values: (number | null)[]): ChartLine[] =>
     values.some((value) => value !== null && value > 0) ? [{ label, colour, values }] : [];
@@ -167,7 +167,7 @@ function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     },
     {
       title: 'Errors',
-      about: 'Calls and jobs that went wrong per',
+      about: 'Failed calls and jobs per',
       lines: [
         ...line('Calls refused', 'yellow', counted('calls.refused')),
         ...line('Calls failed', 'red', counted('calls.failed')),

@@ -176,7 +176,7 @@ function AppSections({ settings }: { settings: WorkspaceSettings }) {
           <TextInput
             name="dataPrefix"
             label="Prefix of data keys"
-            description="As svc in svc_message_id; that of the installation if empty"
+            description="For example svc in svc_message_id; if empty, that of the installation"
             placeholder="None"
             defaultValue={shown(settings.dataPrefix)}
           />

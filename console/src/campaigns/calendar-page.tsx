@@ -51,7 +51,7 @@ export function CalendarPage() {
             {data.entries.length === 0 && <Nothing calendar={data} />}
             {isWide ? <CalendarGrid calendar={data} /> : <CalendarDays calendar={data} />}
             {data.hasMore && (
-              <Text size="sm">There is more than the calendar can show; the campaign list has all of it.</Text>
+              <Text size="sm">The calendar cannot show every send; the campaign list has all of them.</Text>
             )}
           </>
         )}

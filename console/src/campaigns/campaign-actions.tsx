@@ -93,7 +93,7 @@ export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progr
           onNamed={async (template) => {
             await consoleClient.templates.create({ workspaceId, id, name: template });
             await queries.invalidateQueries({ queryKey: ['templates', workspaceId] });
-            showToast({ text: `“${template}” is among the templates` });
+            showToast({ text: `“${template}” is saved as a template` });
           }}
         />
       )}

@@ -35,14 +35,14 @@ export function useCampaignForm(): CampaignForm {
 }
 
 /** Returns the faults to show. A field that is missing in a step that the user has not left is not shown yet. */
-export function toldFaults({ check, seen }: Pick<CampaignForm, 'check' | 'seen'>): CampaignFault[] {
+export function visibleFaults({ check, seen }: Pick<CampaignForm, 'check' | 'seen'>): CampaignFault[] {
   return (check?.faults ?? []).filter(({ field, issue }) => issue !== 'is required' || seen.has(stepOf(field)));
 }
 
 /** Returns the message of the first of these fields that has a fault. */
 export function useFault(...paths: string[]): string | undefined {
   const form = useCampaignForm();
-  const fault = toldFaults(form).find(({ field }) => paths.includes(field));
+  const fault = visibleFaults(form).find(({ field }) => paths.includes(field));
   return fault && sentence(fault.issue);
 }
 

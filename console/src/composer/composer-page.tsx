@@ -18,7 +18,7 @@ import { ofSegments } from './audience/audience.ts';
 import type { ChosenSegment } from './audience/audience.ts';
 import { newCampaign, writeAt, mergePatchOf, sentBody, textAt } from './campaign-body.ts';
 import type { Platform } from './campaign-body.ts';
-import { CampaignFormContext, useCheck, toldFaults, useCampaignForm } from './campaign-form.ts';
+import { CampaignFormContext, useCheck, visibleFaults, useCampaignForm } from './campaign-form.ts';
 import type { CampaignForm } from './campaign-form.ts';
 import { ContentStep } from './content/content-step.tsx';
 import classes from './step-links.module.css';
@@ -162,7 +162,7 @@ function Composer({ resources, saved: first, body: begun, existing }: ComposerPr
         />
         {isRestored && isDirty && (
           <Group gap="xs" role="status">
-            <Text size="sm">What you wrote in this browser is shown.</Text>
+            <Text size="sm">Your unsaved changes in this browser are shown.</Text>
             <Button
               size="compact-sm"
               variant="default"
@@ -285,7 +285,7 @@ function LeaveGuard({ isDirty, isKept, isLeaving }: LeaveGuardProps) {
 function StepLinks({ isDone }: { isDone: (step: Step) => boolean }) {
   const form = useCampaignForm();
   const { step: present } = useStep();
-  const faults = toldFaults(form);
+  const faults = visibleFaults(form);
   return (
     <nav aria-label="Steps">
       <ol className={classes.steps}>

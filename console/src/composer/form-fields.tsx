@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { Notice } from '../parts/notice.tsx';
 import { readAt, textAt } from './campaign-body.ts';
-import { sentence, toldFaults, useCampaignForm, useFault } from './campaign-form.ts';
+import { sentence, visibleFaults, useCampaignForm, useFault } from './campaign-form.ts';
 
 type FieldProps = {
   /** The path of one member, or of several that get the same value. */
@@ -188,7 +188,7 @@ export function MoreFields({
 /** Faults of a part that has no field in this step. */
 export function PartFaults({ paths }: { paths: string[] }) {
   const form = useCampaignForm();
-  const faults = toldFaults(form).filter(({ field }) => paths.includes(field));
+  const faults = visibleFaults(form).filter(({ field }) => paths.includes(field));
   if (faults.length === 0) return null;
   return (
     <Notice tone="error">

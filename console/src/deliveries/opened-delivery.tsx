@@ -103,7 +103,7 @@ function Detail({ delivery }: { delivery: DeliveryDetail }) {
     <Stack gap="sm">
       <FactsTable facts={facts} />
       <CopyableBlock
-        label="message before it was made personal"
+        label="message before personalisation"
         text={JSON.stringify({ content, ...(Object.keys(settings).length > 0 ? { settings } : {}) }, null, 2)}
       />
     </Stack>

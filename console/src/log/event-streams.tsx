@@ -33,7 +33,7 @@ export function EventStreams({ search }: { search: LogSearch }) {
       {(found) =>
         found.length === 0 ? (
           <EmptyState title="No event streams yet" command={howTo}>
-            A stream posts what happened to each message, delivered, clicked or cleared, to an address of yours.
+            A stream posts the events of each message (delivered, clicked, cleared) to your URL.
           </EmptyState>
         ) : (
           <Stack gap="lg">

@@ -31,7 +31,7 @@ export function LogPage() {
   const search = route.useSearch();
   return (
     <Stack gap="md">
-      <PageHeader about="Calls are kept for seven days. What is done in the console is in the audit log." />
+      <PageHeader about="Calls are kept for seven days. Changes made in the console are in the audit log." />
       <Views search={search} />
       {search.view === 'callbacks' ? (
         <CallbackLog search={search} />

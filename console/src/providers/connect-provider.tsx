@@ -59,7 +59,7 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
               title={`Replace the credential of ${name}?`}
               hits={
                 <>
-                  {hitsOf(hits)} It is replaced only if the provider accepts the new one.
+                  {describeHits(hits)} It is replaced only if the provider accepts the new one.
                   {subscribedWith && ` ${subscribedWith.warning}`}
                 </>
               }
@@ -80,7 +80,7 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
   );
 }
 
-/** Reads what the form holds; fields that are left empty are not sent. */
+/** Reads the form's values. Empty fields are not sent. */
 function readKey(provider: ProviderName, given: FormData): GivenKey {
   const { fields, subscribedWith } = providerForms[provider];
   const key: Record<string, string | Record<string, string>> = {};
@@ -95,7 +95,7 @@ function readKey(provider: ProviderName, given: FormData): GivenKey {
   return { ...key, provider };
 }
 
-/** What each provider gives its customers to identify themselves by. Narrow fields that follow each other share a row. */
+/** The credentials that each provider issues. Narrow fields that follow each other share a row. */
 function KeyFields({ provider }: { provider: ProviderName }) {
   const rows: KeyField[][] = [];
   for (const field of providerForms[provider].fields) {
@@ -161,7 +161,7 @@ function KeyFileField({ name, label, description, accept }: KeyFileFieldProps) {
 }
 
 /** Describes the effect of a changed credential, with numbers. */
-export function hitsOf({ devices, runs }: ProviderCredentialState['hits']): string {
+export function describeHits({ devices, runs }: ProviderCredentialState['hits']): string {
   const reached = devices === 1 ? '1 device is' : `${devices.toLocaleString('en')} devices are`;
   const sends = runs === 0 ? 'no send is' : runs === 1 ? '1 send is' : `${runs.toLocaleString('en')} sends are`;
   return `${reached} reached through it; ${sends} under way.`;

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
 import type { ConnectedCredential, ProviderCredentialState } from '../api/generated/credentials.ts';
 import type { ProviderName } from '../api/generated/overview.ts';
 import { providerForms } from '../api/generated/provider-forms.ts';
-import { ConnectForm, hitsOf } from './connect-provider.tsx';
+import { ConnectForm, describeHits } from './connect-provider.tsx';
 import { consoleClient } from '../console.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -27,7 +27,7 @@ export function ProvidersPage() {
   const credentials = useQuery({ queryKey: key, queryFn: () => consoleClient.credentials.list(workspaceId) });
   return (
     <Stack gap="lg">
-      <PageHeader about="A key is checked with its provider before it is stored, encrypted, and is never shown again." />
+      <PageHeader about="Carillon checks a key with its provider, then stores it encrypted. The key is never shown again." />
       <Loaded query={credentials}>
         {(states) => (
           <SimpleGrid cols={1} spacing="lg">
@@ -141,7 +141,7 @@ function Actions({ state, onChanged, onReplace, isReplacing }: ActionsProps) {
             label="Remove"
             ariaLabel={`Remove ${name}`}
             title={`Remove the credential of ${name}?`}
-            hits={`${hitsOf(hits)} No message reaches them until another is connected; sends that need it pause.`}
+            hits={`${describeHits(hits)} No message reaches them until another is connected; sends that need it pause.`}
             onConfirmed={async () => {
               await consoleClient.credentials.remove({ ...of, whileSending: 'pause' });
               await onChanged();
@@ -155,7 +155,7 @@ function Actions({ state, onChanged, onReplace, isReplacing }: ActionsProps) {
             ariaLabel={`Use the simulator of ${name}`}
             color="accent"
             title={`Send to the simulated ${name}?`}
-            hits={connected ? `It replaces the connected credential. ${hitsOf(hits)}` : hitsOf(hits)}
+            hits={connected ? `It replaces the connected credential. ${describeHits(hits)}` : describeHits(hits)}
             onConfirmed={async () => {
               await consoleClient.credentials.useSimulator(of);
               await onChanged();

@@ -152,7 +152,7 @@ function ClockControl({ clock, onState }: ClockControlProps) {
 }
 
 function clockDistance({ offsetSeconds, isFrozen }: SandboxState['clock']): string {
-  if (isFrozen) return 'frozen: only what a move makes due happens';
+  if (isFrozen) return 'frozen: work becomes due only when the clock is moved';
   if (offsetSeconds === 0) return 'real time';
   return `${clockDuration(Math.abs(offsetSeconds))} ${offsetSeconds > 0 ? 'ahead of' : 'behind'} real time`;
 }

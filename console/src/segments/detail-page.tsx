@@ -120,7 +120,7 @@ function About({
   const { createdAt, expiresAt, archivedAt } = times;
   return (
     <StatusLine status={state}>
-      {kind === 'FILTER' ? 'Everybody who matches its filters when a campaign is sent' : sizeText(userCount)}
+      {kind === 'FILTER' ? 'Everyone who matches its filters at send time' : sizeText(userCount)}
       {attributeName !== null && `, found by ${attributeName} (${attributeType === 'double' ? 'number' : 'text'})`} ·
       created <Ago at={createdAt} />
       {expiresAt !== null && archivedAt === null && (
@@ -188,7 +188,7 @@ function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
         label="Unarchive"
         color="accent"
         title={`Unarchive “${segment.name}”?`}
-        hits="It counts as active again and its expiry starts over. Members deleted 30 days after archiving do not come back."
+        hits="It counts as active again and its expiry starts over. Members deleted 30 days after archiving are not restored."
         onConfirmed={async () => {
           await unarchive();
           showToast({ text: unarchived, undo: archive, undone: archived });
@@ -292,7 +292,7 @@ function MessageLog({ workspaceId, segmentId }: { workspaceId: string; segmentId
         <Loaded query={callbacks}>
           {({ callbacks: own }) =>
             own.length === 0 ? (
-              <Text size="sm">No callback was asked for.</Text>
+              <Text size="sm">No callback was requested.</Text>
             ) : (
               <Callbacks callbacks={own} workspaceId={workspaceId} />
             )
@@ -302,7 +302,7 @@ function MessageLog({ workspaceId, segmentId }: { workspaceId: string; segmentId
       <Section title="Emails">
         <Loaded query={emails}>
           {({ emails: own }) =>
-            own.length === 0 ? <Text size="sm">No email was asked for.</Text> : <Emails emails={own} />
+            own.length === 0 ? <Text size="sm">No email was requested.</Text> : <Emails emails={own} />
           }
         </Loaded>
       </Section>

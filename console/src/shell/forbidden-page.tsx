@@ -25,7 +25,9 @@ export function ForbiddenPage({ needs }: { needs: Permission }) {
           <Loaded query={owners}>
             {(found) =>
               found.length === 0 ? (
-                <Text size="md">This installation has no owner yet. Whoever runs the server makes the first one.</Text>
+                <Text size="md">
+                  This installation has no owner yet. The person who runs the server can create the first one.
+                </Text>
               ) : (
                 <>
                   <Text size="md">An owner can give you another role:</Text>

@@ -120,7 +120,7 @@ export function Palette({ workspaceId, onClosed }: PaletteProps) {
           )}
           {entries.length === 0 && !isSearching && found.error === null && (
             <Text size="sm" c="dimmed" p="md">
-              Nothing has this name or id. Users are found by their whole id.
+              No results. Users are found by their complete id only.
             </Text>
           )}
           <div className={styles.keys}>

@@ -2,7 +2,7 @@
 export const jobNames: Record<string, string> = {
   'archive-ended-keys': 'Ends API keys that expire',
   'attribute-conversions': 'Counts events as conversions',
-  'continue-mended-runs': 'Resumes what waited for a provider',
+  'continue-mended-runs': 'Resumes messages that waited for a provider',
   'probe-held-keys': 'Checks whether held credentials work again',
   'deliver-callbacks': 'Posts callbacks',
   'drop-old-days': 'Deletes days of the delivery log and of events that are no longer kept',
@@ -19,7 +19,7 @@ export const jobNames: Record<string, string> = {
   'note-event-batches': 'Batches events for event streams',
   'post-event-batches': 'Posts event batches to their receivers',
   'prepare-days': 'Creates the partitions of the next days',
-  'release-due-triggers': 'Starts what user events have triggered',
+  'release-due-triggers': 'Starts campaigns that user events have triggered',
   'release-runs': 'Finds the audience of runs',
   'report-minutes': 'Writes the metrics of this node',
   'report-node': 'Reports that this node is alive',

@@ -170,7 +170,7 @@ function Messages({ messages }: { messages: UserMessage[] }) {
         Messages
       </Title>
       {messages.length === 0 ? (
-        <Text size="sm">Nothing was sent to this user within the days that the delivery log keeps.</Text>
+        <Text size="sm">The delivery log has no message to this user.</Text>
       ) : (
         <DataTable
           label="Messages"

@@ -75,8 +75,8 @@ export function UserTimeline({ workspaceId, userId }: TimelineOf) {
             </Group>
           )}
           <Text size="xs" mt={4}>
-            What happens now appears by itself. Events and messages are shown for as long as they are kept; of
-            attributes, changes made here.
+            New entries appear automatically. The timeline shows events and messages until they are deleted, and
+            attribute changes made here.
           </Text>
         </>
       )}

@@ -130,7 +130,7 @@ describeScreen('people and roles in Chromium', () => {
     await page.goto(builder);
     await page.getByText('Your draft in this browser is shown.').waitFor();
     await page.goto(composer);
-    await page.getByText('What you wrote in this browser is shown.').waitFor();
+    await page.getByText('Your unsaved changes in this browser are shown.').waitFor();
 
     await page.getByRole('button', { name: 'Console', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();

@@ -314,7 +314,7 @@ describeScreen('campaigns in Chromium', () => {
     await dialog.getByLabel('Name of the template').fill('Monthly');
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Save as template' }).click();
-    await page.getByText('“Monthly” is among the templates').waitFor();
+    await page.getByText('“Monthly” is saved as a template').waitFor();
     await page.getByRole('link', { name: 'Templates' }).click();
     const row = page.getByRole('region', { name: 'Templates' }).getByRole('row', { name: /Monthly/ });
     await row.getByText('Once, on 1 Jan 2099 at 10:00 (UTC)').waitFor();

@@ -216,7 +216,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await name.fill('Kept');
       await page.getByText('Unsaved changes, kept in this browser.').waitFor();
       await page.reload();
-      await page.getByText('What you wrote in this browser is shown.').waitFor();
+      await page.getByText('Your unsaved changes in this browser are shown.').waitFor();
       expect(await name.inputValue()).toBe('Kept');
       await page.getByRole('button', { name: 'Discard changes' }).click();
       await page.getByText('All changes saved.').waitFor();
@@ -393,7 +393,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.keyboard.press('Enter');
       await count.locator('[data-count="reached"]').getByText('1', { exact: true }).waitFor();
       await page.getByText('Users for whom u_em is "ADA@example.com".').waitFor();
-      await page.getByLabel('Leave some of them out').check();
+      await page.getByLabel('Exclude people').check();
       await count.getByText('Exception 1: The attribute is required.').waitFor();
       // What is missing is told at its condition once the step was left.
       await stepLink(page, 'Content').click();
@@ -401,7 +401,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('group', { name: 'Exception 1' }).getByText('The attribute is required').waitFor();
       await expectAccessible(page);
       expect(await findMisses(page)).toEqual([]);
-      await page.getByLabel('Leave some of them out').uncheck();
+      await page.getByLabel('Exclude people').uncheck();
       await page.getByRole('button', { name: 'Save draft' }).click();
       await page.getByText('All changes saved.').waitFor();
       const id = new URL(page.url()).pathname.split('/').at(-2)!;

@@ -34,7 +34,7 @@ describeScreen('the pictures of the documentation', () => {
     child.stdout.on('data', (piece) => (told += piece));
     child.stderr.on('data', (piece) => (faults += piece));
     const code = await new Promise((resolve) => child.once('close', resolve));
-    expect({ code, unlike: told.split('\n').filter((line) => line.endsWith('take it anew')), faults }).toMatchObject({
+    expect({ code, unlike: told.split('\n').filter((line) => line.endsWith('take it again')), faults }).toMatchObject({
       code: 0,
       unlike: [],
     });

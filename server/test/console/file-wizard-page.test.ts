@@ -34,21 +34,21 @@ describeScreen('a segment of a file in Chromium', () => {
       page,
       'Name;Customer ID;Mail\nAda;ada;ada@example.com\nGrace;"grace";\nNo;nobody;no@example.com\nFormula;=1+1;\n',
     );
-    await page.getByText('Of the first 4 values, 2 name a user by uid.', { exact: false }).waitFor();
+    await page.getByText('Of the first 4 values, 2 match a user by uid.', { exact: false }).waitFor();
     expect(await page.getByLabel('The first row is a header').isChecked()).toBe(true);
     expect(await page.getByLabel('Customer ID').isChecked()).toBe(true);
     await expectAccessible(page, bothSchemes);
     expect(await findMisses(page)).toEqual([]);
     // Another column is another attribute.
     await page.getByLabel('Mail', { exact: true }).check();
-    await page.getByText('Of the first 2 values, 1 name a user by u_em.', { exact: false }).waitFor();
+    await page.getByText('Of the first 2 values, 1 match a user by u_em.', { exact: false }).waitFor();
     await page.getByLabel('Customer ID').check();
-    await page.getByText('name a user by uid.', { exact: false }).waitFor();
+    await page.getByText('match a user by uid.', { exact: false }).waitFor();
     await page.getByRole('textbox', { name: 'Segment name' }).fill('Of ids');
     await page.getByRole('button', { name: 'Create segment' }).click();
-    const result = page.getByRole('region', { name: 'What became of the file' });
+    const result = page.getByRole('region', { name: 'Result of the file' });
     await result.locator('[data-count="named"]').getByText('2', { exact: true }).waitFor();
-    await result.getByText('2 values name no user, or more than one.').waitFor();
+    await result.getByText('2 values match no user, or more than one.').waitFor();
     await expectAccessible(page, bothSchemes);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -83,7 +83,7 @@ describeScreen('a segment of a file in Chromium', () => {
     await page.getByLabel('Effect').selectOption('replace');
     await page.getByRole('button', { name: 'Change segment' }).click();
     await page.getByText('people now in the segment').waitFor();
-    await page.getByRole('group', { name: 'Values that name nobody' }).getByText('jörg@example.com').waitFor();
+    await page.getByRole('group', { name: 'Unmatched values' }).getByText('jörg@example.com').waitFor();
     const { userCount } = await client.segments.read({ workspaceId, id: made.segmentId });
     expect(userCount).toBe(1);
 

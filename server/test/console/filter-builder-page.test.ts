@@ -70,7 +70,7 @@ describeScreen('the builder of filter segments in Chromium', () => {
     await choose(page, 'Attribute of condition 3.1', 'joined');
     await page.getByLabel('Comparison of condition 3.1').selectOption('is on');
     await page.getByLabel('Date of condition 3.1', { exact: true }).fill('2026-03-01');
-    await page.getByLabel('Leave some of them out').check();
+    await page.getByLabel('Exclude people').check();
     await page.getByRole('button', { name: 'Create segment' }).click();
     const exception = page.getByRole('group', { name: 'Exception 1' });
     await exception.getByText('The attribute must not be empty').waitFor();

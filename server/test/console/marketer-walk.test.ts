@@ -44,10 +44,10 @@ describeScreen('a marketer’s day in Chromium', () => {
       mimeType: 'text/csv',
       buffer: Buffer.from('First name,Email\nAda,ada@example.com\nGrace,grace@example.com\nNo,nobody@example.com\n'),
     });
-    await page.getByText('Of the first 3 values, 2 name a user by u_em.', { exact: false }).waitFor();
+    await page.getByText('Of the first 3 values, 2 match a user by u_em.', { exact: false }).waitFor();
     await page.getByRole('textbox', { name: 'Segment name' }).fill('Winter buyers');
     await page.getByRole('button', { name: 'Create segment' }).click();
-    await page.getByRole('group', { name: 'Values that name nobody' }).getByText('nobody@example.com').waitFor();
+    await page.getByRole('group', { name: 'Unmatched values' }).getByText('nobody@example.com').waitFor();
     await shoot(page, 'file');
 
     // Whom it is for.

@@ -74,7 +74,7 @@ function Failures({ results }: { results: CampaignResults }) {
           {results.runsWithoutLedger === 1
             ? 'One run is'
             : `${results.runsWithoutLedger.toLocaleString('en')} runs are`}{' '}
-          older than the delivery log: how many and why is counted, but not who and when.
+          older than the delivery log: their totals and reasons are kept, but not users and times.
         </Text>
       )}
       <WaitingOrDone results={results} />
@@ -125,7 +125,9 @@ function WaitingOrDone({ results: { accepted, waiting, failures } }: { results: 
   if (waiting.length > 0) return <WaitingNote waiting={waiting} />;
   if (failures.length > 0) return null;
   return (
-    <Text size="sm">{accepted === 0 ? 'Nothing tried yet.' : 'Every device that was tried accepted its message.'}</Text>
+    <Text size="sm">
+      {accepted === 0 ? 'No delivery was attempted yet.' : 'Every device that was tried accepted its message.'}
+    </Text>
   );
 }
 

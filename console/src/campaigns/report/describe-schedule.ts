@@ -16,7 +16,7 @@ export function describeSchedule(body: Members): string {
     case 'BUSINESS_EVENT_TRIGGERED':
       return `Whenever “${textOf(members(body.basic_details).business_event) || 'a business event'}” happens`;
     case 'EVENT_TRIGGERED':
-      return 'When a person does what it waits for';
+      return 'When a user’s events trigger it';
     default: {
       const start = textOf(details.start_time);
       return start === ''

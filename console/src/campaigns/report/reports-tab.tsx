@@ -67,7 +67,7 @@ export function ReportsTab({ platforms }: ReportsTabProps) {
                 onTurned={(place) => go({ ...ofPlatform, kind, ...(place !== undefined && { after: place }) })}
               >
                 <Text size="sm" c="dimmed">
-                  Not in order of time.
+                  Not sorted by time.
                 </Text>
               </Paging>
             </>

@@ -110,7 +110,7 @@ function describeControls(body: Members): [string, string][] {
   const rate = Number(controls.campaign_throttle_rpm ?? 0);
   const names = (Array.isArray(goals.goals) ? goals.goals : []).map(members);
   const facts: [string, string][] = [
-    ['Speed', rate > 0 ? `At most ${countText(rate)} devices a minute` : 'As fast as the providers take it'],
+    ['Speed', rate > 0 ? `At most ${countText(rate)} devices a minute` : 'As fast as the providers accept messages'],
     ['Limits', passes.length === 0 ? 'Keeps quiet hours, caps and the minimum delay' : `Ignores ${passes.join(', ')}`],
     [
       'Goals',

@@ -255,7 +255,7 @@ function SendToRest({ variation }: { variation: number }) {
       color="accent"
       size="xs"
       title={`Send variation ${variation} to the rest?`}
-      hits="Everybody who was not sent to yet gets it, in this run and in later ones. What was sent stays."
+      hits="Everyone who has not received the campaign yet gets it, in this run and later ones. Messages already sent do not change."
       onConfirmed={async () => {
         await name(variation);
         showToast({
@@ -287,7 +287,7 @@ function NamedWinner({ winner, mayTakeBack }: { winner: CampaignFigures['winner'
             label="Take back"
             size="xs"
             title="Let the shares decide again?"
-            hits="Whoever was not sent to yet gets the variation of their share."
+            hits="Everyone who has not received the campaign yet gets a variation according to its share."
             onConfirmed={() => name(null)}
           />
         )}

@@ -224,7 +224,7 @@ function TagsField() {
   return (
     <TagsInput
       label="Tags"
-      description="To find campaigns by. Press Enter after each"
+      description="For finding campaigns. Press Enter after each"
       {...(error === undefined ? {} : { error })}
       value={listAt<string>(body, path)}
       onChange={(tags) => write({ [path]: tags.length === 0 ? undefined : tags })}

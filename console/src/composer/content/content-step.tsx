@@ -4,7 +4,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { platformNames } from '../../parts/text/platform-names.ts';
 import { newContent, otherContents, platformPath, platformsOf, pushPath, readAt } from '../campaign-body.ts';
 import type { Platform } from '../campaign-body.ts';
-import { toldFaults, useCampaignForm } from '../campaign-form.ts';
+import { visibleFaults, useCampaignForm } from '../campaign-form.ts';
 import type { CampaignForm } from '../campaign-form.ts';
 import { FlagField, PartFaults } from '../form-fields.tsx';
 import { Previews } from '../previews.tsx';
@@ -105,7 +105,7 @@ function OtherContents({ names }: { names: readonly string[] }) {
 }
 
 function FaultMark({ form, path }: { form: CampaignForm; path: string }) {
-  const count = toldFaults(form).filter(({ field }) => field.startsWith(path)).length;
+  const count = visibleFaults(form).filter(({ field }) => field.startsWith(path)).length;
   return count === 0 ? null : (
     <Text span size="xs" ml={6} fw={600}>
       {count} to fix

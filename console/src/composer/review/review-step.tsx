@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Notice } from '../../parts/notice.tsx';
 import { CampaignCode } from './campaign-code.tsx';
-import { sentence, toldFaults, useCampaignForm } from '../campaign-form.ts';
+import { sentence, visibleFaults, useCampaignForm } from '../campaign-form.ts';
 import { describeCampaign } from './describe-campaign.ts';
 import { platformsOf } from '../campaign-body.ts';
 import { Previews } from '../previews.tsx';
@@ -37,7 +37,7 @@ export function ReviewStep({ change, isChecking }: ReviewStepProps) {
 
 function Faults() {
   const form = useCampaignForm();
-  const faults = toldFaults(form);
+  const faults = visibleFaults(form);
   if (faults.length === 0) return null;
   return (
     <Notice tone="error" title="Fix these before sending">

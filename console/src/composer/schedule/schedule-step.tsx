@@ -1,7 +1,7 @@
 import { Card, Grid, Stack, Text, Title, SimpleGrid } from '@mantine/core';
 import type { CampaignOccurrence } from '../../api/generated/composer.ts';
 import { formatMinute } from '../../parts/text/format-time.ts';
-import { parseCaps, tellCaps } from '../../parts/text/frequency-caps.ts';
+import { parseCaps, describeCaps } from '../../parts/text/frequency-caps.ts';
 import { textAt, platformsOf, readAt } from '../campaign-body.ts';
 import { useCampaignForm } from '../campaign-form.ts';
 import { PartFaults, ChoiceField, FlagField, MoreFields, NumberField } from '../form-fields.tsx';
@@ -106,14 +106,14 @@ function OccurrenceOf({ occurrence }: { occurrence: CampaignOccurrence }) {
       </Text>
       {occurrence.clockChange && (
         <Text size="sm" fw={500}>
-          {tellChange(occurrence.clockChange)}
+          {describeChange(occurrence.clockChange)}
         </Text>
       )}
     </div>
   );
 }
 
-function tellChange(change: NonNullable<CampaignOccurrence['clockChange']>): string {
+function describeChange(change: NonNullable<CampaignOccurrence['clockChange']>): string {
   switch (change.kind) {
     case 'skipped':
       return `There is no ${change.asked} on this day: the clocks go forward.`;
@@ -152,7 +152,7 @@ function DeliveryFields() {
         description={
           frequencyCaps.length === 0
             ? 'This workspace has no frequency caps'
-            : `At most ${tellCaps(frequencyCaps.flatMap(parseCaps))} to each person`
+            : `At most ${describeCaps(frequencyCaps.flatMap(parseCaps))} to each person`
         }
       />
       <FlagField

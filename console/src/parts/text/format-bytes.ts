@@ -7,7 +7,7 @@ const steps = [
 
 /** `1.4 GB`. */
 export function formatBytes(bytes: number): string {
-  const [size, unit] = steps.find(([least]) => bytes >= least) ?? [1, 'bytes'];
+  const [size, unit] = steps.find(([min]) => bytes >= min) ?? [1, 'bytes'];
   const value = bytes / size;
   return `${value >= 100 || size === 1 ? Math.round(value) : value.toFixed(1)} ${unit}`;
 }

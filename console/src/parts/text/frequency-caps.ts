@@ -18,7 +18,7 @@ export function formatCaps(caps: readonly FrequencyCap[]): string {
 }
 
 /** "2 messages a day and 5 in 7 days". */
-export function tellCaps(caps: readonly FrequencyCap[]): string {
+export function describeCaps(caps: readonly FrequencyCap[]): string {
   return caps
     .map(({ messages, length, unit }, index) => {
       const word = unit === 'd' ? 'day' : 'hour';

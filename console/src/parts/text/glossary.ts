@@ -13,10 +13,10 @@ export const glossary = {
     'People who reached a conversion goal, counted once per run and goal. Someone with devices of two platforms counts for each.',
   'Not delivered':
     'Devices whose message was refused, withheld, expired or failed, or whose address the provider no longer knows.',
-  Waiting: 'It is tried again later, or its time has not come.',
-  Withheld: 'A rule of yours held it back: a frequency cap, quiet hours or a control group.',
+  Waiting: 'Carillon retries it later, or it is not due yet.',
+  Withheld: 'One of your rules blocked it: a frequency cap, quiet hours or a control group.',
   Gone: 'The provider no longer knows the address; the device is left out of later audiences.',
-  Rejected: 'The provider refused the message for good.',
+  Rejected: 'The provider rejected the message permanently.',
   Expired: 'Its time to live ended before it could be delivered, or it was stopped.',
   Failed: 'It could not be rendered or sent.',
   'Opted out': 'Devices whose owner turned messages off.',

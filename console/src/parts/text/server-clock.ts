@@ -14,7 +14,7 @@ let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /** Reads both clocks from a response: a sandbox's clock may be moved, and the computer's clock may be wrong. */
-export function hearServerTime(answer: Headers): void {
+export function readServerTime(answer: Headers): void {
   hear('service', answer.get('carillon-time'));
   hear('real', answer.get('carillon-real-time'));
 }

@@ -50,7 +50,7 @@ export function ColumnFields({ head, chosen, identifier, onChanged }: ColumnFiel
       <Stack gap="sm">
         <Group justify="space-between">
           <Title order={2} size="h5">
-            {head.columns === 1 ? 'The values' : 'Which column names people?'}
+            {head.columns === 1 ? 'The values' : 'Which column identifies people?'}
           </Title>
           <Checkbox
             label="The first row is a header"
@@ -59,7 +59,7 @@ export function ColumnFields({ head, chosen, identifier, onChanged }: ColumnFiel
           />
         </Group>
         {head.encoding === 'windows-1252' && (
-          <Text size="sm">It is not UTF-8 and is read as Windows-1252. Look whether its letters are right.</Text>
+          <Text size="sm">It is not UTF-8 and is read as Windows-1252. Check that its letters are correct.</Text>
         )}
         <Table.ScrollContainer
           type="native"
@@ -192,7 +192,7 @@ function MatchCheck({ values, identifier }: { values: string[]; identifier: Chos
   const examples = [...new Set(missing)].slice(0, maxShown).map((value) => `“${value}”`);
   return (
     <Text size="sm" role="status" style={{ opacity: asked === settled ? 1 : 0.55, overflowWrap: 'anywhere' }}>
-      {`Of the first ${checked.length.toLocaleString('en')} values, ${(checked.length - missing.length).toLocaleString('en')} name a user by ${identifier.attribute}.`}
+      {`Of the first ${checked.length.toLocaleString('en')} values, ${(checked.length - missing.length).toLocaleString('en')} match a user by ${identifier.attribute}.`}
       {missing.length > 0 && ` Not found, for example: ${examples.join(', ')}.`}
     </Text>
   );

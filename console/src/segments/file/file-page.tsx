@@ -51,7 +51,7 @@ function Existing({ segmentId }: { segmentId: string }) {
       {({ name, attributeName, attributeType, state }) =>
         attributeName === null || attributeType === null || state === 'ARCHIVED' ? (
           <PageHeader
-            title={`“${name}” takes no files`}
+            title={`“${name}” does not accept files`}
             about={
               attributeName === null
                 ? 'It is defined by filters, or made by a partner.'
@@ -75,7 +75,7 @@ function Wizard({ segment }: { segment: ChangedSegment | undefined }) {
         title={sent === undefined ? title : sent.segmentName}
         about={
           sent === undefined
-            ? 'Everybody named in a file: by user id, email, mobile number or another attribute.'
+            ? 'Everyone listed in a file, by user id, email, mobile number or another attribute.'
             : 'What happened to the file.'
         }
       />

@@ -36,16 +36,12 @@ export function FileResult({ sent, onAgain }: FileResultProps) {
   return (
     <Stack gap="lg">
       {segment.error !== null && (
-        <Failure
-          error={segment.error}
-          what="The state of the file is not known"
-          onRetry={() => void segment.refetch()}
-        />
+        <Failure error={segment.error} what="The state of the file is unknown" onRetry={() => void segment.refetch()} />
       )}
-      <Card withBorder role="region" aria-label="What became of the file">
+      <Card withBorder role="region" aria-label="Result of the file">
         <Stack gap="md">
           {segment.data?.progress && <Filling progress={segment.data.progress} lines={sent.lines} />}
-          {!isDone && !segment.data?.progress && <Text size="sm">The file waits to be read.</Text>}
+          {!isDone && !segment.data?.progress && <Text size="sm">The file is waiting to be read.</Text>}
           {operation !== undefined && isDone && <Outcome operation={operation} sent={sent} />}
         </Stack>
       </Card>
@@ -85,8 +81,8 @@ function Outcome({ operation, sent }: OutcomeProps) {
   const { state, valuesFound, valuesProcessed, userCount, errorMessage, errorDetail, kind } = operation;
   if (state !== 'SUCCEEDED')
     return (
-      <Notice tone="error" role="alert" title={errorMessage ?? 'The file was not taken'}>
-        {errorDetail ?? 'The segment is as it was.'}
+      <Notice tone="error" role="alert" title={errorMessage ?? 'The file was rejected'}>
+        {errorDetail ?? 'The segment has not changed.'}
       </Notice>
     );
   const skipped = valuesFound - (valuesProcessed ?? valuesFound);
@@ -123,7 +119,7 @@ function Outcome({ operation, sent }: OutcomeProps) {
       </Group>
       {sent.values.length > 0 && mayRead && <UnmatchedValues sent={sent} />}
       {sent.lines === undefined && (
-        <Text size="sm">Values of a file at a URL are not kept, so those that name nobody are not listed.</Text>
+        <Text size="sm">Values of a file at a URL are not stored, so unmatched values are not listed.</Text>
       )}
     </>
   );
@@ -194,7 +190,7 @@ function UnmatchedValues({ sent }: { sent: SentFile }) {
   if (unmatched.error !== null)
     return (
       <Stack gap="xs">
-        <Failure error={unmatched.error} what="Values that name nobody were not looked up" />
+        <Failure error={unmatched.error} what="Unmatched values were not looked up" />
         <Button size="compact-sm" variant="default" w="fit-content" onClick={() => void unmatched.refetch()}>
           Retry
         </Button>
@@ -203,18 +199,18 @@ function UnmatchedValues({ sent }: { sent: SentFile }) {
   if (unmatched.data === undefined)
     return (
       <Stack gap={4}>
-        <Text size="sm">Looking up which values name nobody…</Text>
+        <Text size="sm">Looking up unmatched values…</Text>
         <Progress value={share * 100} aria-label="Part of the values that are looked up" transitionDuration={0} />
       </Stack>
     );
   const missing = unmatched.data;
   const isPart = values.length === maxRemembered;
   return (
-    <Stack gap="xs" role="group" aria-label="Values that name nobody">
+    <Stack gap="xs" role="group" aria-label="Unmatched values">
       <Text size="sm">
         {missing.length === 0
-          ? 'Every value names a user.'
-          : `${countText(missing.length)} ${missing.length === 1 ? 'value names' : 'values name'} no user, or more than one.`}
+          ? 'Every value matches a user.'
+          : `${countText(missing.length)} ${missing.length === 1 ? 'value matches' : 'values match'} no user, or more than one.`}
         {isPart && ` The first ${countText(maxRemembered)} values were looked up.`}
       </Text>
       {missing.length > 0 && (

@@ -21,7 +21,7 @@ export async function readTableHead(file: Blob): Promise<TableHead> {
     throw new NoTableError('This is a spreadsheet or an archive. Save it as CSV and choose that file.');
   const encoding = encodingOf(bytes, file.size);
   const text = new TextDecoder(encoding).decode(bytes);
-  if (text.includes('\u0000')) throw new NoTableError('This is no text file.');
+  if (text.includes('\u0000')) throw new NoTableError('This is not a text file.');
   const delimiter = delimiterOf(text);
   const reader = new CsvRows(delimiter);
   const rows = reader.push(text);

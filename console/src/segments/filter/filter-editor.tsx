@@ -34,7 +34,7 @@ export function FilterEditor({ trees, fault, onChanged }: FilterEditorProps) {
         onChanged={(next) => onChanged({ ...trees, included: next })}
       />
       <Checkbox
-        label="Leave some of them out"
+        label="Exclude people"
         checked={excluded !== undefined}
         onChange={({ currentTarget: { checked } }) =>
           onChanged({ ...trees, excluded: checked ? newGroup() : undefined })

@@ -59,19 +59,19 @@ function Builder({ first, segmentId }: { first: Built; segmentId: string | undef
   const { name, trees } = draft.value;
   const answers = useFilterAnswers({ trees, segmentId });
   // Missing values are shown after the first attempt to save.
-  const [isTold, tell] = useState(false);
+  const [isFaultShown, showFault] = useState(false);
   const save = useSave({ first, segmentId, onSaved: draft.clear });
-  const isNameMissing = isTold && name.trim() === '';
+  const isNameMissing = isFaultShown && name.trim() === '';
   return (
     <Stack gap="lg">
       <PageHeader
         title={segmentId === undefined ? 'New filter segment' : `Change “${first.name}”`}
-        about="Everybody who matches when a campaign is sent, counted anew each time."
+        about="Everyone who matches at send time, recalculated for each campaign."
       />
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          tell(true);
+          showFault(true);
           if (answers.isGood && name.trim() !== '') save.mutate({ name: name.trim(), trees });
         }}
       >
@@ -99,7 +99,7 @@ function Builder({ first, segmentId }: { first: Built; segmentId: string | undef
                   />
                   <FilterEditor
                     trees={trees}
-                    fault={isTold ? answers.fault : undefined}
+                    fault={isFaultShown ? answers.fault : undefined}
                     onChanged={(next) => draft.set({ name, trees: next })}
                   />
                 </Stack>

@@ -83,7 +83,7 @@ function Count({ count, onExactly }: { count: FilterCount; onExactly: () => void
   if (count.state === 'TOO_SLOW')
     return (
       <Notice tone="warning" title={`Counting took longer than ${count.afterSeconds} s`}>
-        {'There are too many people to count while you wait. The filters can be saved and sent to all the same.'}
+        {'There are too many people to count while you wait. You can still save the filters and send to them.'}
       </Notice>
     );
   const { users, of, isEstimate } = count;
