@@ -132,7 +132,7 @@ export async function readDatabaseFacts(tx: Queryable): Promise<DatabaseFacts> {
 export async function readConnectionLimit(tx: Queryable): Promise<ConnectionLimit> {
   const [row] = await tx<ConnectionLimit[]>`
     select current_setting('max_connections')::int as "maxConnections",
-      -- The second is of PostgreSQL 16 and later.
+      -- The second exists in PostgreSQL 16 and later.
       current_setting('superuser_reserved_connections')::int
         + coalesce(current_setting('reserved_connections', true)::int, 0) as reserved,
       nullif(pg_roles.rolconnlimit, -1) as "ofRole", nullif(pg_database.datconnlimit, -1) as "ofDatabase"

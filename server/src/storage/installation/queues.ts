@@ -198,7 +198,7 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
         select 1 from callback_receivers as silent
         where silent.workspace_id = callbacks.workspace_id and silent.origin = callbacks.origin and silent.paused_until > ${at}
       ))
-      -- Where batches wait for another attempt, marks may wait for them.
+      -- Marks may be waiting for batches that wait for another attempt.
       or exists (select 1 from event_stream_marks as mark where not exists (
         select 1 from event_stream_batches as batch where batch.stream_id = mark.stream_id and batch.state = 'PENDING'
       ))
@@ -228,7 +228,7 @@ async function hasDueDeliveries(tx: Queryable, at: Date): Promise<boolean> {
   const later = waiting.filter(({ isLater }) => isLater).map(({ number }) => number);
   const [row] = await tx<{ isLeft: boolean }[]>`
     select
-      -- Those that began to send since the first look are among them.
+      -- Includes runs that started to send after the first query.
       exists (
         select 1 from runs where status = 'SENDING' and number <> all(${later}::bigint[]) and not exists (
           select 1 from chunks

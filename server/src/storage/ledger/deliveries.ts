@@ -149,7 +149,7 @@ export async function addRunCounts(tx: Queryable, changes: CountChange[]): Promi
     ) as change (workspace_id, run_id, bucket, platform, outcome, devices, variation, locale)
     group by change.workspace_id, change.run_id, change.bucket, change.platform, change.outcome, change.variation,
       change.locale
-    -- One order everywhere, so that two workers never wait for each other in a circle.
+    -- Every statement locks in this order, so that two workers cannot deadlock.
     order by change.run_id collate "C", change.bucket, change.platform, change.outcome, change.variation, change.locale
     on conflict (run_id, bucket, platform, outcome, variation, locale) do update set devices = run_counts.devices + excluded.devices`;
 }

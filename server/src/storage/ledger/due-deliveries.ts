@@ -43,7 +43,7 @@ export async function listDueBuckets(tx: Queryable, claim: DueClaim): Promise<Du
       where ${isDue(tx, claim)} and deliveries.run_number in (
         select number from runs where status = 'SENDING'
         union all
-        -- Paused because its credentials are refused: one message finds out whether they still are.
+        -- Paused because the provider rejected the credentials: one message tests whether it still does.
         select number from runs where status = 'PAUSED' and paused_platform is not null
       )
       order by deliveries.retry_at

@@ -19,7 +19,7 @@ export async function claimIdempotencyKey(
     values (${claim.workspaceId}, ${claim.operation}, ${claim.keyHash}, ${claim.bodyHash}, ${claim.createdAt})
     on conflict (workspace_id, operation, key_hash) do update
       set body_hash = excluded.body_hash, answer_sealed = null, created_at = excluded.created_at
-      -- A key is remembered for 24 hours (decision D4); an older one may be used anew.
+      -- A key is stored for 24 hours (decision D4); an older key may be used again.
       where idempotency_keys.created_at <= excluded.created_at - ${idempotencyKeyHours}::int * interval '1 hour'
     returning 1`;
   return rows.length === 1;

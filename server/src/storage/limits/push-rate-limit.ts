@@ -126,8 +126,8 @@ async function countThose(
       coalesce(next.at, case when most > 0 then decided.at end) as "nextMarkAt",
       case when not ${isFlushed} then set_config('synchronous_commit', 'off', true) end
     from decided
-    -- Of the next event, which passes when the mark that covers number counted + granted + 1 - most is a window old. No mark
-    -- that is seen covers it where what is counted now does.
+    -- The time of the next event: it passes when the mark that covers number counted + granted + 1 - most is one window old.
+    -- If the events of this statement cover that number, there is no such mark.
     left join lateral (
       select limit_marks.at from limit_marks
       where limit_marks.operation = decided.operation and limit_marks.workspace_id = decided.workspace_id collate "C"

@@ -105,7 +105,7 @@ export async function listAttributeNames(
   { workspaceId, perBucket, limit }: { workspaceId: string; perBucket: number; limit: number },
 ): Promise<string[]> {
   const rows = await tx<{ name: string }[]>`
-    -- Identifiers of devices have a colon of our own.
+    -- Device identifiers contain a colon that Carillon adds.
     select attribute collate "C" as name
     from list_identifier_attributes(${workspaceId}, ${limit}) as listed (attribute)
     where attribute not like 'device:%'

@@ -71,7 +71,7 @@ export async function storeStagedUsers(
     insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
     select ${workspaceId}, bucket, id, customer_id, attributes, ${at}, ${at}
     from import_users where is_existing is null order by bucket, customer_id
-    -- The API may make the same user between the look above and here.
+    -- The API may insert the same user after the statement above has read.
     on conflict (workspace_id, bucket, customer_id) do nothing
     returning 1`;
   // Counts the rows that came back: a cluster reports the rows it was given as inserted.
