@@ -1,13 +1,13 @@
-// Plain JavaScript, because it runs before anything is installed and on whatever Node the machine has (20 or newer).
-// It installs the locked dependencies when they are missing or older than the lockfile, then hands over to the
-// Node 24 that the repository brings in node_modules/.bin. Usage: node bootstrap.js <script.ts> [arguments …]
+// Plain JavaScript, because it runs before anything is installed and on any Node of the machine (20 or newer). It installs the
+// locked dependencies if they are missing or older than the lockfile, then starts the script with the Node 24 in
+// node_modules/.bin. Usage: node bootstrap.js <script.ts> [arguments …]
 import { spawn } from 'node:child_process';
 import { accessSync, constants as access, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Whatever is running now gets the signals of this process: npm, the build of the console, at last the script itself.
+// The running child gets the signals of this process: npm, the build of the console, then the script itself.
 let running;
 let stopSignal;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(signal));
@@ -15,8 +15,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => s
 const [script, ...scriptArguments] = process.argv.slice(2);
 const isService = script === 'server/src/main.ts';
 
-// npm that began this process may have ended without passing a signal on: killed, or stopped in the few milliseconds
-// between beginning a script and listening for signals. What it began would hold the folder and the port for good.
+// The npm process that started this one may have ended without forwarding a signal: it was killed, or was stopped in the few
+// milliseconds between starting a script and listening for signals. Its child would then hold the folder and the port forever.
 const isOfNpm = (process.env.npm_lifecycle_script ?? '').startsWith(`exec node bootstrap.js ${script}`);
 const parent = process.ppid;
 if (isOfNpm) {
@@ -34,26 +34,26 @@ function stop(signal) {
 }
 
 /**
- * Whether npm had ended before this process looked for it: whoever takes orphans is its parent then. npm names itself
- * `npm start`; where its own name for itself is not seen, it is a node that runs npm's file.
+ * True if npm ended before this process looked for it: the parent is then the process that adopts orphans. npm names itself
+ * `npm start`. If its name is not visible, the parent is a node process that runs npm's file.
  */
 function isOrphan() {
-  // Other runners of scripts name themselves in other ways.
+  // Other script runners use other names.
   if (!(process.env.npm_config_user_agent ?? '').startsWith('npm/')) return false;
   try {
     return !/(^|\/)npm(-cli\.js)?([ \0]|$)/.test(readFileSync(`/proc/${parent}/cmdline`, 'latin1'));
   } catch {
-    // No /proc, or closed to others: the first process is the one that takes orphans.
+    // No /proc, or no access to it: process 1 adopts orphans.
     return parent === 1;
   }
 }
 
 const root = dirname(fileURLToPath(import.meta.url));
 const lockfile = join(root, 'package-lock.json');
-// npm writes this file last, so a broken install is seen as no install.
+// npm writes this file last, so an interrupted install counts as no install.
 const installedLockfile = join(root, 'node_modules', '.package-lock.json');
 
-// As exitCodes.DATA_FOLDER_UNUSABLE (docs/operations.md): a place that cannot be written where it must be.
+// Same as exitCodes.DATA_FOLDER_UNUSABLE (docs/operations.md): a required folder is not writable.
 const unusableFolderCode = 11;
 
 function isInstalled() {
@@ -61,7 +61,7 @@ function isInstalled() {
   return statSync(installedLockfile).mtimeMs >= statSync(lockfile).mtimeMs || holdsLockedPackages();
 }
 
-// A checkout that was copied has new times in any order; what counts then is the packages themselves.
+// A copied checkout has new modification times in any order, so only the packages themselves count.
 function holdsLockedPackages() {
   const { packages: locked } = JSON.parse(readFileSync(lockfile, 'utf8'));
   const { packages: installed } = JSON.parse(readFileSync(installedLockfile, 'utf8'));
@@ -73,7 +73,7 @@ function holdsLockedPackages() {
   });
 }
 
-/** What the system says against writing there; undefined when nothing does. */
+/** Returns the reason why the folder is not writable; undefined if it is. */
 function findRefusal(folder) {
   try {
     accessSync(folder, access.W_OK);
@@ -83,7 +83,7 @@ function findRefusal(folder) {
   }
 }
 
-/** Runs a program until it and what it started have ended; resolves to its exit code, or the signal that ended it. */
+/** Runs a program until it and its children have ended; resolves to its exit code, or the signal that ended it. */
 function run(file, words, { passOn, ...options }) {
   return new Promise((resolve) => {
     const child = spawn(file, words, options);
@@ -100,7 +100,7 @@ function run(file, words, { passOn, ...options }) {
   });
 }
 
-/** What must be done before the script; stopped with everything it started, by one signal to its group. */
+/** Runs a step that must finish before the script starts. One signal to its group stops it and all its children. */
 async function prepare(file, words, { cwd, env = process.env }) {
   let group;
   const ended = await run(file, words, {
@@ -114,13 +114,13 @@ async function prepare(file, words, { cwd, env = process.env }) {
     },
   });
   if (stopSignal === undefined) return ended;
-  // Those that it started may need a moment longer.
+  // Its children may need a moment longer.
   for (let waited = 0; group !== undefined && waited < 100 && signalGroup(group, 0); waited += 1)
     await new Promise((resolve) => setTimeout(resolve, 50));
   process.exit(isService ? 0 : codeOf(stopSignal));
 }
 
-/** Whether the group has a member that the signal could be sent to. */
+/** True if the group has a process that could get the signal. */
 function signalGroup(group, signal) {
   try {
     return process.kill(group, signal);
@@ -129,7 +129,7 @@ function signalGroup(group, signal) {
   }
 }
 
-/** As a shell says that a signal ended a program. */
+/** The exit code that a shell uses for a program that a signal ended. */
 function codeOf(signal) {
   return 128 + constants.signals[signal];
 }
@@ -144,7 +144,7 @@ async function install() {
   }
   process.stderr.write('carillon: installing the locked dependencies (npm ci) …\n');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  // --include=optional and dev: the embedded database and Node 24 are optional packages, the checks are dev ones.
+  // --include=optional and dev: the embedded database and Node 24 are optional packages, the checks are dev packages.
   const { code } = await prepare(npm, ['ci', '--loglevel=error', '--include=dev', '--include=optional'], {
     cwd: root,
   });
@@ -154,7 +154,7 @@ async function install() {
   }
 }
 
-// The console is the one part that needs a build; it is made again only when its sources changed.
+// Only the console needs a build; it is rebuilt only if its sources changed.
 function isConsoleBuilt() {
   const page = join(root, 'console', 'dist', 'index.html');
   if (!existsSync(page)) return false;
@@ -182,8 +182,8 @@ async function buildConsole() {
   }
   process.stderr.write('carillon: building the console (once, about ten seconds) …\n');
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-  // With another NODE_ENV of the caller, such as a test runner's, it would be React's development build: a third larger
-  // and slower on every screen, until the sources change again.
+  // Another NODE_ENV of the caller, such as a test runner's, would produce React's development build: a third larger and slower
+  // on every screen, until the sources change again.
   const { code } = await prepare(findNode(), [vite, 'build', '--logLevel', 'warn'], {
     cwd: join(root, 'console'),
     env: { ...process.env, NODE_ENV: 'production' },
@@ -202,8 +202,8 @@ function findNode() {
 }
 
 /**
- * The documentation is built beside the service, at a lower priority, so that no start waits for it: /docs has it some seconds
- * later. What it says is nobody's concern here; npm run docs says it.
+ * Builds the documentation next to the service, at a lower priority, so that no start waits for it; /docs is available some
+ * seconds later. Its output is dropped; npm run docs shows it.
  */
 function buildDocsBeside() {
   const script = join(root, 'scripts', 'build-docs.ts');
@@ -218,29 +218,29 @@ function buildDocsBeside() {
 if (!isInstalled()) await install();
 if (!isConsoleBuilt()) await buildConsole();
 
-// Short-lived garbage is what a worker makes most of. Node's own 32 MB cost 350 MB of memory at 10,000 devices a second;
-// 16 MB keep it below 260 MB at the same rate, 8 MB would slow it by a fifth.
+// A worker mostly allocates short-lived objects. Node's default of 32 MB cost 350 MB of memory at 10,000 devices a second; 16
+// MB keep it below 260 MB at the same rate; 8 MB would slow it by a fifth.
 const runtimeFlags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'];
-// A signal may have come between two steps, when nothing was running.
+// A signal may have arrived between two steps, when no child was running.
 if (stopSignal !== undefined) process.exit(isService ? 0 : codeOf(stopSignal));
 
-// What was compiled at one start is read at the next: 0.5 s of the processor each time. Where the folder cannot be written,
-// Node compiles as ever.
+// The compile cache of one start serves the next: it saves 0.5 s of CPU time. If the folder is not writable, Node compiles as
+// usual.
 const compileCache = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') };
 
 if (isService) buildDocsBeside();
 
-// Signals go to the server, which ends the database too; this process only waits and repeats its exit code.
+// Signals go to the server, which also stops the database. This process only waits and returns the exit code of the server.
 const { code, signal } = await run(findNode(), [...runtimeFlags, join(root, script), ...scriptArguments], {
   stdio: 'inherit',
   env: { ...compileCache, ...process.env },
-  // npm runs scripts in this folder; the paths of a command are those of whoever called it.
+  // npm runs scripts in this folder, but the paths of a command are relative to the caller's folder.
   cwd: script === 'server/src/cli/carillon.ts' && isOfNpm ? process.env.INIT_CWD : undefined,
   passOn(child, signal) {
-    // A terminal sends Ctrl-C to the whole group already. The service takes the two for one; another script may not.
+    // A terminal sends Ctrl-C to the whole group. The service treats the second signal as the first; other scripts may not.
     if (isService || signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
   },
 });
-// Before the first line of the service nothing has begun: it was stopped as asked.
+// Before the first line of the service, nothing has started, so it was stopped as requested.
 if (isService && signal !== null && signal === stopSignal) process.exit(0);
 process.exit(signal ? codeOf(signal) : (code ?? 1));

@@ -1,6 +1,6 @@
 /**
- * Builds `client/dist`: JavaScript, types and maps. npm runs it when it packs the client, since nobody can import
- * TypeScript from `node_modules`; within this repository the sources are used as they are.
+ * Builds `client/dist`: JavaScript, types and maps. npm runs it when it packs the client, because Node cannot import TypeScript
+ * from `node_modules`. Within this repository the sources are imported directly.
  */
 import { copyFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ const { options, fileNames } = ts.parseJsonConfigFileContent(
 );
 const program = ts.createProgram(fileNames, options);
 const { diagnostics } = program.emit(undefined, (name, text) => {
-  // Types keep the names of the sources, which stand elsewhere; ".js" is as long, so the maps stay right.
+  // Types keep the names of the sources, which are elsewhere. ".js" has the same length as ".ts", so the maps stay correct.
   const isTypes = name.endsWith('.d.ts');
   ts.sys.writeFile(name, isTypes ? text.replace(/((?:from |import\()['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js') : text);
 });

@@ -1,7 +1,7 @@
 /**
- * Builds the documentation as a site of plain files in docs/dist: every page of docs/ as it reads on a forge, and a page for each
- * family of routes. A node serves it at /docs; any web server can, below any address, since its links are relative. Usage:
- * `npm run docs [-- --out <folder>] [-- --if-older]`. A link that leads nowhere ends it with 1 and is named.
+ * Builds the documentation as a site of static files in docs/dist: every page of docs/ as a forge shows it, and a page for each
+ * family of routes. A node serves it at /docs. Any web server can serve it under any path, because its links are relative.
+ * Usage: `npm run docs [-- --out <folder>] [-- --if-older]`. Prints every dead link and exits with 1 if there is one.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -22,7 +22,7 @@ if (!values['if-older'] || isOlder()) {
   }
 }
 
-/** Whether something that it is made of changed since: pages, the generator, and the routes with their examples. */
+/** True if a source of the site changed since the last build: pages, the generator, or the routes with their examples. */
 function isOlder(): boolean {
   const builtAt = changedAt(join(out, 'index.html'));
   const pages = readdirSync(root).filter((name) => name.endsWith('.md'));
@@ -39,7 +39,7 @@ function isOlder(): boolean {
   return sources.some((name) => changedAt(join(root, name)) > builtAt);
 }
 
-/** The newest change of a file, or of any in a folder; 0 for what is not there. */
+/** Returns the newest modification time of a file, or of the files in a folder; 0 if the path does not exist. */
 function changedAt(path: string): number {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) return stats?.mtimeMs ?? 0;

@@ -1,11 +1,11 @@
 /**
- * The whole check of this repository, in the order that fails fastest: types, format, lint and unused code side by
- * side, then every test (layers, units, HTTP, database, browser). One command, on a clone with nothing but Node:
- * `npm test`. `npm run test:all` adds what takes longer: properties with all their cases, the places where people clone,
- * simulations and torture.
+ * The whole check of this repository, in the order that fails fastest: types, format, lint and unused code in parallel, then
+ * every test (layers, units, HTTP, database, browser). One command, on a clone with nothing but Node: `npm test`. `npm run
+ * test:all` adds the tests that take longer: properties with all their cases, the environments where people clone, simulations
+ * and torture.
  *
- * Options: `--only <step>`, `--write` (format), `--full` (the steps that `npm run test:all` adds, alone), and after
- * `--` the arguments of the test runner (`npm test -- --only test -- server/test/push`).
+ * Options: `--only <step>`, `--write` (format), `--full` (only the steps that `npm run test:all` adds), and after `--` the
+ * arguments of the test runner (`npm test -- --only test -- server/test/push`).
  */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '..');
 const keptCache = join(root, 'node_modules', '.cache');
 const cache = findCache();
 const bin = (name: string, file: string): string => join(root, 'node_modules', name, file);
-/** More than the slowest machine we know needs, so that a step that hangs ends. */
+/** More than the slowest known machine needs; ends a step that hangs. */
 const maxStepMinutes = 40;
 
 type Step = { name: string; command: string[]; environment?: Record<string, string> };
@@ -30,9 +30,9 @@ const formatMode = parameters.includes('--write') ? '--write' : '--check';
 
 const cached = (name: string): string => join(cache, name);
 /**
- * The compiler as a program of this machine finds the same in a quarter of the processor's time; the linter needs the other.
- * It works on one core alone, since another step has the next one. Both quick tools are optional packages: where there is
- * no build of them for the machine, or npm left them out, the plain ones check the same.
+ * The native compiler finds the same errors in a quarter of the CPU time. The linter needs the JavaScript compiler. The native
+ * compiler is limited to one core, because another step uses the next one. Both fast tools are optional packages: if there is
+ * no build for the machine, or npm left it out, the standard tools check the same.
  */
 const nativeCompiler = [
   bin('typescript-native', 'bin/tsc'),
@@ -41,13 +41,13 @@ const nativeCompiler = [
 const compiler = nativeCompiler.every((part) => existsSync(part))
   ? [nativeCompiler[0]!, '--singleThreaded']
   : [bin('typescript', 'bin/tsc')];
-/** The format is Prettier's either way; reading the sources takes this parser half of the time. */
+/** The format is always Prettier's; with this parser, reading the sources takes half the time. */
 const parser = (await isLoadable('@prettier/plugin-oxc')) ? ['--plugin', '@prettier/plugin-oxc'] : [];
 const typesOf = (project: string, name: string): string[] => [
   ...[...compiler, '-p', project],
   ...['--incremental', '--tsBuildInfoFile', cached(`${name}.tsbuildinfo`)],
 ];
-/** What reads the sources only, the longest first. Each keeps what it found of a file that has not changed. */
+/** Steps that only read the sources, the longest first. Each caches its results for files that have not changed. */
 const staticSteps: Step[] = [
   {
     name: 'lint',
@@ -68,9 +68,9 @@ const staticSteps: Step[] = [
   { name: 'console types', command: typesOf('console/tsconfig.json', 'console-types') },
   { name: 'docs types', command: typesOf('scripts/site/browser/tsconfig.json', 'docs-types') },
 ];
-// By Node itself: the default bundles the configuration into a file of node_modules, which may be read-only.
+// Node loads the configuration itself: by default, Vitest bundles it into a file in node_modules, which may be read-only.
 const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', ...testParameters];
-/** The workers of the runner read what was compiled before, as what tests start does. */
+/** The workers of the runner and the processes that tests start share the compile cache. */
 const compileCache = { NODE_COMPILE_CACHE: cached('node') };
 const testSteps: Step[] = isFull
   ? [
@@ -110,7 +110,7 @@ for (const step of tests) {
 }
 end(0);
 
-/** Runs steps on as many cores as there are, prints each when it has ended, and says whether all passed. */
+/** Runs steps on all cores, prints each when it has ended, and returns true if all passed. */
 async function runSideBySide(steps: Step[]): Promise<boolean> {
   const waiting = [...steps];
   let isPassed = true;
@@ -125,7 +125,7 @@ async function runSideBySide(steps: Step[]): Promise<boolean> {
   return isPassed;
 }
 
-/** Runs one step; its output is shown as it comes, or kept. */
+/** Runs one step; its output is printed immediately, or collected. */
 async function run(
   { name, command, environment }: Step,
   { isKept, packages }: { isKept: boolean; packages?: { PATH: string } | undefined },
@@ -164,7 +164,7 @@ async function isLoadable(packageName: string): Promise<boolean> {
   );
 }
 
-/** Of the project; of this run alone where the project is read-only. */
+/** The cache of the project; a temporary one if the project is read-only. */
 function findCache(): string {
   try {
     mkdirSync(keptCache, { recursive: true });
@@ -175,7 +175,7 @@ function findCache(): string {
   }
 }
 
-/** The test files that try more under FULL=1, properties and colours; the others would only repeat what `npm test` ran. */
+/** The test files that run more cases under FULL=1: properties and colours. The others would only repeat `npm test`. */
 function filesThatTryMore(): string[] {
   return [join('server', 'test'), join('client', 'test')].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

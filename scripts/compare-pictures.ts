@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 
-/** Squares of so many pixels are compared by their mean colour: a line of text that is another hardly changes it. */
+/** Squares of this many pixels are compared by their mean colour, so that a changed line of text makes little difference. */
 const squarePixels = 16;
-/** Of 255, in the mean of red, green and blue. */
+/** Of 255, as the mean of red, green and blue. */
 const maxDistance = 20;
 
-/** Which part of two pictures is not alike, 0 to 1; of pictures of other sizes all of it. A page of the browser reads them. */
+/** Returns the share of two pictures that differs, 0 to 1; 1 for pictures of different sizes. A browser page decodes them. */
 export async function comparePictures(page: Page, [one, other]: readonly [string, string]): Promise<number> {
   const read = (path: string) => readFile(path, 'base64');
   const pictures: [string, string] = [await read(one), await read(other)];
@@ -15,7 +15,7 @@ export async function comparePictures(page: Page, [one, other]: readonly [string
 
 type Compared = { pictures: [string, string]; squarePixels: number; maxDistance: number };
 
-/** Of what a page has, the parts that draw: the scripts are not compiled for a browser. */
+/** The canvas API of a page, because the scripts are compiled without the types of browsers. */
 type Drawing = {
   Image: new () => { src: string; naturalWidth: number; naturalHeight: number; decode: () => Promise<void> };
   document: {

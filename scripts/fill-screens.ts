@@ -39,7 +39,7 @@ const goldInLisbon = {
   ],
 };
 
-/** A shop's day: people with devices, some of them dead; campaigns, a segment of a file, and calls that failed. */
+/** A shop's day: users with devices, some of them dead; campaigns, a segment from a file, and calls that failed. */
 export async function fillScreens({ start, command, folder }: Filling): Promise<Filled> {
   const { url, workspaceId, dbName, keys } = start;
   const basic = (secret: string) => `Basic ${Buffer.from(`${workspaceId}:${secret}`).toString('base64')}`;
@@ -95,7 +95,7 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
   const campaignId = await send('Spring sale', 'Everything 20 % off until Sunday');
   await sendPlanned(send);
 
-  // A call whose signature is of another name, and one with a reserved customer id.
+  // A call that is signed for another name, and one with a reserved customer id.
   const signature = createHash('sha256').update(`${workspaceId}|Another name|${keys.push}`).digest('hex');
   await post(
     '/v2.1/transaction/sendpush',
@@ -111,7 +111,7 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
 
 type Acting = { url: string; workspaceId: string; cookie: string; campaignId: string };
 
-/** What people did in the console, and on their phones, once all was sent. */
+/** Actions of users in the console and on their phones, after everything was sent. */
 async function actInConsole({ url, workspaceId, cookie, campaignId }: Acting): Promise<ScreenIds> {
   const ask = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
     const [address, query = ''] = path.split('?');
@@ -126,7 +126,7 @@ async function actInConsole({ url, workspaceId, cookie, campaignId }: Acting): P
   type Made = { id: string };
   await until(async () => (await read<{ status: string }>(`campaigns/${campaignId}/progress`)).status === 'SENT');
   await until(async () => (await read<Segments>('segments')).segments.every(({ state }) => state === 'READY'));
-  // Somebody looked, and bought.
+  // A user opened the message and bought something.
   const { messages } = await read<{ messages: Made[] }>('inbox');
   for (const { id } of messages.slice(0, 12))
     for (const kind of ['impression', 'click']) await ask('POST', `sandbox/messages/${id}/${kind}`);
@@ -141,7 +141,7 @@ async function actInConsole({ url, workspaceId, cookie, campaignId }: Acting): P
 
 type Send = (campaignName: string, message: string, delivery: object) => Promise<string>;
 
-/** Two that wait for their time: the clock of the pictures stands in January 2027. */
+/** Two scheduled campaigns: the clock of the pictures is in January 2027. */
 async function sendPlanned(send: Send): Promise<void> {
   const zone = { time: '09:30 AM', timezone: 'UTC' };
   await send('Payday offers', 'Two for one until Sunday', { type: 'later', date: '01/29/2027', ...zone });
@@ -152,7 +152,7 @@ async function sendPlanned(send: Send): Promise<void> {
 type Segments = { segments: { id: string; state: string }[] };
 type Post = (path: string, body: unknown, headers?: Record<string, string>) => Promise<Record<string, unknown>>;
 
-/** A file that is fetched, with values nobody has, and a receiver of the result. */
+/** A file to download, with values that no user has, and a receiver for the result. */
 async function fillSegment({ post, headers }: { post: Post; headers: Record<string, string> }): Promise<void> {
   const lines = [
     'ada@example.com',
@@ -189,7 +189,7 @@ async function fillSegment({ post, headers }: { post: Post; headers: Record<stri
   server.close();
 }
 
-/** The link of the start opens once, for the filling and the browser alike. */
+/** The link that the start prints works once, so the script and the browser share its session. */
 async function openConsole({ url, console: link }: StartLine): Promise<string> {
   const code = new URLSearchParams(new URL(link).hash.slice(1)).get('sign-in');
   const answer = await fetch(`${url}/console/api/session`, {

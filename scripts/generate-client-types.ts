@@ -1,4 +1,4 @@
-/** Writes the client's types. Run it when a shape of a route changed; a test says when. */
+/** Writes the client's types. Run it after a shape of a route changed; a test fails until then. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clientTypesFolder, renderClientTypes } from './render-client-types.ts';

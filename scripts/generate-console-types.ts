@@ -1,4 +1,4 @@
-/** Writes the types of the console's answers. Run it when a shape of a route changed; a test says when. */
+/** Writes the types of the console's responses. Run it after a shape of a route changed; a test fails until then. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { consoleTypesFolder, renderConsoleTypes } from './render-console-types.ts';

@@ -1,4 +1,7 @@
-/** Writes the generated sections of every page in docs/ and docs/decisions/. Run it when a table's source changed; a test says when. */
+/**
+ * Writes the generated sections of every page in docs/ and docs/decisions/. Run it after the source of a table changed; a test
+ * fails until then.
+ */
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fillSections, renderSections } from './render-docs.ts';

@@ -8,16 +8,16 @@ import { consoleRoutes } from '../server/src/http/console/routes.ts';
 import { makeVendorHeaders } from '../server/src/http/route/vendor-headers.ts';
 import { makeLog } from '../server/src/log.ts';
 
-/** A route of the console's API: its path below /console/api, and the shapes of what it takes and of its JSON answer. */
+/** A route of the console's API: its path below /console/api, and the shapes of its request and of its JSON response. */
 export type ConsoleRoute = {
   method: string;
   path: string;
-  /** Of the body, the query and the path. */
+  /** The shapes of the body, the query and the path. */
   taken: TSchema[];
   answer: { status: number; shape: TSchema } | undefined;
 };
 
-/** Every route of the console, those of a sandbox and of a company's sign-in among them. No use case is called. */
+/** Returns every route of the console, including those of a sandbox and of company sign-in. Calls no use case. */
 export async function listConsoleRoutes(): Promise<ConsoleRoute[]> {
   const clock = makeManualClock(new Date(0));
   const routes: ConsoleRoute[] = [];

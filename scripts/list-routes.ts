@@ -34,12 +34,12 @@ export type OpenApiDocument = {
   webhooks: Record<string, unknown>;
   components: { schemas: Record<string, unknown> };
 };
-/** A route as the server has it, in the words of the document. */
+/** A registered route, as the document names it. */
 export type RegisteredRoute = { method: string; path: string; isHidden: boolean };
 
 /**
- * The OpenAPI document of the public routes, those of a sandbox among them, and every route that it was made from. No
- * use case is called, so none is given.
+ * Returns the OpenAPI document of the public routes, including those of a sandbox, and every route that it was generated from.
+ * Calls no use case, so it needs no dependencies.
  */
 export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promise<{
   document: OpenApiDocument;
@@ -80,7 +80,7 @@ export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promi
   return { document, routes };
 }
 
-/** In the scope of the server itself, so that it sees what every other family adds. */
+/** Registered in the scope of the server itself, so that it sees the routes of all other families. */
 function collectInto(routes: RegisteredRoute[]): RouteFamily {
   const collect: RouteFamily = async (server) => {
     server.addHook('onRoute', ({ method, url, schema }) => {
@@ -91,7 +91,7 @@ function collectInto(routes: RegisteredRoute[]): RouteFamily {
   return Object.assign(collect, { [Symbol.for('skip-override')]: true });
 }
 
-/** The public routes as the document names them. */
+/** Returns the public routes as the document names them. */
 export async function listRoutes(): Promise<ListedRoute[]> {
   const { paths } = (await describePublicRoutes()).document;
   return Object.entries(paths).flatMap(([path, methods]) =>

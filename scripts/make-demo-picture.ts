@@ -1,7 +1,7 @@
 /**
- * Draws the moving picture of the first page (docs/pictures/first-push.svg): a push is sent to a sandbox as the page says, and what was
- * typed, answered and shown is drawn. Plain SVG with styles: sharp at any size, light and dark, still for whoever wants no motion.
- * Usage: npm run demo:picture
+ * Draws the animated picture of the README (docs/pictures/first-push.svg): sends a push to a sandbox as the page describes, and
+ * draws the typed command, the response and the message. Plain SVG with styles: sharp at any size, light and dark, and still
+ * for readers who prefer reduced motion. Usage: npm run demo:picture
  */
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const body = {
 };
 
 const { answer, shown } = await send();
-// What stands in the curl, with what is the same in each push left out.
+// The shown curl command, without the parts that every push has.
 const typed = [
   '$ curl http://127.0.0.1:8080/v2.1/transaction/sendpush \\',
   "    -H 'X-SVC-APPKEY: …' -H 'X-SVC-PushAPI-Signature: …' \\",
@@ -98,7 +98,7 @@ function row(line: string, index: number, kind: 'typed' | 'answer'): string {
   return `<text class="${name}" x="22" y="${62 + index * 24}">${escape(line)}</text>`;
 }
 
-/** Words in lines of so many characters. */
+/** Wraps words into lines of this many characters. */
 function wrap(text: string, characters: number): string[] {
   return text.split(' ').reduce<string[]>((lines, word) => {
     const last = lines.at(-1);

@@ -1,10 +1,10 @@
 /**
- * Makes a folder that holds what one node needs in production and nothing else: the server as plain JavaScript, the built console,
- * the packages of the lockfile that it needs when it runs, Node itself, and PostgreSQL's programs for the embedded database.
- * The folder may be owned by root and read-only; data lie elsewhere (CARILLON_DATA_DIR). Its `carillon` is the command line.
+ * Makes a folder with everything that one node needs in production and nothing else: the server as plain JavaScript, the built
+ * console, the runtime packages of the lockfile, Node itself, and PostgreSQL's programs for the embedded database. The folder
+ * may be owned by root and read-only; data are stored elsewhere (CARILLON_DATA_DIR). Its `carillon` is the command line.
  *
- * Usage: npm run production -- --out <folder> [--without node,database]. The folder must not exist. Without `node` the machine's
- * own is used, 24.7 or newer, as in a container image of Node; without `database` DATABASE_URL must name one.
+ * Usage: npm run production -- --out <folder> [--without node,database]. The folder must not exist. Without `node`, the folder
+ * uses the Node of the machine, 24.7 or newer, as in a container image of Node. Without `database`, DATABASE_URL must be set.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -36,9 +36,9 @@ if (existsSync(out)) {
   process.exit(2);
 }
 mkdirSync(dirname(out), { recursive: true });
-// Beside its place, so that it comes there in one step, whole.
+// Built next to its final place, so that one rename puts the complete folder there.
 const staging = mkdtempSync(`${out}.making-`);
-/** Of the embedded database: what the migrations use, and what helps an operator to look into it. */
+/** The extensions of the embedded database that the migrations use, and those that help an operator to inspect it. */
 const keptExtensions = ['plpgsql', 'pg_trgm', 'btree_gin', 'pg_stat_statements', 'amcheck'];
 
 try {
@@ -72,7 +72,7 @@ function unpackServer(): void {
   rmSync(tarball);
 }
 
-/** Those of the lockfile, each held to its digest. No package's own script runs. */
+/** Installs the packages of the lockfile, each checked against its digest. Runs no install script of a package. */
 function installPackages(): void {
   const place = join(staging, 'installing');
   mkdirSync(place);
@@ -92,25 +92,28 @@ function installPackages(): void {
   if (status !== 0) throw new Error(`npm ci ended with ${status}`);
   rmSync(join(place, 'node_modules', '@carillon'), { recursive: true, force: true });
   renameSync(join(place, 'node_modules'), join(staging, 'node_modules'));
-  // Where npm could not share them with the other parts of this repository.
+  // Packages that npm could not share with the other parts of this repository.
   const own = join(place, 'server', 'node_modules');
   if (existsSync(own)) cpSync(own, join(staging, 'node_modules'), { recursive: true, force: true });
   rmSync(place, { recursive: true });
 }
 
-/** What only compilers, debuggers, authors and readers of packages look at: half of their size. Licences stay. */
+/** Files that only compilers, debuggers, authors and readers of packages use: half of the size. Licences stay. */
 function prunePackages(folder: string): void {
   const forOthers =
     /\.(map|[cm]?ts|tsbuildinfo|md|markdown|flow|a)$|(^|\/node_modules\/)(@[^/]+\/)?[^@/][^/]*\/(test|tests|example|benchmark|benchmarks|examples|\.github)\/|^@opentelemetry\/[^/]+\/(build\/(esm|esnext)\/|dist\/(experimental|.*incubating|.*\.mjs$))/;
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     if (forOthers.test(name) && !/licen[cs]e|notice|copying/i.test(name))
       rmSync(join(folder, name), { force: true, recursive: true });
-  // A reader of settings of a package that has none would load TypeScript for one written in it.
+  // A package that loads optional settings files needs TypeScript only for a file in TypeScript, and there is none.
   for (const name of ['.bin', '@types', 'undici-types', 'openapi-types', 'typescript', '.package-lock.json'])
     rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Of the embedded database the other extensions with their libraries, and what builds some: initdb asks for none of them. */
+/**
+ * The other extensions of the embedded database with their libraries, and the tools that build extensions. initdb needs none of
+ * them.
+ */
 function pruneDatabase(folder: string): void {
   if (!existsSync(folder)) return;
   for (const platform of readdirSync(folder)) {
@@ -136,7 +139,7 @@ function addNode(): void {
   if (isBrought) {
     mkdirSync(join(staging, 'bin'));
     copyFileSync(process.execPath, join(staging, 'bin', 'node'));
-    // Symbols for debuggers are a ninth of it; where there are no binutils they stay.
+    // Debug symbols are a ninth of the size. They stay if binutils are missing.
     spawnSync('strip', [join(staging, 'bin', 'node')], { stdio: 'ignore' });
     chmodSync(join(staging, 'bin', 'node'), 0o755);
   }

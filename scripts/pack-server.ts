@@ -1,7 +1,7 @@
 /**
- * Packs the server as npm would publish it: plain JavaScript, since nobody can run TypeScript from `node_modules`, with the
- * migrations, the console and what else it serves, all where it lies in this repository. Usage: `npm run pack:server --
- * --out <folder>`; prints the path of the tarball.
+ * Packs the server as npm would publish it: plain JavaScript, because Node cannot run TypeScript from `node_modules`, with the
+ * migrations, the console and the other files that it serves, each at the same path as in this repository. Usage: `npm run
+ * pack:server -- --out <folder>`; prints the path of the tarball.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ function fillPackage(folder: string): void {
   cpSync(join(root, 'scripts', 'packed-carillon.js'), join(folder, 'carillon.js'));
   const testing = 'server/src/testing/create-test-server';
   write(`${testing}.d.ts`, declare(readFileSync(join(root, `${testing}.ts`), 'utf8')));
-  // What is built into the console is others' work too.
+  // The console bundle contains third-party code too.
   write('NOTICES.txt', renderNotices(root, listComponents(root)));
   writeManifests();
 
@@ -67,7 +67,7 @@ function fillPackage(folder: string): void {
   function writeManifests(): void {
     const own = readManifest('server/package.json');
     const { optionalDependencies } = readManifest('package.json');
-    // The Node that it runs on where the caller's is older.
+    // The server runs on this Node if the caller's Node is older.
     const nodes = Object.entries(optionalDependencies ?? {}).filter(([name]) => name.startsWith('node-'));
     const { name, version, type, license } = own;
     const exported = { types: `./${testing}.d.ts`, default: `./${testing}.js` };
@@ -94,7 +94,7 @@ function readManifest(path: string): Manifest {
   return JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest;
 }
 
-/** Types become spaces, so lines and columns of a stack are those of the sources. */
+/** Types are replaced by spaces, so that the lines and columns of a stack trace match the sources. */
 function toJavaScript(source: string): string {
   const names = /((?:\bfrom |\bimport |\bimport\(|\bnew URL\()['"]\.[^'"]*)\.ts(?=['"])/g;
   return stripTypeScriptTypes(source).replace(names, '$1.js');
@@ -104,7 +104,10 @@ function declare(source: string): string {
   return ts.transpileDeclaration(source, { compilerOptions: { module: ts.ModuleKind.NodeNext } }).outputText;
 }
 
-/** A node sends the compressed text, or decompresses it for who takes none: both would be twice as large. */
+/**
+ * A node sends the compressed file, or decompresses it for clients that accept no compression. Storing both would double the
+ * size.
+ */
 function keepCompressedAlone(site: string): void {
   for (const name of readdirSync(site, { recursive: true, encoding: 'utf8' }))
     if (name.endsWith('.br')) rmSync(join(site, name.slice(0, -'.br'.length)));

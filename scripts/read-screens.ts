@@ -4,7 +4,7 @@ import ts from 'typescript';
 
 export type DocumentedScreen = {
   name: string;
-  /** Below `/console`, as the router and links write it: `/w/$workspaceId/people/$userId`. */
+  /** The path below `/console`, as the router and links write it: `/w/$workspaceId/people/$userId`. */
   address: string;
   title: string;
   permission?: string;
@@ -14,8 +14,8 @@ export type DocumentedScreen = {
 const path = join(import.meta.dirname, '..', 'console', 'src', 'screens.ts');
 
 /**
- * The screens of the console, in the order of their table. Reads the text of the table, because Node cannot load the pages
- * that it imports, and takes seven seconds to load its icons. @throws Error if a path or title is not a plain string
+ * Returns the screens of the console, in the order of their table. Reads the text of the table, because Node cannot load the
+ * pages that it imports, and loading its icons takes seven seconds. @throws Error if a path or title is not a plain string
  */
 export function readScreens(): DocumentedScreen[] {
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
@@ -43,7 +43,7 @@ function findTable(source: ts.SourceFile): ts.Expression {
   return declaration.initializer;
 }
 
-/** The members of an object literal, also where `as const satisfies …` follows it. */
+/** Returns the members of an object literal, with or without `as const satisfies …` after it. */
 function membersOf(value: ts.Expression): [name: string, value: ts.Expression][] {
   if (ts.isSatisfiesExpression(value) || ts.isAsExpression(value)) return membersOf(value.expression);
   if (!ts.isObjectLiteralExpression(value)) throw new Error(`${path}: a screen must be an object literal`);

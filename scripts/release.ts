@@ -1,7 +1,8 @@
 /**
- * Makes a release: looks whether manifests and changelog say the same version, packs server and client, and writes beside them what
- * they are made of (CycloneDX), the licences of it all, where the binaries come from, and the digest of each file. With --dry
- * nothing else happens. Without it the changelog gets the day, and a commit and a tag are made; nothing is published or pushed.
+ * Makes a release: checks that the manifests and the changelog have the same version, packs server and client, and writes next
+ * to them a bill of materials (CycloneDX), all licences, the origin of the binaries, and the digest of each file. With --dry,
+ * nothing else happens. Otherwise it adds the date to the changelog and creates a commit and a tag; it publishes and pushes
+ * nothing.
  *
  * Usage: npm run release -- [--dry] --out <folder>
  */

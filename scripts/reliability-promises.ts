@@ -1,15 +1,15 @@
-/** A test that proves something: its file, and its title or the title of its table. */
+/** A test that proves a promise: its file, and its title or the title of its table. */
 type TestProof = { file: string; test: string };
 
 export type ReliabilityPromise = {
   id: string;
   promise: string;
-  /** Of test:torture, whose numbers stand beside the promise. */
+  /** Checks of test:torture; their numbers are shown next to the promise. */
   scenarios: string[];
   tests: TestProof[];
-  /** Of package.json: what runs longer than a test and is measured on its own. */
+  /** Scripts of package.json: measurements that take longer than a test. */
   commands: string[];
-  /** What is left open; begins with "Not proven" when it is the whole promise or a part of it. */
+  /** The open part; starts with "Not proven" if it is the whole promise or a part of it. */
   open?: string;
 };
 
@@ -20,7 +20,7 @@ const killRounds = [
   ...['terminated-sessions', 'full-disk'],
 ];
 
-/** What `docs/spec/reliability.md` promises, and what each promise is held by. */
+/** The promises of `docs/spec/reliability.md`, and the proof of each. */
 export const reliabilityPromises: readonly ReliabilityPromise[] = [
   {
     id: 'reliability R1',

@@ -4,10 +4,10 @@ import { describePublicRoutes } from './list-routes.ts';
 
 const heading = '// Generated from the OpenAPI document by `npm run client:types`; edits are lost.\n\n';
 
-/** Where the types of the client stand that come from the document. */
+/** The folder of the client's generated types. */
 export const clientTypesFolder = join(import.meta.dirname, '..', 'client', 'src', 'generated');
 
-/** A part of a JSON Schema as the document has them. */
+/** A part of a JSON Schema in the document. */
 type Schema = {
   $ref?: string;
   type?: string | string[];
@@ -33,8 +33,8 @@ type Operation = {
 };
 
 /**
- * What the document says in TypeScript: its shapes, and every operation with its address, credential, parameters, body
- * and reply. Forms and pages are left out: tokens have their own code, and a page is for a browser.
+ * Renders the document in TypeScript: its shapes, and every operation with its path, credential, parameters, body and response.
+ * Forms and pages are left out: tokens have their own code, and pages are for browsers.
  */
 export async function renderClientTypes(): Promise<Record<string, string>> {
   const { document } = await describePublicRoutes();
@@ -75,7 +75,7 @@ function succeeded(responses: Operation['responses']): Operation['responses'][st
   return Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
 }
 
-/** The client knows its workspace and makes signatures and names of attempts. */
+/** True for a parameter that the client adds itself: its workspace, a signature or an idempotency key. */
 function isFilledIn({ name, in: place }: Parameter): boolean {
   return place === 'header' || name === 'app_id' || name === 'workspace_id';
 }

@@ -5,7 +5,7 @@ import type { ClusterRun } from '../server/test/citus/read-report.ts';
 
 type Table = (head: string[], rows: string[][]) => string;
 
-/** The sections of docs/cluster.md: where which tables are, and when the suite last ran on a cluster. */
+/** The sections of docs/cluster.md: the placement of every table, and the last run of the suite on a cluster. */
 export async function renderCluster(table: Table): Promise<Record<string, string>> {
   return { 'distributed-tables': renderDistributedTables(table), 'cluster-run': renderClusterRun(await readReport()) };
 }

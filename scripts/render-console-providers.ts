@@ -2,10 +2,10 @@ import { providerNames, providers } from '../server/src/domain/delivery/provider
 import type { KeyField, TextField } from '../server/src/domain/providers/key-fields.ts';
 
 const formTypes = `
-/** A field of the key of a provider. */
+/** A field of a provider key. */
 export type KeyField = {
   name: string;
-  /** The object of the request that holds it together with other fields, all given or none. */
+  /** The object of the request that contains it together with other fields: all of them are sent, or none. */
   within?: string;
   kind: 'text' | 'secret' | 'file' | 'choice';
   label: string;
@@ -27,7 +27,7 @@ export type ProviderForm = {
 };
 `;
 
-/** Returns the names of the providers, and the forms for their keys, as the console's modules, by file. */
+/** Returns the modules of the console with the names of the providers and the forms for their keys, by file. */
 export function renderConsoleProviders(heading: string): Record<string, string> {
   const names = providerNames.map((name) => {
     const { platforms, names: given, counter } = providers[name];
@@ -42,7 +42,7 @@ export function renderConsoleProviders(heading: string): Record<string, string> 
     'providers.ts': `${heading}/** The providers, by name. */
 export const providers = ${JSON.stringify(Object.fromEntries(names))} as const;\n`,
     'provider-forms.ts': `${heading}import type { ProviderName } from './overview.ts';\n${formTypes}
-/** What the owner of an account at a provider gives. */
+/** The members of a provider key that the owner of the account enters. */
 export const providerForms: Readonly<Record<ProviderName, ProviderForm>> = ${JSON.stringify(Object.fromEntries(forms))};\n`,
   };
 }
@@ -50,7 +50,7 @@ export const providerForms: Readonly<Record<ProviderName, ProviderForm>> = ${JSO
 function fieldsOf(fields: Readonly<Record<string, KeyField>>): object[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     if (field.kind !== 'pair') return [shown({ name }, field)];
-    // Optional together, so each of them is.
+    // The group is optional, so each of its members is.
     return Object.entries(field.fields).map(([inner, one]) => shown({ name: inner, within: name }, one));
   });
 }

@@ -30,7 +30,7 @@ import * as view from '../server/src/http/console/views.ts';
 import { renderConsoleProviders } from './render-console-providers.ts';
 import { listConsoleRoutes } from './list-console-routes.ts';
 
-/** The modules whose exported shapes become types of the console, by the name of the file of types. */
+/** The modules whose exported shapes become types of the console, by the name of the generated file. */
 const modules: Record<string, object[]> = {
   accounts: [session, account],
   alerts: [alert],
@@ -60,11 +60,11 @@ const heading = '// Generated from the shapes of the routes by `npm run console:
 const providersHeading =
   '// Generated from server/src/domain/providers by `npm run console:types`; edits are lost.\n\n';
 
-/** Where the types of the console's answers stand. */
+/** The folder of the generated types of the console's responses. */
 export const consoleTypesFolder = join(import.meta.dirname, '..', 'console', 'src', 'api', 'generated');
 
 type NamedShape = { name: string; file: string; shape: Shape };
-/** What typebox makes, as JSON Schema says it. */
+/** A shape of typebox, as JSON Schema. */
 type Shape = {
   type?: string;
   const?: unknown;
@@ -78,8 +78,8 @@ type Shape = {
 };
 
 /**
- * The types of everything the console's routes answer, a file for each noun and one that names the answer of each route.
- * `npm run console:types` writes them and a test compares them.
+ * Returns the types of all responses of the console's routes: a file for each noun, and one that names the response of each
+ * route. `npm run console:types` writes them and a test compares them.
  */
 export async function renderConsoleTypes(): Promise<Record<string, string>> {
   const named = readShapes();
@@ -97,7 +97,7 @@ export async function renderConsoleTypes(): Promise<Record<string, string>> {
   return files;
 }
 
-/** What the console shows of each kind of alert, from the declarations of conditions. */
+/** The texts of the console for each kind of alert, from the declarations of conditions. */
 function renderAlertKinds(): string {
   const rows = alertKinds.map((kind) => {
     const { label, screen } = conditionTable[kind].alert;
@@ -130,11 +130,11 @@ async function renderRoutes(named: NamedShape[]): Promise<string> {
   return `${heading}${printer.imports()}\n${type}`;
 }
 
-/** Prints shapes as TypeScript for one file; a shape that has a name is called by it. */
+/** Prints shapes as TypeScript for one file; a named shape is referenced by its name. */
 function makePrinter(named: NamedShape[], file: string) {
   const imported = new Map<string, Set<string>>();
   const byShape = new Map(named.map((shape) => [shape.shape, shape]));
-  // Optional and described shapes are copies; they are told by what they hold, where that is enough to be told by.
+  // Optional and described shapes are copies, so they are identified by their content if it is unique.
   const byText = new Map(named.filter(({ shape }) => isTelling(shape)).map((shape) => [textOf(shape.shape), shape]));
 
   function nameOf(shape: Shape): string | undefined {

@@ -37,7 +37,7 @@ import { renderStates } from './render-states.ts';
 import { renderSwitching } from './render-switching.ts';
 
 /**
- * The tables of the documentation that come from code, by the name of their section. A page holds a section between
+ * Returns the tables of the documentation that come from code, by the name of their section. A page contains a section between
  * `<!-- generated: name -->` and `<!-- end -->`; `npm run docs:generate` writes them and a test compares them.
  */
 export async function renderSections(): Promise<Record<string, string>> {
@@ -75,7 +75,7 @@ export async function renderSections(): Promise<Record<string, string>> {
   };
 }
 
-/** Replaces every generated section of a page. @throws Error for a section nobody renders */
+/** Replaces every generated section of a page. @throws Error for an unknown section */
 export function fillSections(page: string, sections: Record<string, string>): string {
   return page.replace(/<!-- generated: ([a-z-]+) -->\n[^]*?<!-- end -->/g, (_whole, name: string) => {
     const section = sections[name];
@@ -89,7 +89,7 @@ function table(head: string[], rows: string[][]): string {
   return line(head) + line(head.map(() => '---')) + rows.map(line).join('');
 }
 
-/** A pipe would end the cell, and an angle bracket begin a tag. */
+/** A pipe would end the cell, and an angle bracket would start a tag. */
 function escapeCell(cell: string): string {
   return cell.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }
@@ -284,7 +284,7 @@ async function renderRoutes(): Promise<string> {
   );
 }
 
-/** The pages of decisions by their headings. */
+/** Returns links to the pages of decisions, with their headings. */
 async function renderDecisions(): Promise<string> {
   const folder = join(import.meta.dirname, '..', 'docs', 'decisions');
   const names = (await readdir(folder)).filter((name) => /^\d{4}-.*\.md$/.test(name)).sort();

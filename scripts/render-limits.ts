@@ -13,7 +13,7 @@ type LimitValue = LimitPart | readonly LimitPart[] | Readonly<Record<string, Lim
 type LimitComment = {
   what: string;
   unit: string;
-  /** The one thing that the limit counts for: a workspace, a key, a source address, a request … */
+  /** The thing that the limit applies to: a workspace, a key, a source address, a request … */
   per: string;
   /** The name of the error in the response, or a sentence about what happens instead. */
   beyond: string;
@@ -49,7 +49,7 @@ export function renderLimits(limits: readonly Limit[], table: (head: string[], r
 }
 
 /**
- * Returns the exported constants of a source file with what their doc comments say. A heading is a line comment between
+ * Returns the exported constants of a source file with the content of their doc comments. A heading is a line comment between
  * blank lines. @throws Error for a constant without a heading or without a complete comment
  */
 export function readComments(text: string): CommentedConstant[] {
@@ -124,7 +124,7 @@ const largerUnits: Record<string, readonly [number, string][]> = {
   minutes: [[60, 'hours']],
 };
 
-/** 900 seconds are 15 minutes, one of which is "1 minute". */
+/** Formats 900 seconds as "15 minutes", and 60 as "1 minute". */
 function describeAmount(amount: number, unit: string): string {
   const larger = largerUnits[unit]?.find(([size]) => amount >= size && amount % size === 0);
   if (larger) return describeAmount(amount / larger[0], larger[1]);

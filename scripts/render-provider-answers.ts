@@ -8,7 +8,7 @@ import { probeMilliseconds } from '../server/src/engine/governor/provider-eviden
 
 type Table = (head: string[], rows: string[][]) => string;
 
-/** The sections of docs/provider-answers.md: the answers of each provider, and the numbers by which evidence decides. */
+/** The sections of docs/provider-answers.md: the responses of each provider, and the thresholds of the evidence rules. */
 export function renderProviderAnswers(table: Table): Record<string, string> {
   const answers = (rules: AnswerRules): string =>
     table(

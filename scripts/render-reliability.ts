@@ -9,7 +9,7 @@ type Table = (head: string[], rows: string[][]) => string;
 
 const root = join(import.meta.dirname, '..');
 
-/** What each promise is held by, and what the last recorded run of the torture measured of it. */
+/** Renders the proof of each promise, and what the last recorded torture run measured for it. */
 export async function renderReliability(table: Table): Promise<string> {
   const record = JSON.parse(await readFile(join(root, 'docs', 'reports', 'torture.json'), 'utf8')) as TortureRecord;
   const { date, commit, command, minutes, machine, broken } = record;
@@ -79,7 +79,7 @@ function describeNumbers(numbers: TortureRecord['whole'][string]): string {
     .join(', ');
 }
 
-/** `ledgerRows` is "ledger rows"; names of several words are as they are. */
+/** `ledgerRows` becomes "ledger rows"; names of several words stay as they are. */
 const wordsOf = (label: string): string => label.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 type RoundSums = Sums & { rounds: number };

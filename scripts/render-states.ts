@@ -1,7 +1,7 @@
 import { stateMachines } from '../server/src/domain/state-machines.ts';
 import type { StateMachine } from '../server/src/domain/state-machines.ts';
 
-/** A section a state machine: a diagram, which a forge draws as it is and the site as a picture. */
+/** Renders one section per state machine: a diagram, which a forge draws itself and the site draws as a picture. */
 export function renderStates(): Record<string, string> {
   return Object.fromEntries(stateMachines.map((machine) => [sectionOf(machine), renderDiagram(machine)]));
 }
@@ -19,7 +19,7 @@ function renderDiagram({ name, begins, changes, ends = [] }: StateMachine): stri
     ({ arrow }) => arrow,
   );
   const lines = [...arrows].map(([arrow, causes]) => {
-    // Its language takes neither a colon nor a semicolon in what an arrow says.
+    // Mermaid allows neither a colon nor a semicolon in the label of an arrow.
     const words = [...new Set(causes.map(({ by }) => by))];
     return `    ${arrow} : ${words.join(', or ')}\n`;
   });

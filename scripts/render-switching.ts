@@ -9,7 +9,7 @@ type Operation = {
   parameters?: { name: string; in: string }[];
 };
 
-/** The tables of docs/switch.md: from the routes' document, and from the declared differences. */
+/** The tables of docs/switch.md, from the OpenAPI document and from the declared differences. */
 export async function renderSwitching(
   table: (head: string[], rows: string[][]) => string,
 ): Promise<Record<string, string>> {
@@ -46,7 +46,7 @@ export async function renderSwitching(
   };
 }
 
-/** What no scheme of the document says: a field of the form, and a signature. */
+/** Credentials that the document has no scheme for: a form field, and a signature. */
 const signedBy: Record<string, string[]> = { Tokens: ['oauth'], Push: ['push'] };
 const keyWords: Record<string, string> = {
   dataKey: 'data',

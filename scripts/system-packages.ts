@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { delimiter, join } from 'node:path';
 
 /**
- * What some tests need of Debian. Packages are installed where that is possible without asking (root on a machine with apt);
- * elsewhere the tests that need them skip and say so. Services, which an installed package would start on this machine, are only
- * unpacked, below `folder`. Returns the environment in which all of them are found.
+ * Debian packages that some tests need. They are installed if that is possible without a prompt (root on a machine with apt);
+ * elsewhere the tests that need them are skipped and report it. Packages of services, which would start on this machine after
+ * installation, are only unpacked below `folder`. Returns the environment in which all of them are found.
  */
 export function findSystemPackages(folder: string): { PATH: string } {
   if (existsSync('/usr/bin/apt-get')) {
@@ -18,14 +18,14 @@ export function findSystemPackages(folder: string): { PATH: string } {
   return { PATH: [process.env.PATH, ...places].join(delimiter) };
 }
 
-/** Each with its program, by which it is known to be there. */
+/** Each package with the program that shows that it is installed. */
 const installed = {
-  // For the console; an HTTP/2 server that is not ours; a pooler.
+  // For the console; an independent HTTP/2 server; a connection pooler.
   chromium: '/usr/bin/chromium',
   'chromium-headless-shell': '/usr/bin/chromium-headless-shell',
   nghttp2: '/usr/sbin/nghttpd',
   pgbouncer: '/usr/sbin/pgbouncer',
-  // The program alone, without the service that its other package starts.
+  // The program only, without the service that its other package starts.
   'tinyproxy-bin': '/usr/bin/tinyproxy',
   // For the tests of client-python.
   python3: '/usr/bin/python3',
@@ -43,7 +43,7 @@ function installMissing(): void {
   process.stdout.write(`\n== packages (${missing.join(', ')})\n`);
   const install = (names: string[]): boolean => apt(['install', '-y', '--no-install-recommends', ...names]);
   if (install(missing) || (apt(['update']) && install(missing))) return;
-  // One that this Debian does not have must not keep the others away.
+  // A package that this Debian does not have must not prevent the installation of the others.
   tellFailed(missing.filter((name) => !install([name])));
 }
 
@@ -59,7 +59,7 @@ function unpackMissing(folder: string): void {
   if (failed.length > 0) tellFailed(isRoot && apt(['update']) ? failed.filter((name) => !unpack(name)) : failed);
 }
 
-/** In its place only when it is whole. */
+/** Moved to its final place only when it is complete. */
 function unpackOne(name: string, folder: string): boolean {
   const making = mkdtempSync(join(folder, '.making-'));
   try {
@@ -80,7 +80,7 @@ function isOnPath(program: string): boolean {
 }
 
 function apt(words: string[], folder = '/'): boolean {
-  // Its own account may not write where root downloads to, which it would remark on.
+  // apt would warn that its account cannot write to the download folder of root.
   const asRoot = isRoot ? ['-o', 'APT::Sandbox::User=root'] : [];
   const ran = spawnSync('apt-get', ['-qq', ...asRoot, ...words], {
     ...{ cwd: folder, timeout: packageMilliseconds, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } },

@@ -2,13 +2,13 @@ import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
 
-/** Longer than any test or hook may take, so whoever is silent for so long will not come back. */
+/** Longer than any test or hook may take: a worker that is silent for this long is not expected to continue. */
 const maxSilenceSeconds = 240;
 const slowestCount = 10;
 
 /**
- * Beside the runner's own report: the reason of each skipped test, the slowest files, what failed once more as the last
- * lines, and an end of the run when no worker says anything any more. The runner waits for a worker without a limit.
+ * In addition to the runner's own report: the reason of each skipped test, the slowest files, the failures again as the last
+ * lines, and an end of the run when no worker reports any more. The runner would wait for a worker without a limit.
  */
 export class TestReport implements Reporter {
   readonly #startedAt = new Map<string, number>();
@@ -44,7 +44,7 @@ export class TestReport implements Reporter {
         return `  ${this.#name(testModule.moduleId)} > ${test.fullName}${note}`;
       }),
     );
-    // Those that a name pattern left out are no news.
+    // Tests that a name pattern excluded are not reported.
     if (skipped.length > 0 && !this.#vitest?.config.testNamePattern)
       process.stdout.write(`\nSkipped\n${skipped.join('\n')}\n`);
     const slowest = [...this.#startedAt]
@@ -55,12 +55,12 @@ export class TestReport implements Reporter {
     for (const [moduleId, milliseconds] of slowest)
       process.stdout.write(`${(milliseconds / 1_000).toFixed(1).padStart(7)} s  ${this.#name(moduleId)}\n`);
     this.#tellFailed(testModules);
-    // They fail the run, and no test has them.
+    // These errors fail the run, but belong to no test.
     for (const error of unhandled)
       process.stdout.write(`\nAn error that nothing waited for\n${tellReason(error)}${this.#tellPlace(error)}`);
   };
 
-  /** Whoever has only the end of a long log has the names and the first lines of each reason. */
+  /** A reader who has only the end of a long log finds the names and the first lines of each reason. */
   #tellFailed(testModules: readonly TestModule[]): void {
     const failed = testModules.flatMap((testModule) => {
       const name = this.#name(testModule.moduleId);
@@ -83,7 +83,7 @@ export class TestReport implements Reporter {
     return `${lines.map((line) => `    ${line.trim()}\n`).join('')}${during}`;
   }
 
-  /** Starts the wait anew: somebody has said something. */
+  /** Restarts the timeout, because a worker reported. */
   #listen(): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => this.#giveUp(), maxSilenceSeconds * 1_000);
@@ -93,7 +93,7 @@ export class TestReport implements Reporter {
     const names = [...this.#running].map((moduleId) => `  ${this.#name(moduleId)}\n`);
     process.stderr.write(`\nNo test has ended for ${maxSilenceSeconds} s. Not done:\n${names.join('')}`);
     process.exitCode = 1;
-    // Asked a second time, the runner kills its workers; the database of the tests ends with the run.
+    // The second request makes the runner kill its workers; the database of the tests ends with the run.
     void this.#vitest?.cancelCurrentRun('test-failure');
     void this.#vitest?.cancelCurrentRun('test-failure');
     setTimeout(() => process.exit(1), 30_000).unref();

@@ -3,17 +3,17 @@ import type { FieldPlaces, Places } from './field-places.ts';
 import { withoutHuaweiNotification } from './without-huawei-notification.ts';
 
 type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & {
-  /** In data, for the app: modes `data` and `both`. */
+  /** In data, read by the app: modes `data` and `both`. */
   app?: Places;
-  /** Told the app where there is no notification: mode `data` alone. */
+  /** Read by the app if there is no notification: mode `data` only. */
   appAlone?: Places;
-  /** In the notification, for the system: modes `notification` and `both`. */
+  /** In the notification, read by the system: modes `notification` and `both`. */
   system?: Places;
-  /** In every mode of FCM; whole places. */
+  /** In every FCM mode; complete paths. */
   always?: Places;
-  /** In the notification of Huawei's; absent: as `system`. */
+  /** In the Huawei notification; if absent, same as `system`. */
   huawei?: Places;
-  /** Beside it; whole places. */
+  /** Next to the Huawei notification; complete paths. */
   huaweiBeside?: Places;
 };
 
@@ -57,7 +57,7 @@ function option(name: string, sent: unknown, parts: Parts): FieldPlaces {
   return android(`options.${name}`, sent, parts);
 }
 
-/** A text that the app looks up, and what is put into it. */
+/** A localized text that the app looks up, and its arguments. */
 function looked(text: 'title' | 'body'): FieldPlaces[] {
   const [key, args] = [`${text}LocKey`, `${text}LocArgs`];
   const svc_loc = (keys: object): Places => ({ svc_loc: JSON.stringify(keys) });
@@ -73,7 +73,7 @@ function looked(text: 'title' | 'body'): FieldPlaces[] {
 
 const badge = { beside: { 'payload.ANDROID.options.badge': { operation: 'set', value: 2 } } };
 
-/** Where the members of `payload.ANDROID` stand. */
+/** The places of the members of `payload.ANDROID` in the sent message. */
 export const androidFields: FieldPlaces[] = [
   android('title', 'Order 17', { app: { gcm_title: 'Order 17' }, system: { title: 'Order 17' } }),
   android('message', 'Ready', { app: { gcm_alert: 'Ready' }, system: { body: 'Ready' } }),

@@ -4,5 +4,5 @@ import { overrideFields } from './override-fields.ts';
 import { settingFields } from './setting-fields.ts';
 import { webFields } from './web-fields.ts';
 
-/** Every field of a push: a test holds the list to the shape of its body, and each row to the bytes that are sent. */
+/** Every field of a push. A test compares the list with the shape of the body, and each row with the bytes that are sent. */
 export const everyField = [...androidFields, ...iosFields, ...webFields, ...overrideFields, ...settingFields];

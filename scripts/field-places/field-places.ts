@@ -1,43 +1,48 @@
 /**
- * How a message is made and carried: Android's three modes by FCM, a phone of Huawei in its usual mode, an iPhone, a browser whose worker shows it, and one that is
- * given a declarative notification as well.
+ * The ways in which a message is built and sent: the three Android modes over FCM, a Huawei phone in its usual mode, an iPhone,
+ * a browser whose service worker shows the message, and a browser that also gets a declarative notification.
  */
 export const columns = ['data', 'notification', 'both', 'hms', 'IOS', 'WEB', 'declarative'] as const;
 export type Column = (typeof columns)[number];
 
-/** A place in what a provider is sent, such as `aps.badge` or `header apns-priority`, and what stands there. */
+/** A place in the request to a provider, such as `aps.badge` or `header apns-priority`, and its value. */
 export type Places = Record<string, unknown>;
 
-/** One field of a push, and where it stands. A test sends each, and reads what the simulators got. */
+/**
+ * One field of a push, and its places in the requests. A test sends each field and reads the requests that the simulators got.
+ */
 export type FieldPlaces = {
-  /** As in the shape of the body: `[]` for an item, `*` for a name of the caller's own. */
+  /** Path as in the shape of the body: `[]` for an item, `*` for a name that the caller chooses. */
   field: string;
-  /** Which of its values is meant, if they stand in different places. */
+  /** The value, if different values have different places. */
   of?: string;
-  /** Put at the field. */
+  /** The value that the test sends for the field. */
   sent: unknown;
-  /** Members that the field needs beside it, in the message that it is compared with, too. */
+  /** Other members that the field requires; the message that it is compared with has them too. */
   beside?: Record<string, unknown>;
-  /** Members that change with it; undefined takes one away. */
+  /** Members that change together with the field; undefined removes one. */
   also?: Record<string, unknown>;
-  /** What differs from the message without it: all of that, and nothing else. */
+  /** The complete difference from the message without the field. */
   places: Partial<Record<Column, Places>>;
-  /** The message of every mode is that of this one then; Huawei's has its data, as one text, and is else as its places say. */
+  /**
+   * Every mode then sends the message of this mode. The Huawei message has its data, as one text, and otherwise follows its own
+   * places.
+   */
   sameAs?: 'data' | 'notification' | 'both';
-  /** What the field does that does not travel. */
+  /** The effect of the field that is not part of the message. */
   does?: string;
 };
 
-/** When the test sends. */
+/** The time at which the test sends. */
 export const sentAt = new Date('2026-11-21T12:00:00Z');
 
 export const epochSeconds = (time: string): number => Date.parse(time) / 1_000;
 
-/** What was counted for every device. */
+/** The value that is counted for every device. */
 export const countedBadge = 7;
 
-/** Stands for a text that the service makes. */
+/** Placeholder for a text that the service generates. */
 export const made = Symbol('made');
 
-/** Stands for what is there without the field, and not with it. */
+/** Placeholder for a value that exists only without the field. */
 export const gone = Symbol('gone');

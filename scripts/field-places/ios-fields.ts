@@ -25,7 +25,7 @@ function ofButton(name: string, value: string, member: object): FieldPlaces {
   return ios(`options.additionalActions[].${name}`, value, { beside, places });
 }
 
-/** A text that the app looks up, and what is put into it. Apple calls the body's plainly `loc-key`. */
+/** A localized text that the app looks up, and its arguments. Apple's name for that of the body is plain `loc-key`. */
 function looked(text: 'title' | 'subtitle' | 'body', prefix: string): FieldPlaces[] {
   const [key, args] = [`${text}LocKey`, `${text}LocArgs`];
   return [
@@ -41,7 +41,7 @@ const option = (name: string, sent: unknown, place: string): FieldPlaces =>
   ios(`options.${name}`, sent, { places: { [place]: sent } });
 const badge = { beside: { 'payload.IOS.options.badge': { operation: 'set', value: 2 } } };
 
-/** Where the members of `payload.IOS` stand. */
+/** The places of the members of `payload.IOS` in the sent message. */
 export const iosFields: FieldPlaces[] = [
   ios('title', 'Order 17', { places: { 'aps.alert.title': 'Order 17' } }),
   ios('message', 'Ready', { places: { 'aps.alert.body': 'Ready' } }),

@@ -16,7 +16,7 @@ function override(path: string, sent: object, { fcm, hms, apns, webpush }: Colum
   };
 }
 
-/** Of a user who reads German: each text stands where the content's own does, and its language beside it. */
+/** For a user who reads German: each text replaces the text of the content, and its language is sent with it. */
 const german: FieldPlaces = {
   field: 'payload.locales.*',
   sent: undefined,
@@ -46,7 +46,7 @@ const german: FieldPlaces = {
   },
 };
 
-/** What a caller changes in finished requests stands where the caller says. */
+/** The caller names the place of each change in the finished request. */
 export const overrideFields: FieldPlaces[] = [
   german,
   override(

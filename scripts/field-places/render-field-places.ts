@@ -4,7 +4,7 @@ import type { Column, FieldPlaces } from './field-places.ts';
 
 type Table = (head: string[], rows: string[][]) => string;
 
-/** Where each field of a push stands in what is sent, a table for each platform. */
+/** Renders the places of each field of a push in the sent requests, as one table for each platform. */
 export function renderFieldPlaces(table: Table): string {
   const render = (prefix: string, heads: Partial<Record<Column, string>>): string => {
     const shown = Object.keys(heads) as Column[];

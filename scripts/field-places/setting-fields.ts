@@ -19,7 +19,7 @@ function setting(name: string, sent: unknown, { android, huawei, ios, web, ...mo
   return { field: `advancedSettings.${name}`, sent, ...more, places };
 }
 
-/** A field that stands in no message. */
+/** A field that no message contains. */
 function unsent(
   field: string,
   sent: unknown,
@@ -46,7 +46,7 @@ const inTwoDays = epochSeconds('2026-11-23T12:00:00Z');
 const normal = { android: { 'android.priority': 'NORMAL' }, huawei: { 'android.urgency': 'NORMAL' } };
 const low = { ...normal, ios: { 'header apns-priority': '5' } };
 
-/** Nothing but pairs is left of a message whose app alone gets it. */
+/** Only key-value pairs remain of a message that only the app gets. */
 const silent: FieldPlaces = {
   field: 'advancedSettings.silent',
   sent: true,
@@ -86,7 +86,7 @@ function without(parent: string, names: string[]): Places {
   return Object.fromEntries(names.map((name) => [`${parent}${name}`, gone]));
 }
 
-/** Where what is not of one platform's content stands. */
+/** The places of the fields that belong to no single platform. */
 export const settingFields: FieldPlaces[] = [
   setting('ttl.ANDROID', 60, { android: { 'android.ttl': '3600s' }, huawei: { 'android.ttl': '3600s' } }),
   setting('ttl.IOS', 60, { ios: { 'header apns-expiration': String(epochSeconds('2026-11-21T13:00:00Z')) } }),

@@ -2,9 +2,9 @@ import { countedBadge, made } from './field-places.ts';
 import type { FieldPlaces, Places } from './field-places.ts';
 
 type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & {
-  /** What the worker reads, declarative or not. */
+  /** Read by the service worker, declarative or not. */
   worker?: Places;
-  /** In the declarative notification beside that. */
+  /** Also in the declarative notification. */
   declared?: Places;
 };
 
@@ -34,12 +34,12 @@ function ofButton(name: keyof typeof button | 'iconURL', value: string): FieldPl
 const badge = { beside: { 'payload.WEB.options.appBadge': { operation: 'set', value: 2 } } };
 const shownBadge = (count: number): Parts => ({
   worker: { appBadge: count },
-  // Browsers have read it at either place.
+  // Some browsers read it in one place, some in the other.
   declared: { app_badge: count, '/app_badge': count },
 });
 const [icon, image, address] = ['https://shop.example/i.png', 'https://shop.example/p.png', 'https://shop.example/2'];
 
-/** Where the members of `payload.WEB` stand. */
+/** The places of the members of `payload.WEB` in the sent message. */
 export const webFields: FieldPlaces[] = [
   web('title', 'Order 17', { worker: { title: 'Order 17' }, declared: { title: 'Order 17' } }),
   web('message', 'Ready', { worker: { message: 'Ready' }, declared: { body: 'Ready' } }),

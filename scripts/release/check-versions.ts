@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const manifests = ['.', 'server', 'client', 'console', 'bench'].map((folder) => join(folder, 'package.json'));
 
-/** What keeps a version from being released: manifests that disagree, a changelog that does not say it. Empty if nothing does. */
+/** Returns the obstacles to a release: manifests that disagree, or a changelog without the version. Empty if there is none. */
 export function checkVersions(root: string): { version: string; faults: string[] } {
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
   const { version } = JSON.parse(read('server/package.json')) as { version: string };

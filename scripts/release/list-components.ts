@@ -10,16 +10,16 @@ export type Component = {
   licenses?: { license?: { id?: string; name?: string }; expression?: string }[];
   hashes?: { alg: string; content: string }[];
 };
-/** A bill of materials in the words of CycloneDX, as far as it is read here. */
+/** The part of a CycloneDX bill of materials that is read here. */
 export type Bom = { specVersion: string; components: Component[] };
 
 type Manifest = Record<string, Record<string, string> | undefined>;
 const workspaces = ['server', 'client', 'console', 'bench'];
 
 /**
- * What the packed server is made of, told by npm from the lockfile: what it installs, what is built into the console and the
- * documentation, and the Node that it brings. npm leaves out what is also a package of the checks, so it is asked about a project
- * that has none.
+ * Returns the components of the packed server, as npm reads them from the lockfile: its dependencies, the packages built into
+ * the console and the documentation, and the Node that it contains. npm leaves out packages that the checks use too, so it is
+ * asked about a project without checks.
  */
 export function listComponents(root: string): Bom {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-components-'));
@@ -55,7 +55,7 @@ export function listComponents(root: string): Bom {
   }
 }
 
-/** Built into the pages of the documentation. */
+/** Packages that are built into the pages of the documentation. */
 const ofDocumentation = ['minisearch'];
 
 function keepShipped(name: string, manifest: Manifest): Manifest {

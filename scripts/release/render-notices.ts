@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bom, Component } from './list-components.ts';
 
-/** Licences that ask for no more than their text to be passed on. Another one is somebody's decision first. */
+/** Licences that only require passing on their text. Any other licence needs a decision first. */
 const known = new Set([
   ...[
     'MIT',
@@ -19,10 +19,10 @@ const known = new Set([
 ]);
 
 /**
- * The licence of every package that the packed server brings or has built in, with its text. Packages of other machines have
- * the text of the one that is installed here.
+ * Returns the licence of every package that the packed server contains, with its text. Packages of other platforms have the
+ * text of the package installed here.
  *
- * @throws Error for a package without a licence, or with one that nobody has looked at
+ * @throws Error for a package without a licence, or with a licence that was not reviewed
  */
 export function renderNotices(root: string, { components }: Bom): string {
   const own = components.filter((component) => !component['bom-ref'].startsWith('@carillon/'));
@@ -58,7 +58,7 @@ function readTexts({ root, paths }: Installed, { name, version }: Component): st
 
 type Installed = { root: string; paths: ReadonlyMap<string, string> };
 
-/** Where packages are installed, by name and version. */
+/** The install folders of packages, by name and version. */
 function findInstalled(root: string): Installed {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version?: string }>;

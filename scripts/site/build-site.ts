@@ -9,7 +9,7 @@ import { readSite } from './read-site.ts';
 import type { SitePage } from './read-site.ts';
 import { rootOf } from './resolve-links.ts';
 
-/** Builds the site into `out`, whole or not at all. Returns the links that lead nowhere; with one, nothing is changed. */
+/** Builds the complete site into `out`, or changes nothing if a link is dead. Returns the dead links. */
 export async function buildSite(root: string, out: string): Promise<string[]> {
   await mkdir(dirname(out), { recursive: true });
   await removeLeftovers(out);
@@ -18,11 +18,11 @@ export async function buildSite(root: string, out: string): Promise<string[]> {
     const dead = await writeSite(root, staging);
     if (dead.length > 0) return dead;
     await compressFolder(staging);
-    // Made for its owner alone; a node may be somebody else.
+    // The folder is created readable by its owner only, but a node may run as another account.
     await chmod(staging, 0o755);
     await rm(out, { recursive: true, force: true });
     await rename(staging, out).catch((error: NodeJS.ErrnoException) => {
-      // Another build was a moment faster, and made the same.
+      // Another build finished first with the same result.
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
     return [];
@@ -34,7 +34,7 @@ export async function buildSite(root: string, out: string): Promise<string[]> {
 // A build takes seconds.
 const maxBuildMilliseconds = 3_600_000;
 
-/** What builds left that were cut off, as when the service they were made beside was stopped. */
+/** Removes the leftovers of interrupted builds, for example of a build whose service was stopped. */
 async function removeLeftovers(out: string): Promise<void> {
   for (const name of await readdir(dirname(out))) {
     if (!name.startsWith(`${basename(out)}.making-`)) continue;
@@ -49,7 +49,7 @@ async function removeLeftovers(out: string): Promise<void> {
 
 async function writeSite(root: string, folder: string): Promise<string[]> {
   const { pages, calls, files, dead } = await readSite(root);
-  // It takes folders relative to the one it runs in.
+  // Eleventy expects folders relative to the working directory.
   process.chdir(root);
   const eleventy = new Eleventy('./scripts/site', relative(root, folder), {
     quietMode: true,
@@ -60,7 +60,7 @@ async function writeSite(root: string, folder: string): Promise<string[]> {
         configuration.addTemplate(`pages/${index}.html`, page.html, {
           layout: 'layout.liquid',
           permalink: `${page.address}index.html`,
-          // Braces in a page are what it shows.
+          // Braces in a page are content, not template code.
           templateEngineOverride: false,
           ...describePage(pages, index),
         });
@@ -74,14 +74,14 @@ async function writeSite(root: string, folder: string): Promise<string[]> {
   return dead;
 }
 
-/** What the search finds of a page: page, heading, address and text of each section. */
+/** The search index entries of a page: page, heading, URL and text of each section. */
 function listEntries({ title, address, sections }: SitePage): [string, string, string, string][] {
   return sections.map(({ id, heading, level, text }) =>
     level === 1 ? [title, '', address, text.trim()] : [title, heading, `${address}#${id}`, text.trim()],
   );
 }
 
-/** What the layout shows around a page. */
+/** The data that the layout shows around a page. */
 function describePage(pages: readonly SitePage[], index: number): object {
   const { title, address, section, source, sections } = pages[index]!;
   const menu = sectionNames.map((name) => ({
@@ -93,7 +93,7 @@ function describePage(pages: readonly SitePage[], index: number): object {
   }));
   const withoutText = (page?: Page): object | undefined => page && { title: page.title, address: page.address };
   const outline = sections.filter(({ level }) => level === 2 || level === 3);
-  // A page of many members would have an outline longer than itself.
+  // The outline of a page with many members would be longer than the page.
   const isLong = outline.length > 40;
   return {
     ...{ title, address, source, menu, root: rootOf(source), rootOrHere: rootOf(source) || './' },

@@ -3,13 +3,13 @@ import { Graph, layout } from '@dagrejs/dagre';
 type Arrow = { from: string; to: string; words: string };
 type Point = { x: number; y: number };
 
-// Of the fonts in site.css, whose letters are at most so wide.
+// The maximum width of a letter in the fonts of site.css.
 const [stateLetterWidth, wordLetterWidth, lineHeight, maxLineLetters] = [8.2, 6.6, 16, 17];
 const dot = 14;
 
 /**
- * The state diagrams of our pages as pictures: what `scripts/render-states.ts` writes, which is a small part of Mermaid's
- * language. Drawn when the site is made, so that a page has neither a script for it nor styles of its own.
+ * Draws the state diagrams of the pages as SVG, from the small part of Mermaid's language that `scripts/render-states.ts`
+ * writes. They are drawn when the site is built, so that a page needs neither a script nor additional styles.
  */
 export function drawStates(source: string): string {
   const { title, arrows } = parse(source);
@@ -32,7 +32,7 @@ export function drawStates(source: string): string {
   );
 }
 
-/** The same in a sentence, for who does not see it. */
+/** Describes the diagram in a sentence, for screen readers. */
 function describe(title: string, arrows: readonly Arrow[]): string {
   const told = arrows.map(({ from, to, words }) => `${from} to ${to} by ${words}`);
   return `${title}. ${told.join('; ')}.`;
@@ -85,7 +85,10 @@ function drawArrow({ points, lines, x, y }: DrawnArrow): Drawn {
   return { line: `<path d="${curve(points)}"/>${head(points)}`, words: `<text>${spans.join('')}</text>` };
 }
 
-/** Upright at each point, so that it passes through the middle of its words and comes to a state from above or below. */
+/**
+ * The curve is vertical at each point, so that it passes through the middle of its label and enters a state from above or
+ * below.
+ */
 function curve(points: Point[]): string {
   const pieces = points.slice(1).map((point, index) => {
     const before = points[index]!;

@@ -1,10 +1,10 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A page of the site and the file of this repository that it is made of. */
+/** A page of the site and its source file in this repository. */
 export type Page = { source: string; address: string; section: string; title: string; text: string };
 
-/** Sections in the order of the menu. What stands in no list of theirs is added to the last by its folder. */
+/** Sections in the order of the menu. A page in none of these lists is added to the last section, by its folder. */
 const sections: [name: string, sources: string[]][] = [
   ['Start', ['README', 'quick-start', 'concepts', 'not-there']],
   ['Guides', ['guides/marketer', 'guides/integrator', 'guides/phone-developer', 'guides/operator', 'console']],
@@ -47,10 +47,10 @@ const beside = [
 const folders = ['', 'guides', 'recipes', 'runbooks', 'decisions', 'spec', 'reports'];
 const lastSection = sections.at(-1)![0];
 
-/** The names of the menu's sections, in order. */
+/** Returns the names of the menu's sections, in order. */
 export const sectionNames: readonly string[] = sections.map(([name]) => name);
 
-/** Every page that is written by hand, in the order of the menu. Those of the API come from its description. */
+/** Returns every hand-written page, in the order of the menu. The pages of the API come from the OpenAPI document. */
 export async function listPages(root: string): Promise<Page[]> {
   const inDocs = await Promise.all(folders.map((folder) => listFolder(root, folder)));
   const sources = [...inDocs.flat(), ...beside];
@@ -60,7 +60,7 @@ export async function listPages(root: string): Promise<Page[]> {
   return pages.sort((one, other) => rank(one.source) - rank(other.source) || (one.source < other.source ? -1 : 1));
 }
 
-/** Where a file of the repository stands in the site: `docs/recipes/broadcast.md` in `recipes/broadcast/`. */
+/** Returns the path of a repository file in the site: `docs/recipes/broadcast.md` becomes `recipes/broadcast/`. */
 export function addressOf(source: string): string {
   const path = source.replace(/^docs\//, '').replace(/(^|\/)README\.md$/, '$1');
   return path.replace(/\.md$/, '/').toLowerCase();

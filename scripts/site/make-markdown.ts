@@ -18,12 +18,12 @@ import type { Links } from './resolve-links.ts';
 const languages = { bash, ini, javascript, json, kotlin, sql, swift, typescript, xml, yaml, python };
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
 
-/** Of the page that is rendered. */
+/** Path of the page that is rendered. */
 export type PageEnvironment = { source: string };
 
 /**
- * Markdown as a forge shows it: the same anchors, links to files as links to their pages, and colours as classes, which the
- * content security policy allows where it would refuse styles. Comments are for machines, and left out.
+ * Renders Markdown as a forge shows it: the same anchors, links to files as links to their pages, and colours as classes,
+ * because the content security policy blocks inline styles. Comments are left out.
  */
 export function makeMarkdown(links: Links): MarkdownIt {
   const md = new MarkdownIt({ html: true, highlight: colour });
@@ -33,7 +33,7 @@ export function makeMarkdown(links: Links): MarkdownIt {
     splitSections(state.tokens);
     nameRows(state.tokens);
     for (const token of state.tokens) {
-      // The policy of the pages refuses styles of single elements.
+      // The content security policy of the pages blocks inline styles.
       if (token.attrGet('style') === 'text-align:right') token.attrs = [['class', 'right']];
       else if (/^t[hd]_open$/.test(token.type)) token.attrs = null;
       for (const child of token.children ?? []) {
@@ -49,7 +49,7 @@ export function makeMarkdown(links: Links): MarkdownIt {
   const withoutComments = (text: string): string => text.replace(/<!--[^]*?-->\n?/g, '');
   rules.html_block = (tokens, index) => {
     const { content } = tokens[index]!;
-    // A place where the site has an example that is filled and run, which a forge could not show.
+    // A placeholder for an example that the reader can fill in and run, which a forge cannot show.
     const [, call] = /^<!-- site: call (\w+) -->/.exec(content) ?? [];
     if (call) return `<div class="code" data-call="${call}" hidden><pre tabindex="0"><code></code></pre></div>\n`;
     return withoutComments(content);
@@ -61,7 +61,7 @@ export function makeMarkdown(links: Links): MarkdownIt {
     const id = tokens[index - 2]!.attrGet('id');
     return `<a class="anchor" href="#${id}" aria-label="Link to this section">#</a></${tokens[index]!.tag}>\n`;
   };
-  // A column without a title has no heading that a reader of the screen could be told.
+  // A column without a title has no heading for a screen reader.
   for (const side of ['open', 'close'] as const)
     rules[`th_${side}`] = (tokens, index) => {
       const cell = tokens[side === 'open' ? index + 1 : index - 1]!;
@@ -72,7 +72,7 @@ export function makeMarkdown(links: Links): MarkdownIt {
   rules.fence = (tokens, index, ...rest) => {
     if (tokens[index]!.info === 'mermaid') return drawStates(tokens[index]!.content);
     const [, call] = /^sh call=(\w+)$/.exec(tokens[index]!.info) ?? [];
-    // What scrolls can be reached by the keyboard.
+    // Scrolling elements must be reachable with the keyboard.
     const block = fence(tokens, index, ...rest).replace('<pre>', '<pre tabindex="0">');
     return `<div class="code"${call ? ` data-call="${call}"` : ''}>${block}</div>\n`;
   };
@@ -88,7 +88,7 @@ function colour(text: string, info: string): string {
   return language ? hljs.highlight(text, { language }).value : '';
 }
 
-/** A row whose first cell is one word of code can be linked to by it: errors, settings, limits. */
+/** A row whose first cell is one word of code gets an anchor: errors, settings, limits. */
 function nameRows(tokens: ReturnType<MarkdownIt['parse']>): void {
   const used = new Set<string>();
   tokens.forEach((token, index) => {

@@ -11,17 +11,17 @@ import type { Section } from './split-sections.ts';
 
 export type SitePage = Page & { html: string; sections: Section[] };
 export type Site = {
-  /** In the order of the menu. */
+  /** Pages in the order of the menu. */
   pages: SitePage[];
-  /** The executed examples, by their operation. */
+  /** The executed examples, by operation. */
   calls: Record<string, Call>;
   /** Files of docs/ that pages show or link to. */
   files: ReadonlySet<string>;
-  /** Links that lead nowhere, with the page that has them. */
+  /** Dead links, with the page that contains them. */
   dead: string[];
 };
 
-/** Everything that the site is made of, without writing anything. */
+/** Reads all sources of the site; writes nothing. */
 export async function readSite(root: string): Promise<Site> {
   const { document } = await describePublicRoutes();
   const api = renderApiPages(document as unknown as ApiDocument);

@@ -33,7 +33,9 @@ export type ApiDocument = {
 };
 type Placed = { method: string; path: string; operation: Operation; alias?: Placed | undefined };
 
-/** A page for each family of routes, one for shapes that several have, and every executed example as a call. */
+/**
+ * Renders a page for each family of routes, one for shapes that several families share, and every executed example as a call.
+ */
 export function renderApiPages(document: ApiDocument): { pages: Page[]; calls: Record<string, Call> } {
   const all = [...place(document.paths), ...place(document.webhooks)];
   const families = document.tags.map(({ name, description }) => ({
@@ -95,7 +97,7 @@ function makePage(name: string, parts: string[]): Page {
   };
 }
 
-/** A shape stands with the family that alone has it. */
+/** A shape that only one family uses is on the page of that family. */
 function findHomes(
   { components }: ApiDocument,
   families: { name: string; operations: Placed[] }[],

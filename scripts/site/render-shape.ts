@@ -18,7 +18,7 @@ export type Schema = {
 export type Row = { name: string; type: string; bounds: string; isRequired: boolean; description: string };
 const place = '#/components/schemas/';
 
-/** The members of a shape as rows; what has no name of its own is told with it, by its path. */
+/** Returns the members of a shape as rows; members of an unnamed shape are listed with it, by their path. */
 export function listMembers(shape: Schema, path = ''): Row[] {
   const rows: Row[] = [];
   const add = (name: string, member: Schema, isRequired: boolean): void => {
@@ -33,12 +33,12 @@ export function listMembers(shape: Schema, path = ''): Row[] {
   if (typeof shape.additionalProperties === 'object' && Object.keys(shape.additionalProperties).length > 0)
     add(path === '' ? '*' : `${path}.*`, shape.additionalProperties, false);
   if (shape.items) rows.push(...listMembers(shape.items, `${path}[]`));
-  // Alternatives that have members are told one after the other.
+  // Alternatives with members are listed one after the other.
   for (const one of [...(shape.anyOf ?? []), ...(shape.allOf ?? [])]) rows.push(...listMembers(one, path));
   return rows;
 }
 
-/** The type in the words of a reader, `string`, `PushGoal[]`, with links to named shapes as `{Name}`. */
+/** Formats a type for a reader: `string`, `PushGoal[]`, with links to named shapes as `{Name}`. */
 export function nameType(schema: Schema): string {
   if (schema.$ref) return `{${schema.$ref.slice(place.length)}}`;
   const alternatives = schema.oneOf ?? schema.anyOf;
@@ -49,7 +49,7 @@ export function nameType(schema: Schema): string {
   return types.map((type) => (type === 'array' ? `${nameType(schema.items ?? {})}[]` : type)).join(' or ');
 }
 
-/** Every shape that is referred to within one. */
+/** Returns every shape that a shape refers to. */
 export function listReferences(schema: unknown): string[] {
   const found = JSON.stringify(schema ?? null).matchAll(/"#\/components\/schemas\/(\w+)"/g);
   return [...new Set([...found].map(([, name]) => name!))];

@@ -2,17 +2,17 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { addressOf } from './list-pages.ts';
 
-/** Says where links of pages lead in the site, and remembers what has to be there in the end. */
+/** Resolves links between pages, and collects the targets that must exist in the end. */
 export type Links = {
-  /** Undefined for a file of the repository that is no part of the site, such as a source. */
+  /** Undefined for a repository file that is not part of the site, such as a source. */
   resolve(source: string, target: string): string | undefined;
-  /** Links to a page or an anchor that does not exist, given the anchors of every page. */
+  /** Returns the links to a page or an anchor that does not exist, given the anchors of every page. */
   findDead(anchors: ReadonlyMap<string, ReadonlySet<string>>): string[];
-  /** Files that pages show or link to, and that are copied as they are. */
+  /** Files that pages show or link to; they are copied unchanged. */
   files: Set<string>;
 };
 
-/** `sources` are the files that have a page. */
+/** `sources` are the files with a page. */
 export function makeLinks(root: string, sources: ReadonlySet<string>): Links {
   const wanted: { source: string; target: string; address: string; anchor: string | undefined }[] = [];
   const missing: string[] = [];
@@ -24,7 +24,7 @@ export function makeLinks(root: string, sources: ReadonlySet<string>): Links {
     const file = path === '' ? source : normalize(join(dirname(source), decodeURI(path)));
     const page = pageOf(file);
     if (page === undefined) {
-      // Generated pages link to each other by address.
+      // Generated pages link to each other by URL.
       if (!existsSync(join(root, file))) missing.push(`${source}: ${target}`);
       else if (file.startsWith('docs/') && statSync(join(root, file)).isFile()) {
         files.add(file);
@@ -38,7 +38,7 @@ export function makeLinks(root: string, sources: ReadonlySet<string>): Links {
   }
 
   function pageOf(file: string): string | undefined {
-    // The first page of the repository is told again on the first page of the site.
+    // The README is part of the first page of the site.
     if (file === 'README.md' || file === '.') return 'docs/README.md';
     return [file, join(file, 'README.md')].find((path) => sources.has(path));
   }
@@ -50,7 +50,7 @@ export function makeLinks(root: string, sources: ReadonlySet<string>): Links {
   return { resolve, findDead, files };
 }
 
-/** The way from a page to the first one: the site can lie below any address. */
+/** Returns the relative path from a page to the first page, because the site can be served under any path. */
 export function rootOf(source: string): string {
   return '../'.repeat(addressOf(source).split('/').length - 1);
 }

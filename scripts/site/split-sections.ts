@@ -1,10 +1,10 @@
 import type MarkdownIt from 'markdown-it';
 
 type Token = ReturnType<MarkdownIt['parse']>[number];
-/** A part of a page under one heading. */
+/** The part of a page under one heading. */
 export type Section = { id: string; heading: string; level: number; text: string };
 
-/** Gives headings the anchors that a forge gives them, and says what stands below each, for the outline and the search. */
+/** Gives headings the same anchors as a forge, and returns the text below each for the outline and the search. */
 export function splitSections(tokens: Token[]): Section[] {
   const used = new Map<string, number>();
   const sections: Section[] = [];

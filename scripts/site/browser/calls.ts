@@ -4,7 +4,7 @@ import { parseValues } from './parse-values.ts';
 import { isSandbox, run, sign } from './run-calls.ts';
 import type { Reply } from './run-calls.ts';
 
-/** Of this tab alone: it goes when the tab is closed. */
+/** Stored for this tab only, until the tab is closed. */
 const storageName = 'carillon-docs-values';
 const labels: [keyof Values, string][] = [
   ['workspaceId', 'Workspace ID'],
@@ -15,7 +15,7 @@ const labels: [keyof Values, string][] = [
   ['oauthKey', 'OAuth key'],
 ];
 
-/** Examples with one's own ids, and where this node is a sandbox, executed at it. */
+/** Shows examples with the reader's own ids, and executes them if this node is a sandbox. */
 export async function startCalls(): Promise<void> {
   const root = document.body.dataset.root!;
   const canRun = isSandbox();

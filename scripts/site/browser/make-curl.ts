@@ -1,15 +1,15 @@
-/** An executed example of the API: what to send, with the example's own ids. */
+/** An executed example of the API: the request, with the example's own ids. */
 export type Call = {
   method: string;
   path: string;
   headers: Record<string, string>;
-  /** Which key signs in: the name of a value; none for calls that carry their own proof. */
+  /** The name of the value that is the key; none for calls that carry their own proof. */
   key?: 'dataKey' | 'pushKey' | 'campaignsKey';
   body?: unknown;
   isForm?: true;
 };
 
-/** What a caller fills in. An empty one leaves the example's. */
+/** A value that the reader enters. An empty value keeps the example's. */
 export type Values = Record<
   'base' | 'workspaceId' | 'dbName' | 'pushKey' | 'dataKey' | 'campaignsKey' | 'oauthKey',
   string
@@ -37,7 +37,7 @@ const placeholders = {
   oauthKey: 'OAUTH_KEY',
 } as const;
 
-/** The call with the values of somebody in place of the example's. `body` is what they made of the example's, if they did. */
+/** Returns the call with the reader's values in place of the example's. `body` is the edited body, if there is one. */
 export function fillCall(call: Call, { values, body }: { values: Values; body?: string | undefined }): FilledCall {
   const fill = (text: string): string =>
     text
@@ -57,7 +57,7 @@ export function fillCall(call: Call, { values, body }: { values: Values; body?: 
   };
 }
 
-/** The example's body as a person edits it. */
+/** Returns the body of the example, formatted for editing. */
 export function showBody({ body, isForm }: Call): string | undefined {
   if (body === undefined) return undefined;
   return isForm ? new URLSearchParams(body as Record<string, string>).toString() : JSON.stringify(body, null, 2);
@@ -67,7 +67,7 @@ function withSecret(text: string, { oauthKey }: Values): string {
   return text.replace(/cok_example0+/g, encodeURIComponent(oauthKey || placeholders.oauthKey));
 }
 
-/** As a shell takes it. */
+/** Quotes a text for a shell. */
 export function makeCurl({ method, url, headers, user, body }: FilledCall): string {
   const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
   const isPlain = (method === 'GET' && body === undefined) || (method === 'POST' && body !== undefined);

@@ -3,8 +3,8 @@ import type { Values } from './make-curl.ts';
 const keyPrefixes = { cok_: 'oauthKey', cdk_: 'dataKey', cpk_: 'pushKey', cck_: 'campaignsKey' } as const;
 
 /**
- * What a caller needs, found in whatever was pasted: the lines that a start prints, its line of JSON, or `carillon status --env`.
- * Keys are known by how they begin. What is not there stays out.
+ * Finds a caller's values in pasted text: the lines that a start prints, its line of JSON, or `carillon status --env`. Keys are
+ * recognized by their prefixes. Missing values stay unset.
  */
 export function parseValues(text: string): Partial<Values> {
   const found: Partial<Values> = {};

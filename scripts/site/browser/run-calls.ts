@@ -2,28 +2,28 @@ import type { FilledCall, Values } from './make-curl.ts';
 
 type ShownMessage = { platform: string; title: string; body: string };
 export type Reply = {
-  /** Undefined where nothing came. */
+  /** Undefined if there was no response. */
   status: number | undefined;
   milliseconds: number;
   text: string;
-  /** What a phone of the sandbox showed because of it. */
+  /** The message that a simulated phone of the sandbox showed. */
   shown?: ShownMessage;
 };
 type InboxMessage = { id: string; platform: string; title?: string; body?: string };
 const maxWaitMilliseconds = 5_000;
 
-/** Whether these pages come from a node that answers the sandbox's calls. In production there are none. */
+/** True if a node with sandbox routes serves these pages. Nodes in production have none. */
 export async function isSandbox(): Promise<boolean> {
   const answer = await fetch('/sandbox/clock').catch(() => undefined);
   return answer?.ok === true && answer.headers.get('content-type')?.includes('json') === true;
 }
 
-/** A push with the signature of its own campaign name (docs/concepts.md, signing a push), computed in this page. */
+/** Returns a push signed for its campaign name (docs/concepts.md, signing a push). The page computes the signature. */
 export async function sign(call: FilledCall, { workspaceId, pushKey }: Values): Promise<FilledCall> {
   const header = Object.keys(call.headers).find((name) => /PushAPI-Signature$/i.test(name));
   const body = parse(call.body);
   const name = (body?.campaignName ?? '') as string;
-  // Browsers have this on https and on this machine alone.
+  // Browsers provide this only on https and on the local machine.
   if (pushKey === '' || workspaceId === '' || name === '' || !globalThis.crypto?.subtle) return call;
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${workspaceId}|${name}|${pushKey}`));
   const signature = [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -32,14 +32,14 @@ export async function sign(call: FilledCall, { workspaceId, pushKey }: Values): 
   return { ...call, body: call.body!.replace(JSON.stringify(body.signature), JSON.stringify(signature)) };
 }
 
-/** Executes the call at this node. */
+/** Sends the call to this node. */
 export async function run({ method, url, headers, user, body }: FilledCall): Promise<Reply> {
   const { type } = (parse(body)?.campaignDelivery ?? {}) as { type?: string };
   const isPush = url.includes('/transaction/sendpush') && type === 'soon';
   const before = isPush ? await newestMessage() : undefined;
   const startedAt = performance.now();
   const took = (): number => Math.round(performance.now() - startedAt);
-  // Each run is a request of its own.
+  // Each run is a separate request.
   const sent = { ...headers, ...('Idempotency-Key' in headers ? { 'Idempotency-Key': crypto.randomUUID() } : {}) };
   try {
     const answer = await fetch(url, {

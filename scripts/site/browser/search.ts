@@ -4,7 +4,7 @@ type Entry = { id: number; title: string; heading: string; address: string; text
 const maxShown = 12;
 const excerptCharacters = 120;
 
-/** Searches every section of every page, in the browser alone. */
+/** Searches every section of every page; runs in the browser only. */
 export async function startSearch(input: HTMLInputElement): Promise<void> {
   const root = document.body.dataset.root!;
   const list = document.querySelector<HTMLElement>('#found')!;
@@ -12,7 +12,7 @@ export async function startSearch(input: HTMLInputElement): Promise<void> {
   const entries = rows.map(([title, heading, address, text], id) => ({ id, title, heading, address, text }));
   const index = new MiniSearch<Entry>({
     fields: ['heading', 'title', 'text'],
-    // Names of the interface are found by their parts as well: SVC-APPKEY, campaign_name.
+    // Names of the API can be found by their parts: SVC-APPKEY, campaign_name.
     tokenize: (text) => text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== ''),
     searchOptions: {
       boost: { heading: 4, title: 3 },

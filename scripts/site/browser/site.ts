@@ -1,4 +1,4 @@
-// What every page of the documentation does beside being read.
+// The script of every page of the documentation.
 const menuButton = document.querySelector<HTMLButtonElement>('.menu')!;
 menuButton.addEventListener('click', () => {
   const isOpen = document.body.classList.toggle('menu-open');
@@ -12,7 +12,7 @@ document.querySelector('.scheme')!.addEventListener('click', () => {
   localStorage.setItem('mantine-color-scheme-value', dataset.scheme);
 });
 
-// A page that came over plain http from another machine may not write there.
+// A page that was loaded over plain http from another machine has no access to the clipboard.
 const copied = isSecureContext ? document.querySelectorAll<HTMLElement>('.code') : [];
 for (const block of copied) {
   const copy = document.createElement('button');
@@ -31,7 +31,7 @@ const menu = document.querySelector<HTMLElement>('#menu')!;
 const current = menu.querySelector<HTMLElement>('[aria-current]');
 if (current) menu.scrollTop = current.offsetTop - menu.clientHeight / 2;
 
-// A node has a console and answers calls; a copy of these pages elsewhere has neither.
+// A node has a console and accepts calls; a copy of these pages elsewhere does not.
 void fetch('/livez', { headers: { accept: 'application/json' } }).then(
   ({ ok }) => (document.querySelector<HTMLElement>('.console')!.hidden = !ok),
   () => undefined,

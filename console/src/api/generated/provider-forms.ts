@@ -2,10 +2,10 @@
 
 import type { ProviderName } from './overview.ts';
 
-/** A field of the key of a provider. */
+/** A field of a provider key. */
 export type KeyField = {
   name: string;
-  /** The object of the request that holds it together with other fields, all given or none. */
+  /** The object of the request that contains it together with other fields: all of them are sent, or none. */
   within?: string;
   kind: 'text' | 'secret' | 'file' | 'choice';
   label: string;
@@ -26,7 +26,7 @@ export type ProviderForm = {
   subscribedWith?: { name: string; label: string; hint: string; warning: string };
 };
 
-/** What the owner of an account at a provider gives. */
+/** The members of a provider key that the owner of the account enters. */
 export const providerForms: Readonly<Record<ProviderName, ProviderForm>> = {
   fcm: {
     fields: [
