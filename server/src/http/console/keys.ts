@@ -97,7 +97,17 @@ function idOf(request: FastifyRequest): string {
   return (request.params as Static<typeof Id>).id;
 }
 
-/** Presents a key without its secret; the route's shape selects what is shown of the rest. */
-function presentKey({ secretHint, encryptedSecret: _secret, ...key }: ApiKey) {
-  return { ...key, hint: secretHint };
+/** Presents a key without its secret. What is not named here is not sent: the shapes only describe. */
+function presentKey({
+  id,
+  kind,
+  name,
+  secretHint: hint,
+  createdAt,
+  lastUsedAt,
+  accessTokenMinutes,
+  archivedAt,
+  endsAt,
+}: ApiKey) {
+  return { id, kind, name, hint, createdAt, lastUsedAt, accessTokenMinutes, archivedAt, endsAt };
 }
