@@ -159,7 +159,7 @@ describe('carillon workspaces and credentials', () => {
       );
       expect((await carillon('workspaces', 'create', '--name', 'X', '--time-zone', 'Mars/Base')).code).toBe(2);
       const changes = ['--devices-per-minute', '5000', '--campaign-versioning', 'on', '--time-zone', 'Asia/Calcutta'];
-      expect((await carillon('workspaces', 'set', 'SHOP', ...changes)).text).toBe('Workspace SHOP is changed.\n');
+      expect((await carillon('workspaces', 'set', 'SHOP', ...changes)).text).toBe('Changed workspace SHOP.\n');
       expect((await carillon('workspaces', 'set', 'SHOP', '--name', 'Store')).code).toBe(0);
       const columns = database`name, time_zone, devices_per_minute, campaign_versioning, v1_search_bare_array`;
       const [changed] = await database`select ${columns} from workspaces`;

@@ -8,9 +8,9 @@ import {
   removeTemplate,
   renameTemplate,
 } from '../../app/campaigns/campaign-templates.ts';
+import type { AuthoringDependencies } from '../../app/campaigns/authoring.ts';
 import { consoleApi as api } from './access.ts';
 import { ChangedCampaign, presentRequest } from './campaign-answers.ts';
-import type { CampaignRouteDependencies } from './campaigns.ts';
 import { changeOf, closed, Id, idOf, keyOf, Workspace, workspaceOf } from './requests.ts';
 import { described } from './shape-parts.ts';
 
@@ -31,7 +31,10 @@ export const TemplateList = Type.Object({ templates: Type.Array(CampaignTemplate
 const Named = Type.Object({ name: Type.String({ maxLength: 1000 }) }, closed);
 
 /** Routes for campaigns that are saved as templates. */
-export function campaignTemplateRoutes(server: FastifyInstance, { campaigns }: CampaignRouteDependencies): void {
+export function campaignTemplateRoutes(
+  server: FastifyInstance,
+  { campaigns }: { campaigns: AuthoringDependencies },
+): void {
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'campaigns.write' as const };
   const listing = { schema: { ...schema, response: { 200: TemplateList } } };
