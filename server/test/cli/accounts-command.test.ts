@@ -28,5 +28,5 @@ test('an owner who forgot the password gets back in by a link of the command lin
   const credentials = { email: 'olga@example.com', password: goodPassword };
   expect((await post('session/password', credentials)).status).toBe(204);
   const refused = await run('accounts', 'password-link', 'nobody@example.com');
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('no such account')]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('There is no account with this address')]);
 });

@@ -9,7 +9,7 @@ const madeOf: [kind: string, words: string[]][] = [
   ['credential', ['connect', 'replace']],
   ['person', ['attributes', 'test', 'device-add', 'device-block', 'device-unblock']],
   ['person', ['device-opt-out', 'device-opt-in', 'device-keep', 'device-remove']],
-  ['segment', ['archive', 'unarchive']],
+  ['segment', ['archive', 'unarchive', 'fetch', 'upload']],
 ];
 
 test('the audit log has words for every action of the server, and for no other', () => {

@@ -65,7 +65,7 @@ test('a file is read as it was written: its delimiter, its encoding, the mark be
   expect(await readTableHead(wide)).toMatchObject({ encoding: 'utf-16le', delimiter: '\t', rows: [['a', 'b']] });
   for (const [bytes, why] of [
     [Buffer.from('PK\u0003\u0004'), 'Save it as CSV'],
-    [Buffer.from('a\u0000b'), 'no text file'],
+    [Buffer.from('a\u0000b'), 'not a text file'],
     [Buffer.alloc(0), 'empty'],
   ] as const)
     await expect(readTableHead(new Blob([bytes]))).rejects.toThrow(why);

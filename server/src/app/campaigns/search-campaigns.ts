@@ -23,6 +23,7 @@ import { beyondPolicies, inSnapshot, planByValues } from '../../storage/database
 import type { Database, Transaction } from '../../storage/database.ts';
 import { countExecutions, findParentCampaign, listExecutions as listRuns } from '../../storage/runs/campaign-runs.ts';
 import type { CampaignExecution } from '../../storage/runs/campaign-runs.ts';
+import { requireWorkspace } from '../workspaces.ts';
 
 export type SearchDependencies = { database: Database; totals: CampaignTotals };
 
@@ -114,6 +115,15 @@ export function readSearchSettings(
   { database }: { database: Database },
   workspaceId: string,
 ): ReturnType<typeof findSearchSettings> {
+  return findSearchSettings(database, workspaceId);
+}
+
+/** The same, for a caller who may see all workspaces and named one. @throws ServiceError NOT_FOUND */
+export async function requireSearchSettings(
+  { database }: { database: Database },
+  workspaceId: string,
+): ReturnType<typeof findSearchSettings> {
+  await requireWorkspace(database, workspaceId);
   return findSearchSettings(database, workspaceId);
 }
 

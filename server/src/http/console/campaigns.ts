@@ -10,7 +10,7 @@ import { readCalendar } from '../../app/campaigns/calendar.ts';
 import type { CampaignReports } from '../../app/campaigns/campaign-report.ts';
 import { requireCampaignChange } from '../../app/campaigns/change-campaign-state.ts';
 import { cloneCampaign } from '../../app/campaigns/create-campaign.ts';
-import { readSearchSettings, searchWithFigures } from '../../app/campaigns/search-campaigns.ts';
+import { requireSearchSettings, searchWithFigures } from '../../app/campaigns/search-campaigns.ts';
 import type { SearchDependencies } from '../../app/campaigns/search-campaigns.ts';
 import { campaignActions } from '../../domain/campaigns/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -89,7 +89,7 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: CampaignRou
   const searching = { schema: { ...schema, querystring: Listing, response: { 200: CampaignList } }, config };
   server.post(`${api}/campaigns/search`, searching, async (request) => {
     const workspaceId = workspaceOf(request);
-    const { versioning } = await readSearchSettings(campaigns, workspaceId);
+    const { versioning } = await requireSearchSettings(campaigns, workspaceId);
     const asked = parseSearch(readObject(request), { version: 'V5', versioning });
     const { order } = request.query as Static<typeof Listing>;
     const found = await searchWithFigures(campaigns, { ...asked, versioning, workspaceId, ...(order && { order }) });
@@ -97,7 +97,7 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: CampaignRou
   });
   server.get(`${api}/campaigns/:id`, answering(CampaignReport), async (request) => {
     const key = keyOf(request);
-    const { versioning } = await readSearchSettings(campaigns, key.workspaceId);
+    const { versioning } = await requireSearchSettings(campaigns, key.workspaceId);
     return presentReport(await campaigns.report.read(key), versioning);
   });
   server.get(`${api}/campaigns/:id/progress`, answering(CampaignProgress), (request) =>

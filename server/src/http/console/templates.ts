@@ -9,6 +9,7 @@ import {
   renameTemplate,
 } from '../../app/campaigns/campaign-templates.ts';
 import type { AuthoringDependencies } from '../../app/campaigns/authoring.ts';
+import type { CampaignReports } from '../../app/campaigns/campaign-report.ts';
 import { consoleApi as api } from './access.ts';
 import { ChangedCampaign, presentRequest } from './campaign-answers.ts';
 import { changeOf, closed, Id, idOf, keyOf, Workspace, workspaceOf } from './requests.ts';
@@ -29,6 +30,8 @@ export const CampaignTemplate = Type.Object({
 export const TemplateList = Type.Object({ templates: Type.Array(CampaignTemplate) });
 
 const Named = Type.Object({ name: Type.String({ maxLength: 1000 }) }, closed);
+
+type TemplateRouteDependencies = { campaigns: AuthoringDependencies & { report: CampaignReports } };
 
 /** Routes for campaigns that are saved as templates. */
 export function campaignTemplateRoutes(
