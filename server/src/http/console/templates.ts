@@ -34,10 +34,7 @@ const Named = Type.Object({ name: Type.String({ maxLength: 1000 }) }, closed);
 type TemplateRouteDependencies = { campaigns: AuthoringDependencies & { report: CampaignReports } };
 
 /** Routes for campaigns that are saved as templates. */
-export function campaignTemplateRoutes(
-  server: FastifyInstance,
-  { campaigns }: { campaigns: AuthoringDependencies },
-): void {
+export function campaignTemplateRoutes(server: FastifyInstance, { campaigns }: TemplateRouteDependencies): void {
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'campaigns.write' as const };
   const listing = { schema: { ...schema, response: { 200: TemplateList } } };
