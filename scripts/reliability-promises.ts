@@ -223,7 +223,10 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'campaigns/search',
         'whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)',
       ),
-      server('push/push-endpoints', 'whatever comes, the answer has the documented shape and is never a fault of ours'),
+      server(
+        'push/push-endpoints',
+        'gets a response of the documented shape and never an internal fault, whatever it contains',
+      ),
     ],
     commands: ['test:fuzz'],
     open: 'Of the requests of `test:fuzz` [the last run](reports/fuzz.txt) is recorded apart.',
@@ -252,7 +255,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'push/work-together',
-        'beyond the maximum number waiting, an item is refused immediately, with the time to retry',
+        'rejects an item beyond the maximum number waiting immediately, with the time to retry',
       ),
     ],
     commands: [],

@@ -25,7 +25,7 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     operationIds: ['sendPushV2', 'sendPushV21', 'searchCampaigns', 'searchCampaignsV1'],
     test: {
       file: 'server/test/push/push-endpoints.test.ts',
-      name: 'an unknown field at any depth is ignored with a warning, never an error (decision D5)',
+      name: 'ignores an unknown field at any depth with a warning (decision D5)',
     },
   },
   {
@@ -34,7 +34,7 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     operationIds: ['sendPushV21', 'createFileSegment', 'createCampaign'],
     test: {
       file: 'server/test/push/push-endpoints.test.ts',
-      name: '100 requests with one Idempotency-Key get one answer; another body with it is refused (decision D4)',
+      name: 'returns one response for 100 requests with one Idempotency-Key, and rejects another body with it (decision D4)',
     },
   },
   {

@@ -37,7 +37,7 @@ async function store(calls: RecordedCall[], from = ['192.0.2.1']): Promise<Recor
   return [...rows, { path: `${lines.length} lines in the log`, errorDetail: null, requestBody: null }] as never;
 }
 
-test('a call with NUL and halves of characters is stored, and so are those of its batch', async () => {
+test('stores a call with NUL and lone surrogates, and the other calls of its batch', async () => {
   const stored = await store([
     aCall('/1'),
     aCall('/2', { errorDetail: `Unexpected token '\0'`, requestBody: '\0{"a"\ud800', warnings: ['\0', '\udc00 a'] }),
@@ -52,7 +52,7 @@ test('a call with NUL and halves of characters is stored, and so are those of it
   });
 });
 
-test('a call that the database refuses is left out alone, and the log says so', async () => {
+test('leaves out only a call that the database rejects, and logs it', async () => {
   const calls = Array.from({ length: 20 }, (_, index) =>
     aCall(`/${index + 10}`, { status: index === 7 ? 99_999 : 200 }),
   );
@@ -62,7 +62,7 @@ test('a call that the database refuses is left out alone, and the log says so', 
   expect(stored.map(({ path }) => path)).not.toContain('/17');
 });
 
-test('keeps 600 calls a minute of an address whose callers proved nothing, and all of those with a key', async () => {
+test('keeps 600 unauthenticated calls a minute per address, and all calls with a key', async () => {
   const flood = Array.from({ length: 700 }, (_, index) => aCall(`/flood/${index}`));
   const proven = Array.from({ length: 700 }, (_, index) => aCall(`/proven/${index}`, { keyId: 'a'.repeat(24) }));
   const stored = await store([...flood, ...proven]);
@@ -73,7 +73,7 @@ test('keeps 600 calls a minute of an address whose callers proved nothing, and a
   expect(ofTwo).toHaveLength(700 + 1);
 });
 
-test('a value of any depth is made storable, in names and in texts, and nothing else is changed', () => {
+test('makes names and texts storable at any depth, and changes nothing else', () => {
   const date = new Date(0);
   expect(toStorable({ 'a\0': ['\ud800', { b: '\0' }], n: 1, none: null, date })).toEqual({
     'a\u{FFFD}': ['\u{FFFD}', { b: '\u{FFFD}' }],
@@ -83,7 +83,7 @@ test('a value of any depth is made storable, in names and in texts, and nothing 
   });
 });
 
-test('whoever waits for the log finds every call recorded before, without its half second', async () => {
+test('returns every call recorded before the wait, without the half second of the batch', async () => {
   const { database } = bundle;
   const log = makeLog({ level: 'silent', pretty: false });
   const recorder = makeCallRecorder({ database, clock: makeManualClock(now), log });
@@ -96,7 +96,7 @@ test('whoever waits for the log finds every call recorded before, without its ha
   await recorder.stop();
 });
 
-test('a hundred calls are stored at once, and those after them with the next hundred or half second', async () => {
+test('stores a hundred calls at once, and later calls with the next hundred or half second', async () => {
   const { database } = bundle;
   // Its half second never comes.
   vi.useFakeTimers({ toFake: ['setInterval'] });

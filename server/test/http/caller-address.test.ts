@@ -49,14 +49,14 @@ describe('the address of a call behind proxies', () => {
     },
     { setting: '1', from: '10.0.0.1', header: 'nonsense', is: 'unknown' },
   ] as { setting: string; from: string; header?: string; is: string }[])(
-    '$setting, from $from with $header, is $is',
+    'is $is with setting $setting, from $from with $header',
     async ({ setting, is, ...call }) => {
       expect(await addressOf(setting, call)).toBe(is);
     },
   );
 
   test.each(['true', 'TRUE', 'yes', '11', '-1', '0.0.0.0/0', '::/0', '10.0.0.0/33', 'nginx', '10.0.0.0/8,'])(
-    '%s is refused at the start, with what to write instead',
+    'refuses to start with %s, and names a valid setting',
     (setting) => {
       expect(() => readConfig({ environment: { CARILLON_TRUST_PROXY: setting }, arguments: [] })).toThrow(
         /^CARILLON_TRUST_PROXY takes the number of proxies .* or their networks .* is written by the caller, not "/,
@@ -76,7 +76,7 @@ describe('limits behind a proxy', () => {
     [1, '203.0.113.1'],
     [['127.0.0.0/8'], '203.0.113.2'],
   ];
-  test.each(proxies)('with %j a forged X-Forwarded-For is counted for its writer', async (trustProxy, writer) => {
+  test.each(proxies)('counts a forged X-Forwarded-For for its sender with %j', async (trustProxy, writer) => {
     const server = await bundle.makeServer({ trustProxy });
     const statuses: number[] = [];
     for (let guess = 0; guess < 110; guess += 1) {

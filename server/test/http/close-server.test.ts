@@ -38,7 +38,7 @@ async function say(port: number, words: string): Promise<{ heard: Promise<string
   return { heard };
 }
 
-test('what was asked is answered before the server is closed', async () => {
+test('completes open requests before the server closes', async () => {
   const { closeServer, port, answer, asked } = await listen();
   const { heard } = await say(port, 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
   await asked;
@@ -52,7 +52,7 @@ test.each([
   ['half a head', 'GET /slow HTTP/1.1\r\nHost: a\r\n'],
   ['half a body', 'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'],
   ['a request that is never answered', 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'],
-])('%s holds the close no longer than its limit', async (_what, words) => {
+])('closes after the limit despite %s', async (_what, words) => {
   const { server, closeServer, port } = await listen();
   const connected = once(server.server, 'connection') as Promise<[Socket]>;
   const { heard } = await say(port, words);
@@ -62,7 +62,7 @@ test.each([
   expect(await heard).toBe('');
 });
 
-test('a connection on which nothing was said does not hold the close', async () => {
+test('does not wait for a connection without a request', async () => {
   const { server, closeServer, port } = await listen();
   const silent = connect(port, '127.0.0.1').resume();
   silent.on('error', () => {});
@@ -71,7 +71,7 @@ test('a connection on which nothing was said does not hold the close', async () 
 });
 
 test.each(['keep-alive', 'close'])(
-  'nor does one whose request was answered during it (Connection: %s)',
+  'does not wait for a connection whose request was completed during the close (Connection: %s)',
   async (kept) => {
     const { closeServer, port, answer, asked } = await listen();
     const { heard } = await say(port, `GET /slow HTTP/1.1\r\nHost: a\r\nConnection: ${kept}\r\n\r\n`);
@@ -84,7 +84,7 @@ test.each(['keep-alive', 'close'])(
   },
 );
 
-test('two requests that were sent one behind the other are both answered during it', async () => {
+test('completes two pipelined requests during the close', async () => {
   const { closeServer, port, answer, asked } = await listen();
   const request = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
   const { heard } = await say(port, request + request);
@@ -96,7 +96,7 @@ test('two requests that were sent one behind the other are both answered during 
   expect((await heard).match(/at last/g)).toHaveLength(2);
 });
 
-test('whoever had connected when the stop began is answered, also those that were not accepted yet', async () => {
+test('serves clients that had connected when the stop began, including unaccepted connections', async () => {
   const { closeServer, port, answer } = await listen();
   answer.resolve('in time');
   const callers = Array.from({ length: 20 }, () => say(port, 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'));
@@ -106,7 +106,7 @@ test('whoever had connected when the stop began is answered, also those that wer
   for (const { heard } of await Promise.all(callers)) expect(await heard).toMatch(/Connection: close.*in time/is);
 });
 
-test('one that connected before the stop and asks a moment after the port was given up is answered', async () => {
+test('serves a client that connected before the stop and sends shortly after the port was closed', async () => {
   const { server, closeServer, port, answer } = await listen();
   answer.resolve('in time');
   const caller = connect(port, '127.0.0.1').setEncoding('latin1');
@@ -119,7 +119,7 @@ test('one that connected before the stop and asks a moment after the port was gi
   await closed;
 });
 
-test('before it stops it can tell whoever keeps connections to open them elsewhere, and goes on answering', async () => {
+test('can end keep-alive connections before it stops, and keeps serving', async () => {
   const { server, closeServer, port, answer, asked } = await listen();
   const request = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
   const { heard } = await say(port, request);

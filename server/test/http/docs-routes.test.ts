@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('before it is built /docs says how to build it, and afterwards it is there without a new start', async () => {
+test('explains at /docs how to build the site, and serves it after the build without a restart', async () => {
   const before = await get('/docs/');
   expect([before.statusCode, before.headers['retry-after']]).toEqual([503, '5']);
   expect(before.body).toContain('npm run docs');
@@ -41,7 +41,7 @@ test('before it is built /docs says how to build it, and afterwards it is there 
   expect((await get('/docs/')).body).toBe('first page');
 });
 
-test('a page is a folder: without its last slash one is led to it, and its styles are sent as they were compressed', async () => {
+test('redirects a page without its trailing slash, and serves its compressed styles', async () => {
   expect((await get('/docs')).headers.location).toBe('/docs/');
   expect((await get('/docs/errors')).headers.location).toBe('/docs/errors/');
   expect((await get('/docs/errors/')).body).toBe('errors');
@@ -50,7 +50,7 @@ test('a page is a folder: without its last slash one is led to it, and its style
   expect([styles.headers['content-encoding'], styles.body]).toEqual(['br', 'compressed']);
 });
 
-test('of a text that is there compressed alone a reader who takes no Brotli gets it as it was', async () => {
+test('decompresses a text that exists only compressed for a client without Brotli', async () => {
   const { 'content-security-policy': policy } = (await get('/docs/')).headers;
   await mkdir(join(folder, 'dist', 'limits'));
   await writeFile(join(folder, 'dist', 'limits', 'index.html.br'), brotliCompressSync('<p>limits</p>'));
@@ -67,7 +67,7 @@ test('of a text that is there compressed alone a reader who takes no Brotli gets
   expect(brotliDecompressSync(packed.rawPayload).toString()).toBe('<p>limits</p>');
 });
 
-test('a page may load files of its own address and nothing else, and none of it is in the page itself', async () => {
+test('lets a page load only files of its own origin, and no inline code', async () => {
   const policy = String((await get('/docs/')).headers['content-security-policy']);
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/unsafe|https?:|upgrade-insecure-requests/);
@@ -80,7 +80,7 @@ test.each([
   '/docs/%0d%0ax',
   '/docs/.git/',
   '/docs/none/',
-])('%s is 404', async (path) => {
+])('returns 404 for %s', async (path) => {
   const answer = await get(path);
   expect(answer.statusCode).toBe(404);
   expect(answer.body).not.toContain('beside the site');

@@ -4,7 +4,7 @@ import type { ErrorName } from '../../src/domain/errors.ts';
 import { declareErrors } from '../../src/http/route/dialect-errors.ts';
 import { describeDefaultError } from '../../src/http/route/errors.ts';
 
-test('a route outside the contract returns an error of any family with its status in the registry', () => {
+test('returns an error of any family with its status in the registry, on a route outside the contract', () => {
   for (const name of Object.keys(errorRegistry) as ErrorName[]) {
     const { status } = describeDefaultError(new ServiceError(name));
     expect(status, name).toBe(errorRegistry[name].status);
@@ -12,7 +12,7 @@ test('a route outside the contract returns an error of any family with its statu
   }
 });
 
-test('a dialect takes the status from the registry and the code from the status, unless a row names another', () => {
+test('takes the status of a dialect’s error from the registry and the code from the status, unless a row differs', () => {
   const errors = declareErrors<{ code: string }>(
     { NOT_FOUND: {}, OVERLOADED: { code: 'BUSY' }, PUSH_NAME_MISSING: { status: 200 } },
     { shared: ['BODY_EMPTY', 'OVERLOADED'], wireOf: (status) => ({ code: `C${status}` }) },

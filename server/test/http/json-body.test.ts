@@ -5,7 +5,7 @@ import { maxJsonLevels, maxJsonMembers } from '../../src/domain/limits/access.ts
 import { parseJson } from '../../src/http/route/json-body.ts';
 import { propertyRuns } from '../property-runs.ts';
 
-test('whatever is harmless JSON is parsed like JSON.parse', () => {
+test('parses harmless JSON like JSON.parse', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
       const text = JSON.stringify(value, null, 1);
@@ -39,7 +39,7 @@ test.each([
   ['a level too many', levels(maxJsonLevels + 1), 'BODY_MALFORMED'],
   ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'BODY_MALFORMED'],
   ['a member too many', members(maxJsonMembers + 1), 'BODY_MALFORMED'],
-])('%s is refused (fault 3.5)', (_name, text, code) => {
+])('rejects %s (fault 3.5)', (_name, text, code) => {
   expect(() => parseJson(text)).toThrow(expect.objectContaining({ code }));
 });
 
@@ -48,7 +48,7 @@ test.each([
   ['as many members as the documented limit', members(maxJsonMembers)],
   ['one name in two objects', '{"a":{"a":1},"b":[{"a":2},{"a":3}]}'],
   ['braces and colons in texts', '{"a":"{\\"b\\": [","c":"\\\\"}'],
-])('%s is taken', (_name, text) => {
+])('accepts %s', (_name, text) => {
   expect(parseJson(text)).toEqual(JSON.parse(text));
 });
 
@@ -57,7 +57,7 @@ test.each([
   `{"note":"${'x'.repeat(200)}","password":"a" hunter2}`,
   'hunter2',
   '{"password":"hunter2',
-])('why a text is not JSON quotes nothing of it: %s', (text) => {
+])('reports a JSON error without quoting the text: %s', (text) => {
   const parse = () => parseJson(text);
   expect(parse).toThrow(ServiceError);
   try {
@@ -69,7 +69,7 @@ test.each([
   }
 });
 
-test('a member that appears twice is named by its beginning', () => {
+test('reports a duplicate member by the beginning of its name', () => {
   const name = 'n'.repeat(5_000);
   expect(() => parseJson(`{"${name}":1,"${name}":2}`)).toThrow(
     expect.objectContaining({

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { listConsoleRoutes } from '../../../scripts/list-console-routes.ts';
 import { makeLazyValidators } from '../../src/http/server/build-server.ts';
 
-test('the shape of everything that a route of the console takes compiles', async () => {
+test('compiles the shape of every request of the console', async () => {
   const compile = makeLazyValidators();
   const taken = (await listConsoleRoutes()).flatMap((route) => route.taken.map((schema) => ({ ...route, schema })));
   expect(taken.length).toBeGreaterThan(60);
@@ -12,7 +12,7 @@ test('the shape of everything that a route of the console takes compiles', async
     expect(() => compile({ schema, method, url: path })('not an object'), `${method} ${path}`).not.toThrow();
 });
 
-test('what is refused names the member, each time; a shape that does not compile fails its own request alone', async () => {
+test('names the invalid member each time; a shape that does not compile fails only its own request', async () => {
   const server = fastify({ logger: false });
   server.setValidatorCompiler(makeLazyValidators());
   const body = Type.Object({ count: Type.Integer({ minimum: 1 }) });

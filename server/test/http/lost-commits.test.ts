@@ -171,7 +171,7 @@ describe('a route that writes', () => {
     ],
   ];
 
-  test.each(routes)('%s: what is stored is answered as stored, once', async (kind, make) => {
+  test.each(routes)('reports a stored request as stored, once: %s', async (kind, make) => {
     const before = cutter.cuts().answered;
     const call = await make(`${kind} answered`, 1);
     cutter.follow(everyOther('answered'));
@@ -180,24 +180,27 @@ describe('a route that writes', () => {
     expect(cutter.cuts().answered).toBeGreaterThan(before);
   });
 
-  test.each(routes)('%s: what is not stored is 503 with Retry-After, and its repeat succeeds', async (kind, make) => {
-    let refused = 0;
-    for (const number of [0, 1]) {
-      await bundle.database`truncate limit_windows, limit_counters, limit_marks`;
-      const call = await make(`${kind} unheard ${number}`, number + 100);
-      cutter.follow(only(number, 'unheard'));
-      const answer = await bundle.call(...call);
-      cutter.follow(none);
-      if (answer.status === 503) {
-        refused += 1;
-        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-        expect((await bundle.call(...call)).status).toBeLessThan(300);
-      } else expect([answer.status, answer.text]).toEqual([expect.toBeOneOf([200, 201, 202]), expect.anything()]);
-    }
-    expect(refused).toBeGreaterThan(0);
-  });
+  test.each(routes)(
+    'returns 503 with Retry-After if nothing was stored, and accepts the repeat: %s',
+    async (kind, make) => {
+      let refused = 0;
+      for (const number of [0, 1]) {
+        await bundle.database`truncate limit_windows, limit_counters, limit_marks`;
+        const call = await make(`${kind} unheard ${number}`, number + 100);
+        cutter.follow(only(number, 'unheard'));
+        const answer = await bundle.call(...call);
+        cutter.follow(none);
+        if (answer.status === 503) {
+          refused += 1;
+          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+          expect((await bundle.call(...call)).status).toBeLessThan(300);
+        } else expect([answer.status, answer.text]).toEqual([expect.toBeOneOf([200, 201, 202]), expect.anything()]);
+      }
+      expect(refused).toBeGreaterThan(0);
+    },
+  );
 
-  test('tokens: what is answered works, and what is not stored is 503', async () => {
+  test('returns only working tokens, and 503 if a token was not stored', async () => {
     cutter.follow(everyOther('answered'));
     const { accessToken, refreshToken } = await bundle.token();
     cutter.follow(none);
@@ -217,7 +220,7 @@ describe('a route that writes', () => {
   });
 });
 
-describe('100 pushes at once, and the connections of a whole node are cut at their commits', () => {
+describe('a node whose connections are cut at the commits of 100 concurrent pushes', () => {
   const content = {
     targetPlatform: ['ANDROID', 'IOS'],
     payload: { ANDROID: { title: 'Hello', message: 'There' }, IOS: { title: 'Hello', message: 'There' } },
@@ -247,7 +250,7 @@ describe('100 pushes at once, and the connections of a whole node are cut at the
     };
   }
 
-  test('every one is Success, stored, and sent once', { timeout: 60_000 }, async () => {
+  test('accepts, stores and sends every push once', { timeout: 60_000 }, async () => {
     const bundle = await startCarillonBundle({}, { startFront });
     const { database } = bundle;
     cutter.follow(everyOther('answered'));
@@ -281,7 +284,7 @@ describe('100 pushes at once, and the connections of a whole node are cut at the
   });
 
   test.each(['unheard', 'unanswered', 'answered'] as const)(
-    'one that joins a sending campaign is stored as it says, once: %s',
+    'stores a push that joins a sending campaign as its response says, once: %s',
     { timeout: 60_000 },
     async (way) => {
       // Through a pooler it is a transaction, as everything there.

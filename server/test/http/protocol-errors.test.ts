@@ -59,7 +59,7 @@ const problem = (status: number, code: string): object => ({
   body: expect.objectContaining({ type: `urn:carillon:error:${code}`, status, code, title: expect.any(String) }),
 });
 
-describe('what is refused before a route is called has the shape of Problem Details', () => {
+describe('a request that is rejected before its route is called', () => {
   test.each([
     ['two Host headers', get('/things/1', 'Host: a\r\nhost: b'), 400, 'REQUEST_MALFORMED'],
     ['the same Host twice', get('/things/1', 'Host: a\r\nHost: a'), 400, 'REQUEST_MALFORMED'],
@@ -82,19 +82,19 @@ describe('what is refused before a route is called has the shape of Problem Deta
     ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
     ['an unknown data center', get('/things/1', 'Host: oauth2-07.svc.test'), 421, 'HOST_NOT_SERVED'],
     ['data center 1', get('/things/1', 'Host: API-1.svc.test.:80'), 421, 'HOST_NOT_SERVED'],
-  ] as [string, string, number, string][])('%s', async (...[, bytes, status, code]) => {
+  ] as [string, string, number, string][])('returns Problem Details for %s', async (...[, bytes, status, code]) => {
     expect(await exchange(bytes)).toEqual([problem(status, code)]);
   });
 
   test.each(['oauth2-01.svc.test', 'pushapi-101.svc.test:8080', 'console.svc.test', 'a_b', '[::1]:80', '10.0.0.1'])(
-    'the host %s is served',
+    'serves the host %s',
     async (host) => {
       expect(await exchange(get('/things/1', `Host: ${host}`))).toMatchObject([{ status: 200, body: { thing: true } }]);
     },
   );
 });
 
-test('a route answers what is malformed in its own shape', async () => {
+test('reports a malformed request in the shape of its route', async () => {
   const bytes = `POST /v2/transaction/sendpush?a=%00 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
   for (const sent of [bytes, bytes.replace('?a=%00', '').replace('Host: a', 'Host: a\r\nHost: b')])
     expect(await exchange(sent)).toMatchObject([{ status: 400, body: { status: 'Fail', requestId: '' } }]);
@@ -102,14 +102,14 @@ test('a route answers what is malformed in its own shape', async () => {
   expect(misdirected).toMatchObject({ status: 421, body: { status: 'Fail', requestId: '' } });
 });
 
-test('a method that a route does not take is refused before its body is looked at, and told which it takes', async () => {
+test('rejects an unsupported method before it reads the body, and lists the allowed methods', async () => {
   // QUERY is the one method that Fastify lets through with a media type and a body only.
   const bytes = 'QUERY /v2/transaction/sendpush HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
   for (const sent of [bytes, bytes.replace('Host', 'Content-Type: application/json\r\nHost')])
     expect(await exchange(sent)).toMatchObject([{ status: 405, body: { status: 'Fail' } }]);
 });
 
-test('bytes after a request that still waits are refused after its answer, not in its place', async () => {
+test('rejects bytes after a pending request after its response, not in its place', async () => {
   const bytes = 'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\nnonsense\r\n\r\n';
   server.server.once('clientError', release);
   expect(await exchange(bytes)).toEqual([

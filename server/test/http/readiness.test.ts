@@ -37,7 +37,7 @@ async function ask(query = ''): Promise<{ status: number; body: unknown }> {
 
 const full = Object.assign(new Error('could not extend file'), { code: '53100' });
 
-test('a job that failed three times in a row makes the node not ready and is named, until it succeeds', async () => {
+test('is not ready after a job failed three times in a row, names the job, and recovers when it succeeds', async () => {
   for (let time = 0; time < 2; time += 1) book.note('release-runs', { at, error: full });
   expect(await ask()).toEqual({ status: 200, body: { status: 'ok' } });
   book.note('release-runs', { at, error: full });
@@ -48,7 +48,7 @@ test('a job that failed three times in a row makes the node not ready and is nam
   expect(await ask('?verbose')).toEqual({ status: 200, body: { status: 'ok', troubles: [] } });
 });
 
-test('the outgoing proxy shows with `verbose`, and its faults do not make the node not ready', async () => {
+test('shows the outgoing proxy with `verbose`, and stays ready despite its faults', async () => {
   const log = makeLog({ level: 'silent', pretty: false });
   const health = healthRoutes({ ...readiness, proxyState: () => 'PROXY_AUTH' });
   const server = await buildServer({ log, clock: makeClock(), trustProxy: false }, [health]);
@@ -60,7 +60,7 @@ test('the outgoing proxy shows with `verbose`, and its faults do not make the no
   ]);
 });
 
-test('failures with a success between them are no reason', async () => {
+test('stays ready if a success separates the failures', async () => {
   for (let time = 0; time < 5; time += 1) {
     book.note('release-runs', { at, error: full });
     book.note('release-runs', { at, error: full });
@@ -69,7 +69,7 @@ test('failures with a success between them are no reason', async () => {
   expect((await ask()).status).toBe(200);
 });
 
-test('a database that refused a write makes the node not ready for 15 seconds', async () => {
+test('is not ready for 15 seconds after the database rejected a write', async () => {
   readiness.noteRefusedWrite();
   clock.advance(14_999);
   expect(await ask()).toEqual({ status: 503, body: { status: 'not ready', troubles: ['writes'] } });
@@ -77,12 +77,12 @@ test('a database that refused a write makes the node not ready for 15 seconds', 
   expect((await ask()).status).toBe(200);
 });
 
-test('a node that stops says so without ?verbose', async () => {
+test('reports a stopping node without ?verbose', async () => {
   readiness.noteStopping();
   expect(await ask()).toEqual({ status: 503, body: { status: 'not ready', troubles: ['stopping'] } });
 });
 
-test('a database that is read-only, as a copy that was not promoted, makes the node not ready', async () => {
+test('is not ready with a read-only database, such as a replica that was not promoted', async () => {
   const name = new URL(own.url).pathname.slice(1);
   await own.database.unsafe(`alter database ${name} set default_transaction_read_only = on`);
   const copy = openDatabase({ url: own.url, connections: 1, name: 'copy' });

@@ -13,13 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.stop());
 
-describe('what the service says of itself', () => {
-  test('/livez and /readyz answer 200 while the database answers', async () => {
+describe('the service', () => {
+  test('returns 200 for /livez and /readyz while the database responds', async () => {
     expect((await bundle.call('GET', '/livez')).status).toBe(200);
     expect((await bundle.call('GET', '/readyz')).status).toBe(200);
   });
 
-  test('a write that the database refuses for want of disk is a 503 to be repeated, and the node is not ready', async () => {
+  test('returns a retryable 503 for a write that fails for lack of disk space, and is not ready', async () => {
     const accept = await refuseInserts(bundle.database, 'users');
     const customer = { type: 'customer', customer_id: 'new', attributes: { u_fn: 'New' } };
     const path = `/v1/customer/${bundle.workspaceId}`;
@@ -30,7 +30,7 @@ describe('what the service says of itself', () => {
     await accept();
   });
 
-  test('/openapi.json is valid OpenAPI 3.1 with every public route, and each host has the families that it serves', async () => {
+  test('serves /openapi.json as valid OpenAPI 3.1 with every public route, and the right families on each host', async () => {
     const document = (await bundle.call('GET', '/openapi.json')).json();
     const result = await new Validator().validate(document);
     expect(result.errors ?? []).toEqual([]);
@@ -47,13 +47,13 @@ describe('what the service says of itself', () => {
     expect(document.servers).toEqual([{ url: '/', description: 'This installation' }]);
   });
 
-  test('/openapi.yaml is the same document', async () => {
+  test('serves the same document at /openapi.yaml', async () => {
     const answer = await bundle.call('GET', '/openapi.yaml');
     expect(answer.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
     expect(parseYaml(answer.text)).toEqual((await bundle.call('GET', '/openapi.json')).json());
   });
 
-  test('an unknown path is 404, without a trace of the inside', async () => {
+  test('returns 404 for an unknown path, without internal details', async () => {
     const answer = await bundle.call('GET', '/v9/nothing');
     expect(answer.status).toBe(404);
     expect(answer.text).not.toMatch(/node_modules|at \w+ \(|\.ts/);
@@ -73,32 +73,32 @@ function callHost(host: string, path: string, body: string): Promise<{ status: n
   });
 }
 
-describe('hosts of data centers (decision D1)', () => {
+describe('a host of a data center (decision D1)', () => {
   const form = () =>
     `grant_type=client_credentials&client_id=${bundle.workspaceId}&client_secret=${encodeURIComponent(bundle.keys.oauth)}`;
 
   test.each(['oauth2-01.svc.test', 'OAUTH2-01.SVC.TEST:8080', 'other.example', 'localhost'])(
-    '%s is served',
+    'serves %s',
     async (host) => {
       expect((await callHost(host, '/v1/oauth/token', form())).status).toBe(200);
     },
   );
 
-  test.each(['oauth2-07.svc.test', 'oauth2-1.svc.test', 'OAuth2-102.svc.test.:8080'])('%s is not', async (host) => {
+  test.each(['oauth2-07.svc.test', 'oauth2-1.svc.test', 'OAuth2-102.svc.test.:8080'])('rejects %s', async (host) => {
     const answer = await callHost(host, '/v1/oauth/token', form());
     expect(answer.status).toBe(421);
     expect(JSON.parse(answer.text)).toMatchObject({ status: 'FAILURE', error_type: 'HOST_NOT_SERVED' });
   });
 
-  test('the host of another data center answers like unknown credentials', async () => {
+  test('reports unknown credentials on the host of another data center', async () => {
     const answer = await callHost('oauth2-03.svc.test', '/v1/oauth/token', form());
     expect(answer.status).toBe(401);
     expect(JSON.parse(answer.text).error_type).toBe('ER011');
   });
 });
 
-describe('secrets', () => {
-  test('no key that was presented, rightly or wrongly, is kept in the API log', async () => {
+describe('the API log', () => {
+  test('contains no key that a caller sent, whether valid or not', async () => {
     // The four tokens above leave one within the minute's limit; time is moved to have more.
     await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 61 } });
     const { accessToken } = await bundle.token();

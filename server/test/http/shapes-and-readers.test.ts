@@ -22,7 +22,7 @@ describe.each(Object.entries(shapeFamilies))(
     // The document of a campaign has rules from part to part; of the other bodies nothing at all is refused.
     const isDocument = 'basic_details' in ((shape as Shape).properties ?? {});
 
-    test('what the shape takes is refused for no form', () => {
+    test('accepts the form of every value that the shape accepts', () => {
       fc.assert(
         fc.property(bodies, (body) => {
           expect(Check(shape as never, body)).toBe(true);
@@ -33,7 +33,7 @@ describe.each(Object.entries(shapeFamilies))(
       );
     });
 
-    test('a member of a wrong kind is refused by both', () => {
+    test('rejects a member of the wrong type like the shape', () => {
       fc.assert(
         fc.property(bodies, fc.nat(), (body, choice) => {
           const mutants = mutantsOf(shape as Shape, body).filter(({ path }) => !lenient?.test(path));
@@ -52,7 +52,7 @@ describe.each(Object.entries(shapeFamilies))(
   },
 );
 
-test('no published body is left out', () => {
+test('covers every published body', () => {
   const held = new Set<unknown>(Object.values(shapeFamilies).map(({ shape }) => shape));
   const open = publishedBodies().flatMap(([name, shape]) =>
     typeof shape === 'function' || held.has(shape) ? [] : [name],

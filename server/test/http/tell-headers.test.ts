@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { selectHeaders } from '../../src/http/server/build-server.ts';
 
-test('headers that say how a call was made are told, those that prove its caller only by their scheme, no others', () => {
+test('returns the headers that describe a call, only the scheme of credentials, and no others', () => {
   const request = {
     'content-type': 'application/json',
     authorization: 'Basic d29ya3NwYWNlOnNlY3JldA==',
@@ -38,7 +38,7 @@ test.each([
   ['bearer cat_secret', 'bearer [redacted]'],
   ['cat_secret', '[redacted]'],
   ['cat_secret more', '[redacted]'],
-])('of %s no more is told than %s', (authorization, told) => {
+])('shortens %s to %s', (authorization, told) => {
   expect(JSON.parse(selectHeaders({ request: { authorization }, response: {} })).request).toEqual({
     authorization: told,
   });

@@ -63,7 +63,7 @@ async function ask({ port }: Served, authority: string): Promise<string> {
   return text;
 }
 
-test('callers are served by https, and nobody who speaks plain HTTP', async () => {
+test('serves https, and rejects plain HTTP', async () => {
   const served = await serve();
   expect(await ask(served, served.authority())).toBe('hello');
   const plain = connectTcp(served.port, '127.0.0.1');
@@ -76,7 +76,7 @@ test('callers are served by https, and nobody who speaks plain HTTP', async () =
   await served.close();
 });
 
-test('TLS 1.1 is not spoken any more (RFC 8996)', async () => {
+test('rejects TLS 1.1 (RFC 8996)', async () => {
   const served = await serve();
   const options = { port: served.port, host: '127.0.0.1', ca: served.authority(), servername: 'localhost' };
   const old = connectTls({ ...options, maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' });
@@ -85,7 +85,7 @@ test('TLS 1.1 is not spoken any more (RFC 8996)', async () => {
   await served.close();
 });
 
-test('a renewed certificate is shown to the next connection, and ends none that is open', async () => {
+test('presents a renewed certificate to the next connection, and keeps open connections', async () => {
   const served = await serve();
   const first = served.authority();
   const kept = await open(served);
@@ -99,7 +99,7 @@ test('a renewed certificate is shown to the next connection, and ends none that 
   expect(served.told.size).toBe(0);
 });
 
-test('a connection on which nothing was said after its handshake does not hold the stop', async () => {
+test('does not wait for a connection that sends nothing after its handshake', async () => {
   const served = await serve();
   const silent = await open(served);
   const ended = once(silent.resume(), 'close');
@@ -107,7 +107,7 @@ test('a connection on which nothing was said after its handshake does not hold t
   await ended;
 });
 
-test('one that never finishes its handshake holds the stop no longer than its limit', async () => {
+test('waits for an unfinished handshake no longer than the limit', async () => {
   const served = await serve();
   const connected = once(served.server.server, 'connection') as Promise<[Socket]>;
   const halfway = connectTcp(served.port, '127.0.0.1').resume();
@@ -119,7 +119,7 @@ test('one that never finishes its handshake holds the stop no longer than its li
   await served.close(50);
 });
 
-test('what was asked is answered before the server is closed', async () => {
+test('completes open requests before the server closes', async () => {
   const answer = Promise.withResolvers<string>();
   const begun = Promise.withResolvers<void>();
   const served = await serve(() => {

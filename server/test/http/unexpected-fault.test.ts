@@ -15,7 +15,7 @@ afterAll(() => bundle.end());
 const inside =
   /select|relation|campaign_names|node_modules|\.ts\b|\bat \w+ \(|\/(?:work|home|usr|root)\/|TypeError|SyntaxError|DatabaseError/i;
 
-test('a fault that nobody expected answers 500 without its message, stack, statement or path (fault 3.12 check 55)', async () => {
+test('returns 500 for an unexpected fault, without its message, stack, statement or path (fault 3.12 check 55)', async () => {
   const log = makeLog({ level: 'silent', pretty: false });
   const server = await buildServer({ log, clock: makeManualClock(start), trustProxy: false }, [
     async (scope) => {
@@ -43,7 +43,7 @@ test('a fault that nobody expected answers 500 without its message, stack, state
   await server.close();
 });
 
-test('a request that the database ended to break a circle of locks is to be repeated, and is no fault of ours', async () => {
+test('asks the client to retry a request that the database ended because of a deadlock', async () => {
   const log = makeLog({ level: 'silent', pretty: false });
   const server = await buildServer({ log, clock: makeManualClock(start), trustProxy: false }, [
     async (scope) => {

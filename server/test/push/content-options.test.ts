@@ -70,7 +70,7 @@ async function store(payload: object, more: PushBody = {}): Promise<any> {
   return { ...row, warning: answer.headers['x-svc-warning'] };
 }
 
-test('every option is taken and stored as it was sent, and none is an unknown field', async () => {
+test('stores every option as it was sent, and reports none as unknown', async () => {
   const { content, warning } = await store({
     ANDROID: { ...texts, options: whole.ANDROID },
     IOS: { ...texts, options: whole.IOS },
@@ -81,7 +81,7 @@ test('every option is taken and stored as it was sent, and none is an unknown fi
   expect(warning).toBeUndefined();
 });
 
-test('campaigns show the options of a push, those of its fallback too', async () => {
+test('shows the options of a push in its campaign, including those of the fallback', async () => {
   const fallback = { ...texts, options: { sticky: true } };
   const { content } = await store({ ANDROID: { ...texts, options: whole.ANDROID, fallback } });
   expect(presentPushContent(content).push).toMatchObject({
@@ -89,7 +89,7 @@ test('campaigns show the options of a push, those of its fallback too', async ()
   });
 });
 
-test('templates in buttons, their addresses and arguments are rendered for each user', () => {
+test('renders templates in buttons, their URLs and arguments for each user', () => {
   const options = {
     additionalActions: [{ action: 'track', title: 'Track {{ a }}', url: 'https://shop.example/{{ a }}' }],
     locKeys: { bodyLocKey: 'B', bodyLocArgs: ['{{ a }}'] },
@@ -115,7 +115,7 @@ test('templates in buttons, their addresses and arguments are rendered for each 
   ]);
 });
 
-test('a fallback has options of its own', async () => {
+test('accepts separate options for the fallback', async () => {
   const { content } = await store({
     IOS: { ...texts, fallback: { title: 'F', options: { badge: { operation: 'clear' } } } },
   });
@@ -127,7 +127,7 @@ type Platform = 'ANDROID' | 'IOS' | 'WEB';
 const allowed = (field: string) => `Key not of Type List or Value not allowed: ${field}`;
 const parsing = (field: string, reason: string) => `Error parsing parameters: ${field}: ${reason}`;
 
-describe('what is refused, and nothing stored', () => {
+describe('a rejected push, of which nothing is stored', () => {
   test.each<[Platform, object, string, string | undefined]>([
     ['ANDROID', { deliveryMode: 'v2' }, 'deliveryMode', undefined],
     ['ANDROID', { visibility: 'hidden' }, 'visibility', undefined],
@@ -198,7 +198,7 @@ describe('what is refused, and nothing stored', () => {
     ['WEB', { dir: 'up' }, 'dir', undefined],
     ['WEB', { declarative: 'yes' }, 'declarative', undefined],
     ['WEB', [], '', 'must be an object'],
-  ])('%s %j', async (...[platform, options, field, reason]) => {
+  ])('has in %s: %j', async (...[platform, options, field, reason]) => {
     const before = await bundle.countRows();
     const path = `payload.${platform}.options${field === '' ? '' : `.${field}`}`;
     const answer = await send({ [platform]: { ...(platform === 'WEB' ? web : texts), options } });
@@ -209,7 +209,7 @@ describe('what is refused, and nothing stored', () => {
     expect(await bundle.countRows()).toEqual(before);
   });
 
-  test('a badge beside enableIosBadge, buttons beside a category', async () => {
+  test('has a badge in addition to enableIosBadge, or buttons in addition to a category', async () => {
     const badge = { ...texts, enableIosBadge: true, options: { badge: { operation: 'increment', value: 1 } } };
     expect((await send({ IOS: badge })).json().Error_Message).toBe(
       parsing('payload.IOS.options.badge', 'cannot be combined with enableIosBadge'),
@@ -221,7 +221,7 @@ describe('what is refused, and nothing stored', () => {
   });
 });
 
-test('what a mode does not show, and what needs an entitlement, is named in a header', async () => {
+test('names in a header what a mode does not show and what needs an entitlement', async () => {
   const options = { deliveryMode: 'both', timeoutSeconds: 60, badge: { operation: 'clear' } };
   const { warning } = await store({
     ANDROID: { ...texts, options },
@@ -239,7 +239,7 @@ describe('a silent push', () => {
   const silent = (settings: object = {}) => ({ advancedSettings: { silent: true, ...settings } });
   const pairs = { defaultAction: { kvPairs: { sync: 'orders' } } };
 
-  test('has pairs and no texts; neither hours nor caps hold it back', async () => {
+  test('has pairs and no texts, and ignores quiet hours and caps', async () => {
     const { content, settings, warning } = await store(
       { ANDROID: { title: '', message: '', ...pairs }, IOS: pairs },
       silent(),
@@ -262,7 +262,7 @@ describe('a silent push', () => {
     expect(warning).toBeUndefined();
   });
 
-  test('of high priority is taken, with a warning', async () => {
+  test('may have high priority, with a warning', async () => {
     const { settings, warning } = await store(
       { ANDROID: pairs },
       silent({ notificationPrioritySettings: { Android: 'High' } }),
@@ -283,11 +283,11 @@ describe('a silent push', () => {
     ],
     [{ ANDROID: { title: '', message: '' } }, 'payload.ANDROID.defaultAction.kvPairs', 'is required'],
     [{ WEB: web }, 'advancedSettings.silent', 'WEB cannot be silent'],
-  ])('%j is refused', async (payload, field, reason) => {
+  ])('may not have %j', async (payload, field, reason) => {
     expect((await send(payload, silent())).json().Error_Message).toBe(parsing(field, reason));
   });
 });
 
-test('the time to live of messages to iPhones may be chosen', async () => {
+test('accepts a time to live for messages to iPhones', async () => {
   expect((await store({ IOS: texts }, { advancedSettings: { ttl: { IOS: 60 } } })).settings.ttlMinutes.IOS).toBe(60);
 });

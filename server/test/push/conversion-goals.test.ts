@@ -31,7 +31,7 @@ describe('goals of a push (v2.1)', () => {
     expect(await bundle.countRows(), 'nothing is stored').toEqual(before);
   }
 
-  test('every operator with a value it takes is stored as it came', async () => {
+  test('store every operator with an accepted value as it was sent', async () => {
     const values = {
       text: 'x',
       'part of a text': 'x',
@@ -57,7 +57,7 @@ describe('goals of a push (v2.1)', () => {
     }
   });
 
-  test('five goals are taken, six are not', async () => {
+  test('may be five, but not six', async () => {
     const goals = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ name: `g${index}`, eventName: 'e' }));
     expect((await send(goals(5))).json()).toMatchObject({ status: 'Success' });
@@ -80,7 +80,7 @@ describe('goals of a push (v2.1)', () => {
     Object.entries(goalOperators[type]).map(([filter, form]) => ({ type, filter, form })),
   );
 
-  test.each(operators)('$type $filter refuses every value that is no $form', async ({ type, filter, form }) => {
+  test.each(operators)('reject every value of $type $filter that is not a $form', async ({ type, filter, form }) => {
     const [reason, values] = wrongValues[form]!;
     for (const value of values) {
       bundle.clock.advance(1_000);
@@ -151,7 +151,7 @@ describe('goals of a push (v2.1)', () => {
       [{ name: 'g', eventName: 'e' }, { name: 'h' }],
       parsing('[1].eventName: is required'),
     ],
-  ])('%s is refused', async (_name, goals, message) => {
+  ])('reject %s', async (_name, goals, message) => {
     bundle.clock.advance(1_000);
     await expectRefusal(goals, message);
   });

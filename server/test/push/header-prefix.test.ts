@@ -27,14 +27,14 @@ describe('an installation whose abbreviation is Acme', () => {
     return run!.targets as number;
   }
 
-  test.each(['ACME_GAID', 'SVC_GAID'])('finds people by %s', async (attribute) => {
+  test.each(['ACME_GAID', 'SVC_GAID'])('finds users by %s', async (attribute) => {
     const body = userBody('gaid-1', { campaignName: `Found by ${attribute}`, ...name(attribute) });
     const answer = (await bundle.send(body)).json();
     expect(answer).toMatchObject({ status: 'Success' });
     expect(await countTargets(answer.cid)).toBe(1);
   });
 
-  test('knows no name of another abbreviation, and leaves names of the caller’s own alone', async () => {
+  test('does not recognize names with another abbreviation, and leaves the caller’s names unchanged', async () => {
     const other = await bundle.send(userBody('gaid-1', { campaignName: 'Found by other', ...name('OTHER_GAID') }));
     expect(other.json().Error_Message).toBe(
       'Error parsing parameters: targetUserAttributes.attribute: is unknown; a custom attribute needs isCustom',
@@ -62,12 +62,12 @@ describe('an installation whose abbreviation is Acme', () => {
     expect(makeKeyCurl({ ...key, kind: 'data' })).toContain("-H 'ACME-DBNAME: w'");
   });
 
-  test('takes its name for a column of a file of users', () => {
+  test('accepts its own name for a column of a user file', () => {
     const file = { name: 'N', attribute_name: 'ACME_GAID', attribute_type: 'string', file_url: 'https://x.example/f' };
     expect(parseCreate({ ...file, expiry_time: 30 }, acme.prefixes).attributeName).toBe('SVC_GAID');
   });
 
-  test('a name that only looks like it is left as it is', () => {
+  test('leaves a similar name unchanged', () => {
     expect(spellAbbreviation('X-SVC-APPKEY, svc_gaid, SVC_GAID', 'Acme')).toBe('X-ACME-APPKEY, acme_gaid, ACME_GAID');
     expect(spellAbbreviation('a svc file, MYSVC-1', 'Acme')).toBe('a svc file, MYSVC-1');
   });

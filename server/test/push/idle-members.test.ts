@@ -25,22 +25,22 @@ async function warningOf(body: Record<string, unknown>): Promise<unknown> {
   return answer.headers['x-svc-warning'];
 }
 
-describe('members that are read beside another word than the one that was sent (decision 0056)', () => {
+describe('members that only apply with another type (decision 0056)', () => {
   test.each([
     ['soon', ['date', 'time', 'endDate', 'timezone', 'repeatAfter']],
     ['later', ['endDate', 'repeatAfter']],
     ['periodic', ['date']],
-  ])('of campaignDelivery with type %s are named in a warning', async (type, idle) => {
+  ])('are named in a warning in campaignDelivery with type %s', async (type, idle) => {
     const warning = await warningOf(goodBody({ campaignDelivery: { type, ...everyMember } }));
     expect(warning).toBe(idle.map((name) => `campaignDelivery.${name} has no effect here`).join(', '));
   });
 
-  test('of campaignDelivery are not read at all', async () => {
+  test('are not read in campaignDelivery', async () => {
     const warning = await warningOf(goodBody({ campaignDelivery: { type: 'soon', date: 17, timezone: 'Mars' } }));
     expect(warning).toBe('campaignDelivery.date has no effect here, campaignDelivery.timezone has no effect here');
   });
 
-  test('of another audience are named in a warning', async () => {
+  test('are named in a warning for another audience', async () => {
     const { targetUserAttributes } = userBody('ada');
     const other = { customSegmentName: 'VIP', targetUserAttributes };
     expect(await warningOf(goodBody(other))).toBe(
@@ -49,7 +49,7 @@ describe('members that are read beside another word than the one that was sent (
     expect(await warningOf(userBody('ada', other))).toBe('customSegmentName has no effect here');
   });
 
-  test('that hold nothing are not: serializers write null for every field', async () => {
+  test('are not named if they are empty, because serializers write null for every field', async () => {
     const nothing = { date: null, time: '', endDate: null, timezone: null, repeatAfter: '' };
     const body = goodBody({
       campaignDelivery: { type: 'soon', ...nothing },

@@ -19,7 +19,7 @@ function send(locales: unknown, payload: object = { ANDROID: texts, WEB: web }, 
   return bundle.send(goodBody({ campaignName, targetPlatform, payload: { ...payload, locales }, ...more }));
 }
 
-test('texts are stored by platform and canonical tag, shown as campaigns show them, and none is an unknown field', async () => {
+test('stores texts by platform and canonical tag, shows them like campaigns do, and reports none as unknown', async () => {
   const answer = await send({
     de: { ANDROID: { title: 'Bestellung 17', Summary: 'Laden' }, WEB: { redirectURL: 'https://shop.example/de' } },
     'PT-br': { ANDROID: { message: 'Pronto, {{ UserAttribute["First Name"] }}' } },
@@ -40,7 +40,7 @@ test('texts are stored by platform and canonical tag, shown as campaigns show th
   });
 });
 
-test('a language whose message is too large is named in a header', async () => {
+test('names a language whose message is too large in a header', async () => {
   const answer = await send(
     { de: { ANDROID: { message: 'x'.repeat(4_000) } }, nl: { ANDROID: { title: 'Klaar' } } },
     { ANDROID: texts },
@@ -49,7 +49,7 @@ test('a language whose message is too large is named in a header', async () => {
   expect(answer.headers['x-svc-warning']).toMatch(/^payload\.locales\.de\.ANDROID makes 4\d\d\d bytes where 4096 fit$/);
 });
 
-describe('what is refused, and nothing stored', () => {
+describe('a rejected push, of which nothing is stored', () => {
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`de-x-n${index}`, {}]));
   test.each<[string, unknown, string]>([
     ['', [], 'must be an object'],
@@ -63,7 +63,7 @@ describe('what is refused, and nothing stored', () => {
     ['.de.ANDROID.title', { de: { ANDROID: { title: '' } } }, 'is required'],
     ['.de.ANDROID.title', { de: { ANDROID: { title: 5 } } }, 'must be a text'],
     ['.de.WEB.imageURL', { de: { WEB: { imageURL: 'http://shop.example/' } } }, 'must be a URL with https'],
-  ])('locales%s', async (field, locales, reason) => {
+  ])('has invalid locales%s', async (field, locales, reason) => {
     const before = await bundle.countRows();
     const answer = await send(locales);
     expect(answer.json()).toMatchObject({
@@ -73,7 +73,7 @@ describe('what is refused, and nothing stored', () => {
     expect(await bundle.countRows()).toEqual(before);
   });
 
-  test('texts of a silent push', async () => {
+  test('has texts for a language but is silent', async () => {
     const pairs = { defaultAction: { kvPairs: { sync: 'orders' } } };
     const answer = await send({ de: {} }, { ANDROID: pairs }, { advancedSettings: { silent: true } });
     expect(answer.json().Error_Message).toMatch(/payload\.locales: cannot be in a silent message$/);

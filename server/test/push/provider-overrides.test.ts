@@ -28,7 +28,7 @@ async function store(providerOverrides: unknown, more: Record<string, unknown> =
   return { ...row, warning: answer.headers['x-svc-warning'] };
 }
 
-test('each platform has the override of its provider, null in it too, and no member of it is unknown', async () => {
+test('gives each platform the override of its provider, including null, and reports no member as unknown', async () => {
   const fcm = { android: { notification: { ticker: 'x', tag: null } } };
   const payload = { aps: { 'thread-id': 'o', sound: null } };
   const { content, warning } = await store({
@@ -46,7 +46,7 @@ test('each platform has the override of its provider, null in it too, and no mem
   });
 });
 
-test('a fallback has the override unless that reads the user', async () => {
+test('applies the override to the fallback, unless it reads the user', async () => {
   const fallback = { title: 'F' };
   const { content } = await store(
     { fcm: { data: { shelf: '{{ UserAttribute["shelf"] }}' } }, apns: { payload: { shelf: 17 } } },
@@ -57,7 +57,7 @@ test('a fallback has the override unless that reads the user', async () => {
   expect(content.IOS.fallback.overrides).toEqual(content.IOS.overrides);
 });
 
-test('one for a provider that carries nothing of the push is named in a header', async () => {
+test('names an override for a provider that carries nothing of the push in a header', async () => {
   const { content, warning } = await store({ apns: { payload: { shelf: 17 } } }, { targetPlatform: ['ANDROID'] });
   expect(content.ANDROID).not.toHaveProperty('overrides');
   expect(warning).toBe('payload.providerOverrides.apns has no effect here');
@@ -65,7 +65,7 @@ test('one for a provider that carries nothing of the push is named in a header',
 
 const nested = (depth: number): object => (depth === 1 ? {} : { a: nested(depth - 1) });
 
-describe('what is refused, and nothing stored', () => {
+describe('a rejected push, of which nothing is stored', () => {
   const denied = 'cannot be set here';
   test.each<[string, unknown, string]>([
     ...['token', 'fid', 'topic', 'condition', 'name'].map(
@@ -98,7 +98,7 @@ describe('what is refused, and nothing stored', () => {
     ...['token', 'topic', 'condition', 'validate_only'].map(
       (name) => [`hms.${name}`, { hms: { [name]: 'x' } }, denied] as [string, unknown, string],
     ),
-  ])('%s', async (field, providerOverrides, reason) => {
+  ])('has a wrong %s', async (field, providerOverrides, reason) => {
     const before = await bundle.countRows();
     const answer = await send(providerOverrides);
     expect(answer.json()).toMatchObject({
@@ -108,14 +108,14 @@ describe('what is refused, and nothing stored', () => {
     expect(await bundle.countRows()).toEqual(before);
   });
 
-  test('a topic of Apple’s that is no suffix, and a text that is no template', async () => {
+  test('has an Apple topic that is not a suffix, or a text that is not a template', async () => {
     const whole = await send({ apns: { headers: { 'apns-topic': 'com.example.other' } } });
     expect(whole.json().Error_Message).toMatch(/apns\.headers\.apns-topic: must be one of \.push-type\.liveactivity, /);
     const broken = await send({ fcm: { data: { a: '{{ oops' } } });
     expect(broken.json().Error_Message).toMatch(/providerOverrides\.fcm\.data\.a: is no template/);
   });
 
-  test('keys behind the workspace’s own prefix', async () => {
+  test('has keys with the prefix of the workspace', async () => {
     const own = await makePushBundle();
     await own.database`update workspaces set data_prefix = 'acme'`;
     const payload = { ANDROID: texts, providerOverrides: { fcm: { data: { acme_tag: 'x' } } } };
@@ -146,11 +146,11 @@ test.each<[unknown, unknown, unknown]>([
   [{ e: null }, { a: 1 }, { e: null, a: 1 }],
   [[1, 2], { a: 'b', c: null }, { a: 'b' }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-])('RFC 7386 Appendix A: %j with %j is %j', (target, patch, result) => {
+])('merges %j with %j into %j (RFC 7386 Appendix A)', (target, patch, result) => {
   expect(mergePatch(target, patch)).toEqual(result);
 });
 
-test('a member called __proto__ is a member', () => {
+test('treats a member called __proto__ as a member', () => {
   const merged = mergePatch({}, JSON.parse('{"__proto__": {"a": 1}}')) as object;
   expect(JSON.stringify(merged)).toBe('{"__proto__":{"a":1}}');
   expect((merged as { a?: number }).a).toBeUndefined();

@@ -33,7 +33,7 @@ async function expectFail(body: PushBody, message: string): Promise<void> {
 }
 
 describe('an accepted push (interface 2.11)', () => {
-  test('v2.1 answers Success with cid, an echoed requestId and a fresh responseId, and all of it is stored', async () => {
+  test('returns Success with cid, an echoed requestId and a new responseId in v2.1, and is stored completely', async () => {
     const answer = await bundle.send(goodBody({ campaignName: fresh(), requestId: 'my-request' }));
     expect(answer.statusCode).toBe(200);
     const body = answer.json();
@@ -58,7 +58,7 @@ describe('an accepted push (interface 2.11)', () => {
     });
   });
 
-  test('what the mode of Android messages does not show is accepted and named in a header', async () => {
+  test('names in a header what the mode of Android messages does not show', async () => {
     const { appId, database } = bundle;
     const ANDROID = {
       title: 'T',
@@ -85,7 +85,7 @@ describe('an accepted push (interface 2.11)', () => {
     await database`update workspaces set android_mode = 'data' where id = ${appId}`;
   });
 
-  test('v2 carries appId and signature in the body and is the same command', async () => {
+  test('has appId and signature in the body in v2, and is the same command', async () => {
     const name = fresh();
     const answer = await bundle.sendV2(goodBody({ campaignName: name, campaignTags: ['a', 'b'] }));
     expect(answer.json()).toMatchObject({ status: 'Success', requestId: expect.stringMatching(uuid) });
@@ -93,7 +93,7 @@ describe('an accepted push (interface 2.11)', () => {
     expect(row).toEqual({ tags: ['a', 'b'], platforms: ['ANDROID'] });
   });
 
-  test('the signature of a v2 body never reaches the API log', async () => {
+  test('never writes the signature of a v2 body to the API log', async () => {
     const name = fresh();
     await bundle.sendV2(goodBody({ campaignName: name }));
     const logged = bundle.calls.at(-1)!.requestBody!;
@@ -101,7 +101,7 @@ describe('an accepted push (interface 2.11)', () => {
     expect(logged).not.toContain(bundle.sign(name));
   });
 
-  test('nor does that of a request which is refused before its body is looked at', async () => {
+  test('never writes the signature of a request that is rejected before parsing to the API log', async () => {
     const post = (payload: string, headers: Record<string, string> = {}, url = '/v2/transaction/sendpush') =>
       bundle.server.inject({
         method: 'POST',
@@ -131,7 +131,7 @@ describe('an accepted push (interface 2.11)', () => {
   });
 
   test.each(['A|B name', 'Frühling 🌷 Aktion', 'e\u0301te\u0301!', '  padded name  ', 'שלום עולם'])(
-    'the name %s verifies as it was sent',
+    'verifies the name %s as it was sent',
     async (campaignName) => {
       expect((await bundle.send(goodBody({ campaignName }))).json()).toMatchObject({ status: 'Success' });
       expect(
@@ -143,19 +143,19 @@ describe('an accepted push (interface 2.11)', () => {
     },
   );
 
-  test('the key that signed is noted as used', async () => {
+  test('marks the signing key as used', async () => {
     await bundle.send(goodBody({ campaignName: fresh() }));
     const [key] =
       await bundle.database`select last_used_at from api_keys where kind = 'push' order by created_at limit 1`;
     expect(key!.last_used_at).toEqual(bundle.clock.now());
   });
 
-  test('NFC and NFD spellings are different names (decision D35a)', async () => {
+  test('treats NFC and NFD spellings as different names (decision D35a)', async () => {
     expect((await bundle.send(goodBody({ campaignName: 'café menu' }))).json().status).toBe('Success');
     expect((await bundle.send(goodBody({ campaignName: 'cafe\u0301 menu' }))).json().status).toBe('Success');
   });
 
-  test('an unknown field at any depth is ignored with a warning, never an error (decision D5)', async () => {
+  test('ignores an unknown field at any depth with a warning (decision D5)', async () => {
     const answer = await bundle.send(
       goodBody({
         campaignName: fresh(),
@@ -168,7 +168,7 @@ describe('an accepted push (interface 2.11)', () => {
     expect(bundle.calls.at(-1)!.facts.warnings).toHaveLength(1);
   });
 
-  test('every content field of fact 3.3 is kept', async () => {
+  test('stores every content field of fact 3.3', async () => {
     const payload = {
       ANDROID: {
         title: 'T',
@@ -236,7 +236,7 @@ describe('an accepted push (interface 2.11)', () => {
     expect(row!.content.IOS.fallback).toBeUndefined();
   });
 
-  test('advanced settings that take effect are stored as they will be used', async () => {
+  test('stores advanced settings as they will be used', async () => {
     const advancedSettings = {
       ttl: { ANDROID: 60, WEB: 0 },
       notificationPrioritySettings: { Android: 'Low', iOS: 5 },
@@ -280,7 +280,7 @@ describe('an accepted push (interface 2.11)', () => {
     });
   });
 
-  test('without a word about caps, quiet hours and delays a push obeys the first two and counts (fact 3.4)', async () => {
+  test('obeys caps and quiet hours by default, and counts (fact 3.4)', async () => {
     const answer = await bundle.send(goodBody({ campaignName: fresh(), advancedSettings: { countFC: false } }));
     const [row] = await bundle.database`select settings from campaigns where id = ${answer.json().cid}`;
     expect(row!.settings).toMatchObject({
@@ -296,7 +296,7 @@ describe('an accepted push (interface 2.11)', () => {
     [{ deliverWhenActive: 'true' }, ['NORMAL', 5, 'low']],
     [{ deliverWhenActive: true, notificationPrioritySettings: { iOS: 1 } }, ['NORMAL', 1, 'low']],
     [{ sendAtHighPriority: false, notificationPrioritySettings: { Android: 'High' } }, ['HIGH', 5, 'normal']],
-  ])('priorities of %j', async (advancedSettings, expected) => {
+  ])('has the priorities of %j', async (advancedSettings, expected) => {
     const answer = await bundle.send(goodBody({ campaignName: fresh(), advancedSettings }));
     const [row] = await bundle.database`select settings from campaigns where id = ${answer.json().cid}`;
     const { androidPriority, iosPriority, webUrgency } = row!.settings;
@@ -304,7 +304,7 @@ describe('an accepted push (interface 2.11)', () => {
   });
 });
 
-describe('refusals, each with its text (interface 7, decision D30 to D36)', () => {
+describe('a rejected push (interface 7, decision D30 to D36)', () => {
   const payload = (ANDROID: object) => ({ payload: { ANDROID: { title: 'T', message: 'M', ...ANDROID } } });
   const ios = (IOS: object) => ({ targetPlatform: ['IOS'], payload: { IOS: { title: 'T', message: 'M', ...IOS } } });
   const web = (WEB: object) => ({
@@ -616,7 +616,7 @@ describe('refusals, each with its text (interface 7, decision D30 to D36)', () =
       parsing('payload.ANDROID.title: must be well-formed Unicode'),
     ],
   ];
-  test.each(rows)('%s', (_what, change, message) =>
+  test.each(rows)('reports %s', (_what, change, message) =>
     expectFail(goodBody({ campaignName: fresh(), ...change }), message),
   );
 
@@ -636,14 +636,14 @@ describe('refusals, each with its text (interface 7, decision D30 to D36)', () =
       { 'x-svc-query-type': 'user' },
       'Error parsing parameters: X-SVC-Query-Type: differs from targetAudience',
     ],
-  ])('%s', async (_what, headers, message) => {
+  ])('reports %s', async (_what, headers, message) => {
     expect((await bundle.send(goodBody({ campaignName: fresh() }), { headers })).json()).toMatchObject({
       status: 'Fail',
       Error_Message: message,
     });
   });
 
-  test('a signature in capitals, one character short or long is not verified (decision D35)', async () => {
+  test('is not verified with a signature in capitals, or one character short or long (decision D35)', async () => {
     const name = fresh();
     const good = bundle.sign(name);
     for (const signature of [good.toUpperCase(), good.slice(1), `${good}0`, ` ${good}x`]) {
@@ -654,7 +654,7 @@ describe('refusals, each with its text (interface 7, decision D30 to D36)', () =
     }
   });
 
-  test('a lone surrogate in the name is not verified, whatever its signature (decision D35a)', async () => {
+  test('is not verified with a lone surrogate in the name, whatever its signature (decision D35a)', async () => {
     const answer = await bundle.server.inject({
       method: 'POST',
       url: '/v2/transaction/sendpush',
@@ -669,7 +669,7 @@ describe('refusals, each with its text (interface 7, decision D30 to D36)', () =
     expect(answer.json().Error_Message).toBe('Signature is not verified');
   });
 
-  test('the key of another workspace, an archived key and a key of another kind do not sign', async () => {
+  test('is not verified with a key of another workspace, an archived key or a key of another kind', async () => {
     const name = fresh();
     const { secret } = await createKey(bundle, bundle.database, {
       workspaceId: bundle.appId,
@@ -684,7 +684,7 @@ describe('refusals, each with its text (interface 7, decision D30 to D36)', () =
     expect(answer.json().Error_Message).toBe('Signature is not verified');
   });
 
-  test('v2.1 tolerates appId and signature in the body when they equal the headers, and refuses others (decision D34)', async () => {
+  test('may repeat appId and signature of the headers in a v2.1 body, but not change them (decision D34)', async () => {
     const name = fresh();
     const body = goodBody({ campaignName: name });
     expect((await bundle.send({ ...body, appId: 'OTHER' })).json().Error_Message).toBe('Invalid appId');
@@ -696,7 +696,7 @@ describe('refusals, each with its text (interface 7, decision D30 to D36)', () =
     );
   });
 
-  test('of several faults the first in the order of decision D31 is reported', async () => {
+  test('reports the first of several faults in the order of decision D31', async () => {
     const faults: PushBody = { requestType: 'report', campaignName: 'Four', targetPlatform: 'ANDROID', payload: 7 };
     const inject = (body: PushBody) =>
       bundle.server.inject({ method: 'POST', url: '/v2/transaction/sendpush', payload: body });
@@ -734,13 +734,13 @@ describe('audience User (decision D32, D33)', () => {
     ['USER_ATTRIBUTE_USER_MOBILE', '+4912345', 1],
     ['PUSH_ID', 'token-of-ada', 1],
     ['SVC_GAID', 'none', 0],
-  ])('%s is %s finds %i', async (attribute, attributeValue, users) => {
+  ])('finds users by %s is %s: %i', async (attribute, attributeValue, users) => {
     const targetUserAttributes = { attribute, comparisonParameter: 'is', attributeValue };
     const answer = await bundle.send(userBody('x', { campaignName: fresh(), targetUserAttributes }));
     expect((await run(answer)).target_users).toHaveLength(users);
   });
 
-  test('a custom attribute finds texts and numbers, in takes several values', async () => {
+  test('finds texts and numbers by a custom attribute, and several values with in', async () => {
     const custom = (attribute: string, attributeValue: unknown) => ({
       targetUserAttributes: {
         attribute,
@@ -758,7 +758,7 @@ describe('audience User (decision D32, D33)', () => {
     ).toHaveLength(1);
   });
 
-  test('a match is sent immediately on the transactional lane; without a match the run has ended', async () => {
+  test('sends to a match immediately on the transactional lane; without a match, the run ends', async () => {
     expect(await run(await bundle.send(userBody('ada', { campaignName: fresh() })))).toMatchObject({
       status: 'SENDING',
       lane: 0,
@@ -769,7 +769,7 @@ describe('audience User (decision D32, D33)', () => {
     expect(await run(nobody)).toMatchObject({ status: 'SENT', target_users: [], chunks: 0 });
   });
 
-  test('a campaign that ends while a request joins it is joined all the same', async () => {
+  test('joins a campaign that ends at the same time', async () => {
     const campaignName = fresh();
     const { cid } = (await bundle.send(userBody('ada', { campaignName }))).json();
     const status = () => bundle.database`select status from campaigns where id = ${cid}`;
@@ -789,7 +789,7 @@ describe('audience User (decision D32, D33)', () => {
     expect(await status()).toEqual([{ status: 'SENDING' }]);
   });
 
-  test('a campaign that ended after it was looked for is joined, and sends again', async () => {
+  test('joins a campaign that ended after the lookup, which then sends again', async () => {
     const { cid } = (await bundle.send(userBody('ada', { campaignName: fresh() }))).json();
     await bundle.database`update campaigns set status = 'SENT' where id = ${cid}`;
     const asked = { ids: [cid], endedIds: [], at: bundle.clock.now() };
@@ -798,7 +798,7 @@ describe('audience User (decision D32, D33)', () => {
     expect(await bundle.database`select status from campaigns where id = ${cid}`).toEqual([{ status: 'SENDING' }]);
   });
 
-  test('an existing name joins: stored data wins, only payload and target come from the request', async () => {
+  test('joins an existing name: stored data win, only payload and target come from the request', async () => {
     const campaignName = fresh();
     const first = await bundle.send(userBody('ada', { campaignName, campaignTags: ['first'] }));
     const second = await bundle.send(
@@ -821,7 +821,7 @@ describe('audience User (decision D32, D33)', () => {
     });
   });
 
-  test('a name of another audience is a duplicate, both ways', async () => {
+  test('rejects the name of another audience as a duplicate, both ways', async () => {
     const [all, user] = [fresh(), fresh()];
     await bundle.send(goodBody({ campaignName: all }));
     await bundle.send(userBody('ada', { campaignName: user }));
@@ -829,7 +829,7 @@ describe('audience User (decision D32, D33)', () => {
     await expectFail(goodBody({ campaignName: user }), 'Duplicate campaign name');
   });
 
-  test('100 matches pass, 101 fail', async () => {
+  test('accepts 100 matches and rejects 101', async () => {
     for (let number = 0; number < 101; number += 1)
       await bundle.addUser(`crowd-${number}`, { crowd: number < 100 ? 'hundred' : 'one more', all: 'yes' });
     const by = (attribute: string, attributeValue: string) => ({
@@ -845,8 +845,8 @@ describe('audience User (decision D32, D33)', () => {
   });
 });
 
-describe('concurrently', () => {
-  test('of 200 equal requests one makes the campaign', async () => {
+describe('a concurrent push', () => {
+  test('creates one campaign for 200 equal requests', async () => {
     const campaignName = fresh();
     const answers = await Promise.all(Array.from({ length: 200 }, () => bundle.send(goodBody({ campaignName }))));
     const told = answers.map((answer) => answer.json().Error_Message ?? answer.json().status);
@@ -854,7 +854,7 @@ describe('concurrently', () => {
     expect(told.filter((text) => text === 'Duplicate campaign name')).toHaveLength(199);
   });
 
-  test('of 100 User requests with a new name one makes the campaign and all join it', async () => {
+  test('creates one campaign for 100 User requests with a new name, and all join it', async () => {
     const campaignName = fresh();
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => bundle.send(userBody('ada', { campaignName }))),
@@ -863,7 +863,7 @@ describe('concurrently', () => {
     expect(new Set(answers.map((answer) => answer.json().responseId)).size).toBe(100);
   });
 
-  test('100 requests with one Idempotency-Key get one answer; another body with it is refused (decision D4)', async () => {
+  test('returns one response for 100 requests with one Idempotency-Key, and rejects another body with it (decision D4)', async () => {
     const campaignName = fresh();
     const headers = { 'idempotency-key': 'key-1' };
     const answers = await Promise.all(
@@ -883,7 +883,7 @@ describe('concurrently', () => {
   });
 });
 
-describe('the edge', () => {
+describe('a request to the push API', () => {
   const post = (payload: string, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
     bundle.server.inject({ method: 'POST', url: '/v2/transaction/sendpush', headers, payload });
 
@@ -897,7 +897,7 @@ describe('the edge', () => {
     ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`, 400],
     ['NUL', '{"appId":"\\u0000"}', 400],
     ['more than 256 KB', `{"a":"${'x'.repeat(300_000)}"}`, 413],
-  ])('%s is refused in the shape of the family', async (_what, payload, status) => {
+  ])('is rejected in the shape of the family with %s', async (_what, payload, status) => {
     const answer = await post(payload);
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toEqual({
@@ -908,7 +908,7 @@ describe('the edge', () => {
     });
   });
 
-  test('another media type is 415, another method 405, another path 404', async () => {
+  test('gets 415 for another media type, 405 for another method, 404 for another path', async () => {
     expect((await post('a=b', { 'content-type': 'application/x-www-form-urlencoded' })).statusCode).toBe(415);
     const get = await bundle.server.inject({ method: 'GET', url: '/v2/transaction/sendpush' });
     expect([get.statusCode, get.headers.allow]).toEqual([405, 'POST']);
@@ -919,7 +919,7 @@ describe('the edge', () => {
     ]);
   });
 
-  test('a Bearer token is optional, but if sent it must be valid and cover push (decision D16)', async () => {
+  test('may have a Bearer token, which must be valid and cover push (decision D16)', async () => {
     const body = goodBody({ campaignName: fresh() });
     const bad = await bundle.send(body, { headers: { authorization: 'Bearer nonsense' } });
     expect([bad.statusCode, bad.json().code]).toEqual([401, 'ER001']);
@@ -944,7 +944,7 @@ describe('the edge', () => {
     expect([narrow.statusCode, narrow.json().code]).toEqual([403, 'ER007']);
   });
 
-  test('whatever comes, the answer has the documented shape and is never a fault of ours', async () => {
+  test('gets a response of the documented shape and never an internal fault, whatever it contains', async () => {
     const values = fc.oneof(
       fc.string(),
       fc.integer(),
@@ -981,7 +981,7 @@ describe('the edge', () => {
 });
 
 describe('the limit (interface 8, decision D31)', () => {
-  test('counts every signed request on all nodes together, also one that fails later, and passes again after a minute', async () => {
+  test('counts every signed request on all nodes together, including failures, and resets after a minute', async () => {
     const small = await makePushBundle({ requestsPerMinute: 5 });
     try {
       const other = await small.makeServer();
@@ -1020,7 +1020,7 @@ describe('the state of the limit (fact 0.1, decision 0055)', () => {
   const told = ({ headers }: { headers: Record<string, unknown> }) =>
     ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`] !== undefined);
 
-  test('is in the response to every request that was counted, whatever it is refused for then', async () => {
+  test('is in the response to every counted request, whatever its later error', async () => {
     const name = fresh();
     await bundle.send(goodBody({ campaignName: name }));
     const refused = await Promise.all([
@@ -1037,7 +1037,7 @@ describe('the state of the limit (fact 0.1, decision 0055)', () => {
     );
   });
 
-  test('is in no response to a request that was not counted', async () => {
+  test('is not in the response to an uncounted request', async () => {
     const answers = await Promise.all([
       bundle.send(goodBody({ campaignName: fresh() }), { headers: { 'x-svc-appkey': 'NOBODY' } }),
       bundle.send(goodBody({ campaignName: '' })),
@@ -1074,7 +1074,7 @@ describe('the stronger signature (decision D35a)', () => {
     });
   };
 
-  test('is accepted once, within five minutes, over exactly this body', async () => {
+  test('is accepted once, within five minutes, for exactly this body', async () => {
     expect((await sendV2Signed(goodBody({ campaignName: fresh() }), { id: 'once' })).json().status).toBe('Success');
     const refused = 'Signature is not verified';
     expect((await sendV2Signed(goodBody({ campaignName: fresh() }), { id: 'once' })).json().Error_Message).toBe(
@@ -1089,7 +1089,7 @@ describe('the stronger signature (decision D35a)', () => {
     ).toBe(refused);
   });
 
-  test('a workspace may require it', async () => {
+  test('can be required by a workspace', async () => {
     const strict = await makePushBundle();
     try {
       await strict.database`update workspaces set signature_v2_required = true`;

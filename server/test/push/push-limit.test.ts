@@ -10,8 +10,8 @@ const wrong = { 'x-svc-pushapi-signature': 'f'.repeat(64) };
 let bundle: PushBundle;
 afterEach(() => bundle.end());
 
-describe('the limit of a workspace and requests that its key did not sign (decision D31, 0055)', () => {
-  test('lets exactly 10,000 signed pushes pass in a minute in which 10,500 wrongly signed ones came from the same address', async () => {
+describe('the limit of a workspace (decision D31, 0055)', () => {
+  test('accepts exactly 10,000 signed pushes a minute despite 10,500 wrongly signed ones from the same address', async () => {
     bundle = await makePushBundle();
     await bundle.addUser('ada');
     const other = await bundle.makeServer();
@@ -45,7 +45,7 @@ describe('the limit of a workspace and requests that its key did not sign (decis
     await other.close();
   }, 240_000);
 
-  test('an unverified request gets its signature error whatever the count, and neither uses it up nor learns it', async () => {
+  test('returns the signature error for an unverified request whatever the count, without counting or revealing it', async () => {
     bundle = await makePushBundle({ requestsPerMinute: 2 });
     const unverified = async () => {
       const responses = await Promise.all([
@@ -73,7 +73,7 @@ describe('the limit of a workspace and requests that its key did not sign (decis
     expect(await unverified()).toEqual(refusals);
   });
 
-  test('refuses an address after 600 unverified requests in a minute, and neither its signed ones nor another address', async () => {
+  test('rejects an address after 600 unverified requests a minute, but not its signed requests or another address', async () => {
     bundle = await makePushBundle();
     const from = '2001:db8::1';
     const send = (more: { headers?: Record<string, string>; from: string }) =>
@@ -110,7 +110,7 @@ describe('the limit of a workspace and requests that its key did not sign (decis
     expect((await send({ headers: wrong, from })).statusCode).toBe(200);
   });
 
-  test('does not count a recorded request that is sent again', async () => {
+  test('does not count a replayed request', async () => {
     bundle = await makePushBundle({ requestsPerMinute: 3 });
     const recorded = signV2({ body: goodBody({ campaignName: 'Recorded' }), id: 'recorded' });
     expect((await recorded()).json().status).toBe('Success');
@@ -121,7 +121,7 @@ describe('the limit of a workspace and requests that its key did not sign (decis
     expect((await bundle.send(goodBody({ campaignName: 'The next one' }))).headers['x-ratelimit-remaining']).toBe('1');
   });
 
-  test('takes a request with the id of one that was over the limit, and takes that once', async () => {
+  test('accepts a request with the id of one that exceeded the limit, once', async () => {
     bundle = await makePushBundle({ requestsPerMinute: 1 });
     await bundle.send(goodBody({ campaignName: 'Uses it up' }));
     const repeated = signV2({ body: goodBody({ campaignName: 'Repeated' }), id: 'repeated' });
@@ -132,8 +132,8 @@ describe('the limit of a workspace and requests that its key did not sign (decis
   });
 });
 
-describe('workspaces that do not exist', () => {
-  test('are looked up together, so that made-up ids cost one query at a time', async () => {
+describe('unknown workspaces', () => {
+  test('are looked up in batches, so that made-up ids cost one query at a time', async () => {
     bundle = await makePushBundle();
     let statements = 0;
     const database = new Proxy(bundle.database, {

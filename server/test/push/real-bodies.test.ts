@@ -188,7 +188,7 @@ const whole: PushBody = goodBody({
   },
 });
 
-describe('bodies as real clients send them', () => {
+describe('bodies of real clients', () => {
   let lenient: PushBundle;
   let strict: PushBundle;
   let names = 0;
@@ -213,12 +213,12 @@ describe('bodies as real clients send them', () => {
     return { outcome: `${status} ${fault ?? ''}`.trim(), stored, warning: answer.headers['x-svc-warning'] };
   }
 
-  test('there are forty of them, of six serializers', () => {
+  test('number forty, from six serializers', () => {
     expect(rows.length).toBeGreaterThanOrEqual(40);
     expect(new Set(rows.map(({ client }) => client)).size).toBe(6);
   });
 
-  test.each(rows)('$client, $kind: $sent $headers', async ({ sent, meant = {}, headers, refusal }) => {
+  test.each(rows)('are parsed: $client, $kind: $sent $headers', async ({ sent, meant = {}, headers, refusal }) => {
     const [taken, reference] = [await store(sent, headers), await store(meant)];
     expect(taken.outcome).toBe('Success');
     expect(taken.stored).toEqual(reference.stored);
@@ -232,7 +232,7 @@ describe('bodies as real clients send them', () => {
     expect((await strict.send(make(meant))).json().status).toBe('Success');
   });
 
-  test('what is not certain is refused by lenient workspaces, too', async () => {
+  test('are rejected if they are ambiguous, by lenient workspaces too', async () => {
     const refusals: [Patch, string][] = [
       [{ 'payload.ANDROID.title': null }, parsing('payload.ANDROID.title: is required')],
       [{ 'payload.ANDROID.title': 5 }, parsing(`payload.ANDROID.title: ${text}`)],
@@ -248,7 +248,7 @@ describe('bodies as real clients send them', () => {
       expect((await store(patch)).outcome, JSON.stringify(patch)).toBe(`Fail ${message}`);
   });
 
-  test('audience User in any case joins its campaign; null identity in the body of v2.1 is no other identity', async () => {
+  test('join the campaign of audience User in any case; a null identity in a v2.1 body does not conflict', async () => {
     await lenient.addUser('17');
     const user = {
       attribute: 'USER_ATTRIBUTE_UNIQUE_ID',

@@ -48,8 +48,8 @@ const runOf = async (responseId: string) => {
 };
 const failure = async (body: PushBody): Promise<string> => (await bundle.send(body)).json().Error_Message;
 
-describe('a push that is sent later', () => {
-  test('is a one-time campaign that is SCHEDULED for its instant; the answer keeps interface 2.11', async () => {
+describe('a scheduled push', () => {
+  test('is a one-time campaign that is SCHEDULED for its instant, with the response of interface 2.11', async () => {
     const answer = await bundle.send(goodBody({ campaignName: fresh(), requestId: 'r', ...later() }));
     const body = answer.json();
     expect(Object.keys(body)).toEqual(['status', 'requestId', 'responseId', 'cid']);
@@ -65,7 +65,7 @@ describe('a push that is sent later', () => {
     expect(request).toEqual({ request_id: 'r', run_id: null });
   });
 
-  test('at its zone, or at the zone of the workspace (decision D36)', async () => {
+  test('uses its zone, or the zone of the workspace (decision D36)', async () => {
     const named = await bundle.send(goodBody({ campaignName: fresh(), ...later({ timezone: 'Asia/Calcutta' }) }));
     expect(named.headers[header]).toBe('2026-03-02T03:30:00.000Z');
     const other = await makePushBundle();
@@ -86,7 +86,7 @@ describe('a push that is sent later', () => {
       daily({ endDate: '02/28/2026' }),
       'campaignDelivery.endDate: leaves nothing to send',
     ],
-  ])('%s is refused, and nothing is stored', async (_what, delivery, text) => {
+  ])('is rejected and not stored with %s', async (_what, delivery, text) => {
     const before = await bundle.countRows();
     const answer = await bundle.send(goodBody({ campaignName: fresh(), ...delivery }));
     expect(answer.json().Error_Message).toBe(`Error parsing parameters: ${text}`);
@@ -94,7 +94,7 @@ describe('a push that is sent later', () => {
     expect(await bundle.countRows()).toEqual(before);
   });
 
-  test('periodic is ACTIVE with its first occurrence; the header names three', async () => {
+  test('is ACTIVE with its first occurrence if it is periodic; the header lists three', async () => {
     const answer = await bundle.send(goodBody({ campaignName: fresh(), ...daily({ repeatAfter: '2' }) }));
     expect(answer.headers[header]).toBe('2026-03-02T09:00:00.000Z, 2026-03-04T09:00:00.000Z, 2026-03-06T09:00:00.000Z');
     expect(await stored(answer.json().cid)).toMatchObject({
@@ -106,7 +106,7 @@ describe('a push that is sent later', () => {
     });
   });
 
-  test('the occurrences in the header are the ones fired', async () => {
+  test('is sent at the occurrences in the header', async () => {
     const delivery = { endDate: '03/10/2026', time: '02:30 AM', timezone: 'America/New_York' };
     bundle.clock.anchor(new Date('2026-03-06T12:00:00Z'));
     const answer = await bundle.send(goodBody({ campaignName: fresh(), ...daily(delivery) }));
@@ -118,7 +118,7 @@ describe('a push that is sent later', () => {
     expect(told[1]).toBe('2026-03-08T07:30:00.000Z');
   });
 
-  test('soon has no such header; a repeat under one Idempotency-Key has it again', async () => {
+  test('has no such header with type soon, and has it again in a repeat under one Idempotency-Key', async () => {
     expect((await bundle.send(goodBody({ campaignName: fresh() }))).headers[header]).toBeUndefined();
     const body = goodBody({ campaignName: fresh(), ...later() });
     const headers = { 'idempotency-key': 'scheduled-once' };
@@ -127,13 +127,13 @@ describe('a push that is sent later', () => {
     expect(second.headers[header]).toBe(first.headers[header]);
   });
 
-  test('takes its name immediately', async () => {
+  test('reserves its name immediately', async () => {
     const body = goodBody({ campaignName: fresh(), ...later() });
     await bundle.send(body);
     expect(await failure(body)).toBe('Duplicate campaign name');
   });
 
-  test('works in v2 as well', async () => {
+  test('works in v2 too', async () => {
     const answer = await bundle.sendV2(goodBody({ campaignName: fresh(), ...later() }));
     expect([answer.json().status, answer.headers[header]]).toEqual(['Success', '2026-03-02T09:00:00.000Z']);
   });
@@ -144,7 +144,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     targetUserAttributes: { attribute, isCustom: true, comparisonParameter: 'is', attributeValue },
   });
 
-  test('keeps whom to look up, not whom was found', async () => {
+  test('stores the criteria, not the users found', async () => {
     const { cid } = (await bundle.send(userBody('ada', { campaignName: fresh(), ...later() }))).json();
     expect(await stored(cid)).toMatchObject({
       status: 'SCHEDULED',
@@ -152,7 +152,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     });
   });
 
-  test('more than 100 users fail at acceptance, and at the firing when they came later', async () => {
+  test('fails with more than 100 users at acceptance, and at the send if they were added later', async () => {
     const crowd = async (from: number, to: number) => {
       for (let number = from; number < to; number += 1) await bundle.addUser(`fan-${number}`, { club: 'red' });
     };
@@ -181,7 +181,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     ]);
   });
 
-  test('a request that joins it is sent at the stored time, with its own payload and target', async () => {
+  test('sends a joining request at the stored time, with its own payload and target', async () => {
     const campaignName = fresh();
     const first = await bundle.send(userBody('ada', { campaignName, ...later() }));
     const payload = { ANDROID: { title: 'For Tim', message: 'M' } };
@@ -202,7 +202,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     expect(await sumRuns(bundle.database, first.json().cid)).toMatchObject({ runs: 2, audienceUsers: 2 });
   });
 
-  test('one that joins a recurring campaign is sent once, at its next occurrence', async () => {
+  test('sends a request that joins a recurring campaign once, at its next occurrence', async () => {
     const campaignName = fresh();
     const first = await bundle.send(userBody('ada', { campaignName, ...daily() }));
     const second = await bundle.send(userBody('tim', { campaignName, ...daily() }));
@@ -215,7 +215,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     expect(row).toEqual({ runs: 3, joined: 1 });
   });
 
-  test('one that joined and cannot be started keeps none back that is due with it', async () => {
+  test('starts other due requests when a joined one cannot start', async () => {
     const campaignName = fresh();
     await bundle.send(userBody('ada', { campaignName, ...later() }));
     const joined = [];
@@ -236,7 +236,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     expect((await runOf(poisoned)).status).not.toBe('QUEUED');
   });
 
-  test('one that joined is MISSED with its campaign after a downtime', async () => {
+  test('marks a joined request MISSED with its campaign after a downtime', async () => {
     const campaignName = fresh();
     await bundle.send(userBody('ada', { campaignName, ...later() }));
     const second = await bundle.send(userBody('tim', { campaignName, ...later() }));
@@ -247,7 +247,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     });
   });
 
-  test('after the occurrence a joining request is sent immediately, whatever its delivery says', async () => {
+  test('sends a joining request immediately after the occurrence, whatever its delivery says', async () => {
     const campaignName = fresh();
     await bundle.send(userBody('ada', { campaignName, ...later() }));
     await fireAt('2026-03-02T09:00:00Z');
@@ -256,7 +256,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     expect(await runOf(second.json().responseId)).toMatchObject({ status: 'SENDING' });
   });
 
-  test.each(['pause', 'stop'] as const)('none joins after a %s', async (action) => {
+  test.each(['pause', 'stop'] as const)('accepts no joining request after a %s', async (action) => {
     const campaignName = fresh();
     const { cid } = (await bundle.send(userBody('ada', { campaignName, ...daily() }))).json();
     const waiting = (await bundle.send(userBody('tim', { campaignName, ...daily() }))).json();
@@ -274,7 +274,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     expect((await runOf(waiting.responseId)).status).toBe(action === 'pause' ? 'QUEUED' : 'STOPPED');
   });
 
-  test('a request that waited through a pause is sent with the next occurrence after it', async () => {
+  test('sends a request that waited through a pause with the next occurrence after it', async () => {
     const campaignName = fresh();
     const { cid } = (await bundle.send(userBody('ada', { campaignName, ...daily() }))).json();
     const waiting = (await bundle.send(userBody('tim', { campaignName, ...daily() }))).json();
@@ -288,7 +288,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     expect((await runOf(waiting.responseId)).status).toBe('SENDING');
   });
 
-  test('soon without recipients ends run and campaign immediately', async () => {
+  test('ends run and campaign immediately with type soon and no recipients', async () => {
     const { cid } = (await bundle.send(userBody('nobody', { campaignName: fresh() }))).json();
     expect(await stored(cid)).toMatchObject({ status: 'SENT', runs: 1 });
   });
@@ -333,7 +333,7 @@ describe('carillon campaigns', () => {
   });
 });
 
-test('on a whole node, a push for tomorrow arrives when the clock is moved to its time', async () => {
+test('sends a push for tomorrow when the clock of a node moves to its time', async () => {
   const node = await startCarillonBundle();
   try {
     const now = Date.parse((await node.call('GET', '/sandbox/clock')).json().now);

@@ -47,7 +47,7 @@ test.each<[string, object, RegExp]>([
     { ANDROID: texts(4_000, { title: 'Hi {{ UserAttribute["First Name"] }}' }) },
     /^payload\.ANDROID makes 4\d\d\d bytes where 4096 fit$/,
   ],
-])('a plain text that cannot fit is named in a header: %s', async (_what, payload, warning) => {
+])('names a plain text that cannot fit in a header: %s', async (_what, payload, warning) => {
   const { told, warning: given } = await send(payload);
   expect(given).toMatch(warning);
   // The body of the answer stays as the contract has it (interface 2.11).
@@ -55,14 +55,14 @@ test.each<[string, object, RegExp]>([
   expect(told).toEqual(usual);
 });
 
-test('a fallback that cannot fit is named as such', async () => {
+test('reports a fallback that cannot fit as the fallback', async () => {
   const title = 'Hi {{ UserAttribute["First Name"] }}';
   const { told, warning } = await send({ ANDROID: texts(10, { title, fallback: texts(4_000) }) });
   expect(told).toMatchObject({ status: 'Success' });
   expect(warning).toMatch(/^payload\.ANDROID\.fallback makes 4\d\d\d bytes where 4096 fit$/);
 });
 
-test('what fits is named nowhere', async () => {
+test('reports nothing that fits', async () => {
   const payload = { ANDROID: texts(2_000), IOS: texts(2_000), WEB: texts(2_000, web) };
   expect((await send(payload)).warning).toBeUndefined();
 });
@@ -71,7 +71,7 @@ const androidPayload = { mode: 'both', pushFrom: 'carillon', dataPrefix: null } 
 // The longest that a message can become: the service's own address, before that of the page.
 const defaults = { dataPrefix: 'svc', publicUrl: 'https://push.example.com' };
 
-test('no content is passed over for its shortness that would be named when measured', () => {
+test('skips no short content that measuring would report', () => {
   const short = fc.string({ unit: 'binary', maxLength: 700 });
   const contents = fc.record({ title: short, message: short, redirectUrl: short.map((text) => `https://a.b/${text}`) });
   fc.assert(

@@ -24,7 +24,7 @@ function makeBarrier(batchesAtOnce: 1 | 2, pause?: { milliseconds: number; items
   return { batches, store, open };
 }
 
-test('items of one turn are worked together, those that come meanwhile next, and each gets its own result', async () => {
+test('processes items of one turn together, later ones in the next batch, and returns each its own result', async () => {
   const { batches, store, open } = makeBarrier(1);
   const results = [store(1), store(2)];
   await turn();
@@ -41,7 +41,7 @@ test('items of one turn are worked together, those that come meanwhile next, and
   expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((item) => `stored ${item}`));
 });
 
-test('a second batch starts when as many wait as the first has, and a third never does', async () => {
+test('starts a second batch when as many items wait as the first has, and never a third', async () => {
   const { batches, store, open } = makeBarrier(2);
   const results = [store(1), store(2)];
   await turn();
@@ -63,7 +63,7 @@ test('a second batch starts when as many wait as the first has, and a third neve
   expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6, 7].map((item) => `stored ${item}`));
 });
 
-test('soon after a batch a few items wait for others, as long as the pause is, and enough of them do not', async () => {
+test('makes a few items wait for others soon after a batch, up to the pause, but not if there are enough', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   try {
     const { batches, store, open } = makeBarrier(1, { milliseconds: 8, items: 3 });
@@ -87,7 +87,7 @@ test('soon after a batch a few items wait for others, as long as the pause is, a
   }
 });
 
-test('only the item that cannot be stored fails', async () => {
+test('fails only the item that cannot be stored', async () => {
   const { store, open } = makeBarrier(1);
   const first = store(1);
   await turn();
@@ -97,7 +97,7 @@ test('only the item that cannot be stored fails', async () => {
   expect((await rest).map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('beyond the maximum number waiting, an item is refused immediately, with the time to retry', async () => {
+test('rejects an item beyond the maximum number waiting immediately, with the time to retry', async () => {
   const { store, open } = makeBarrier(1);
   const kept = [store(1)];
   await turn();
@@ -107,7 +107,7 @@ test('beyond the maximum number waiting, an item is refused immediately, with th
   expect(await Promise.all(kept)).toHaveLength(5);
 });
 
-describe('a batch whose connection is lost, or that a circle of locks has ended', () => {
+describe('a batch that lost its connection or was the victim of a deadlock', () => {
   /** Fails as told, try by try, and then stores. */
   function makeLossy(codes: string[]) {
     const tries: number[][] = [];
@@ -124,7 +124,7 @@ describe('a batch whose connection is lost, or that a circle of locks has ended'
     return { tries, store };
   }
 
-  test('is tried again as a whole when it is not stored, a few times', async () => {
+  test('is retried as a whole a few times if it was not stored', async () => {
     const { tries, store } = makeLossy(['CONNECTION_CLOSED', '40P01', '57P01']);
     expect(await Promise.all([store(1), store(2), store(3)])).toEqual(['stored 1', 'stored 2', 'stored 3']);
     expect(tries).toEqual(Array.from({ length: 4 }, () => [1, 2, 3]));
@@ -134,7 +134,7 @@ describe('a batch whose connection is lost, or that a circle of locks has ended'
     expect(away.tries).toHaveLength(5);
   });
 
-  test('is never tried again when it may be stored', async () => {
+  test('is never retried if it may be stored', async () => {
     const { tries, store } = makeLossy(['COMMIT_OUTCOME_UNKNOWN']);
     const all = await Promise.allSettled([store(1), store(2), store(3)]);
     expect(all).toEqual(
