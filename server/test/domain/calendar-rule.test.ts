@@ -57,7 +57,7 @@ function wantedDays(rule: CalendarRule, first: string, until: string): string[] 
 }
 
 describe('days that repeat by the calendar', () => {
-  test('are those that are meant, in order, each once, from any first day', () => {
+  test('are the intended days, in order, each once, from any first day', () => {
     fc.assert(
       fc.property(rules, fc.integer({ min: 0, max: 400 }), (rule, shift) => {
         const first = addDays(firstDate, shift);
@@ -69,7 +69,7 @@ describe('days that repeat by the calendar', () => {
     );
   });
 
-  test('asked from later on, are the rest of the same series', () => {
+  test('are the rest of the same series from a later day on', () => {
     fc.assert(
       fc.property(rules, fc.integer({ min: -10, max: 900 }), (rule, shift) => {
         const until = addDays(firstDate, 900);
@@ -102,14 +102,14 @@ describe('days that repeat by the calendar', () => {
       { every: 'week', step: 2, weekdays: [1, 4] },
       ['2026-01-01', '2026-01-12', '2026-01-15', '2026-01-26', '2026-01-29'],
     ],
-  ])('%s', (_name, rule, days) => {
+  ])('are %s', (_name, rule, days) => {
     const until = rule.every === 'week' ? '2026-02-01' : '2026-05-31';
     expect([...calendarDates(rule, { firstDate, from: firstDate, until })]).toEqual(days);
   });
 });
 
 describe('sends by the calendar', () => {
-  test('strictly increase in every zone, on the days meant but where a clock change moves one (decision D36)', () => {
+  test('strictly increase in every zone, on the intended days unless a clock change moves one (decision D36)', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -139,7 +139,7 @@ describe('sends by the calendar', () => {
     );
   });
 
-  test('02:30 in New York happens once on the Sunday that skips it, and once on the one that has it twice', () => {
+  test('happen once at 02:30 in New York on the Sunday that skips it, and once on the one that repeats it', () => {
     const rule: CalendarRule = { every: 'week', step: 1, weekdays: [7] };
     const timing: Timing = {
       kind: 'calendar',

@@ -12,13 +12,13 @@ function wordsOf(pattern: RegExp): string[] {
 }
 
 describe('campaign states (decision D46)', () => {
-  test('are the words of the table', () => {
+  test('are those of the table', () => {
     expect(wordsOf(/constraint campaigns_status_check CHECK \(\(status = ANY \((.*)\)\)\)/)).toEqual([
       ...campaignStatuses,
     ]);
   });
 
-  test('every transition stays within what the table allows its kind', () => {
+  test('have only transitions that the table allows for the kind of campaign', () => {
     const oneTimeOnly = wordsOf(/\(delivery_type = 'ONE_TIME'::text\) OR \(status <> ALL \((.*)\)\)/);
     const recurringOnly = wordsOf(/\(delivery_type <> 'ONE_TIME'::text\) OR \(status <> ALL \((.*)\)\)/);
     expect([oneTimeOnly.length, recurringOnly.length]).toEqual([3, 2]);
@@ -29,7 +29,7 @@ describe('campaign states (decision D46)', () => {
     }
   });
 
-  test('a user action reaches every open state and no final one', () => {
+  test('can all be left by a user action if open, and none if final', () => {
     const state = { kind: 'one-time', hasOccurrence: true } as const;
     expect(statusAfter('resume', { ...state, status: 'PAUSED' })).toBe('SCHEDULED');
     expect(statusAfter('resume', { ...state, status: 'PAUSED', hasOccurrence: false })).toBe('SENDING');

@@ -20,7 +20,7 @@ const ask = (timing: Timing, after: string) =>
   ]);
 
 describe('the next occurrences', () => {
-  test('are those at which it is fired, with their local time and distance from UTC', () => {
+  test('are those at which it is sent, with their local time and offset from UTC', () => {
     const timing = daily({});
     const after = new Date('2026-06-01T00:00:00Z');
     expect(describeOccurrences(timing, { after, count: 3 }).map(({ at }) => at)).toEqual(
@@ -34,7 +34,7 @@ describe('the next occurrences', () => {
     ]);
   });
 
-  test('say where the clock has moved, once', () => {
+  test('report a clock change, once', () => {
     // New York goes to summer time on 8 March 2026, and back on 1 November.
     expect(ask(daily({}), '2026-03-07T00:00:00Z').map((row) => [row[0], row[3]])).toEqual([
       ['2026-03-07T15:00:00.000Z', undefined],
@@ -43,7 +43,7 @@ describe('the next occurrences', () => {
     ]);
   });
 
-  test('say that a local time does not exist, or comes twice', () => {
+  test('report that a local time does not exist, or occurs twice', () => {
     expect(ask(daily({ time: '02:30' }), '2026-03-08T00:00:00Z')[0]).toEqual([
       '2026-03-08T07:30:00.000Z',
       '2026-03-08 03:30',
@@ -58,7 +58,7 @@ describe('the next occurrences', () => {
     ]);
   });
 
-  test('of a campaign in the zone of each user are those of the first zone, and no clock speaks for all', () => {
+  test('are those of the first zone for a campaign in each user’s zone, without a clock note', () => {
     expect(ask(daily({ time: '02:30', inUserZone: 'SKIP' }), '2026-03-07T13:00:00Z')[0]).toEqual([
       '2026-03-08T12:30:00.000Z',
       '2026-03-08 08:30',

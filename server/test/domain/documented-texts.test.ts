@@ -13,12 +13,12 @@ function rowsOf(page: string, section: string): string[][] {
   return rows.slice(2).map((line) => line.slice(2, -2).replaceAll('&lt;', '<').split(' | '));
 }
 
-test('docs/errors.md has every error of the registry with its public text', () => {
+test('lists every error of the registry with its public text in docs/errors.md', () => {
   const rows = rowsOf('errors.md', 'errors').map(([name, , text]) => [name!.replaceAll('`', ''), text]);
   expect(rows).toEqual(Object.entries(errorRegistry).map(([name, { text }]) => [name, text]));
 });
 
-test('for every error there is a sentence that says what a caller can do, and it repeats no public text', () => {
+test('has an advice for every error, and none repeats a public text', () => {
   const texts = Object.values(errorRegistry).map(({ text }) => text);
   for (const [name, { advice }] of Object.entries(errorRegistry)) {
     expect(advice, name).toMatch(/^[A-Z0-9].{10,}\.$/);
@@ -26,13 +26,13 @@ test('for every error there is a sentence that says what a caller can do, and it
   }
 });
 
-test('docs/backup.md has every table that a backup leaves out, with the reason', () => {
+test('lists every table that a backup leaves out in docs/backup.md, with the reason', () => {
   expect(rowsOf('backup.md', 'left-out-tables')).toEqual(
     Object.entries(leftOutTables).map(([name, why]) => [`\`${name}\``, why]),
   );
 });
 
-test('docs/switch.md has every declared difference with its operations and the test that shows it', () => {
+test('lists every declared difference in docs/switch.md, with its operations and the test that shows it', () => {
   expect(rowsOf('switch.md', 'switch-differences')).toEqual(
     declaredDifferences.map(({ what, here, operationIds, test: shown }) => [
       ...[what, here, operationIds.map((id) => `\`${id}\``).join(', ')],

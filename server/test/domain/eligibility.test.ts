@@ -68,8 +68,8 @@ function admit(given: Case) {
     : eligibility.code;
 }
 
-describe('a gate', () => {
-  test('is there only for a run that something is asked of; a test of a campaign passes always', () => {
+describe('the eligibility check', () => {
+  test('exists only for a run with conditions, and always passes a test send', () => {
     expect(admit({})).toBe('no gate');
     const controls = { caps: [{ messages: 1, hours: 24 }], minimumDelayMinutes: 60 };
     expect(admit({ controls, settings: { ignoresCap: true, countsForCap: false } })).toBe('no gate');
@@ -117,7 +117,7 @@ describe('a gate', () => {
       { controls: capped, settings: { ignoresCap: true }, user: { messages: [sent(2), sent(1)] } },
       'send',
     ],
-  ])('%s', (_name, given, expected) => {
+  ])('decides: %s', (_name, given, expected) => {
     expect(admit(given)).toBe(expected);
   });
 
@@ -146,7 +146,7 @@ describe('a gate', () => {
       'MINIMUM_DELAY',
     ],
     ['and about nothing else', { settings: { ownDelayHours: 2 }, user: { messages: [sent(1)] } }, 'send'],
-  ])('a minimum delay: %s', (_name, given, expected) => {
+  ])('applies a minimum delay: %s', (_name, given, expected) => {
     expect(admit(given)).toBe(expected);
   });
 
@@ -171,7 +171,7 @@ describe('a gate', () => {
       },
       'CAMPAIGN_SEND_LIMIT',
     ],
-  ])('a limit of the campaign’s own: %s', (_name, given, expected) => {
+  ])('applies the campaign’s own limit: %s', (_name, given, expected) => {
     expect(admit(given)).toBe(expected);
   });
 
@@ -236,7 +236,7 @@ describe('a gate', () => {
       { controls: night, user: { timeZone: 'America/Los_Angeles' }, run: queued(2) },
       'QUIET_HOURS',
     ],
-  ])('a queue: %s', (_name, given, expected) => {
+  ])('applies a queue: %s', (_name, given, expected) => {
     expect(admit(given)).toBe(expected);
   });
 
@@ -296,7 +296,7 @@ describe('a gate', () => {
       },
       'QUIET_HOURS until 2026-03-10T19:00:00.000Z',
     ],
-  ])('quiet hours: %s', (_name, given, expected) => {
+  ])('applies quiet hours: %s', (_name, given, expected) => {
     expect(admit(given)).toBe(expected);
   });
 
@@ -340,7 +340,7 @@ describe('a gate', () => {
       { controls: quiet, localSend: localSend('22:00'), user: { timeZone: 'Asia/Vladivostok' } },
       'QUIET_HOURS until 2026-03-10T22:00:00.000Z',
     ],
-  ])('a local time: %s', (_name, given, expected) => {
+  ])('applies a local time: %s', (_name, given, expected) => {
     expect(admit(given)).toBe(expected);
   });
 });
@@ -365,11 +365,11 @@ describe('a best time', () => {
     ['at the start', [{ 12: 5 }, { ifOutside: 'SEND_AT_START' }], 0],
     ['or never', [{ 6: 5 }, { ifOutside: 'DO_NOT_SEND' }], undefined],
     ['in the last of the hours is within', [{ 5: 5 }, { ifOutside: 'DO_NOT_SEND' }], 5],
-  ])('%s', (_name, given, expected) => {
+  ])('is known: %s', (_name, given, expected) => {
     expect(hourOf(given)).toBe(expected);
   });
 
-  test('comes before quiet hours, and is asked again when it has come', () => {
+  test('is checked before quiet hours, and again when it has come', () => {
     const quietHours = { from: '11:00', to: '20:00', mode: 'DROP' } as const;
     const user = { opens: opens({ 3: 5 }) };
     expect(admit({ bestTime: policy, controls: { quietHours }, user })).toBe(
@@ -382,22 +382,22 @@ describe('a best time', () => {
   });
 });
 
-describe('quiet hours over a clock change', () => {
+describe('quiet hours during a clock change', () => {
   const hours = { from: '22:00', to: '02:30', mode: 'HOLD' } as const;
   const inNewYork = (at: string): string | undefined =>
     quietUntil(hours, { at: new Date(at), timeZone: 'America/New_York' })?.toISOString();
 
-  test('an end that is skipped comes when the clock has moved', () => {
+  test('end after the clock change if the end is skipped', () => {
     expect(inNewYork('2026-03-08T06:30:00Z')).toBe('2026-03-08T07:30:00.000Z');
   });
-  test('an end that comes twice never lies behind', () => {
+  test('never end in the past if the end occurs twice', () => {
     const late = quietUntil(
       { ...hours, to: '01:30' },
       { at: new Date('2026-11-01T06:10:00Z'), timeZone: 'America/New_York' },
     );
     expect(late?.toISOString()).toBe('2026-11-01T06:30:00.000Z');
   });
-  test('the first minute is quiet, the last is not', () => {
+  test('include the first minute, not the last', () => {
     const inUtc = (time: string) => quietUntil(hours, { at: new Date(`2026-05-01T${time}Z`), timeZone: 'UTC' });
     expect(inUtc('21:59:59')).toBeUndefined();
     expect(inUtc('22:00:00')?.toISOString()).toBe('2026-05-02T02:30:00.000Z');
@@ -406,7 +406,7 @@ describe('quiet hours over a clock change', () => {
   });
 });
 
-describe('what is typed', () => {
+describe('the parser of typed controls', () => {
   test.each([
     [
       '2/1d,5/7d',
@@ -417,7 +417,7 @@ describe('what is typed', () => {
     ],
     ['1/6h', [{ messages: 1, hours: 6 }]],
     ['100/30d', [{ messages: 100, hours: 720 }]],
-  ])('%s is a list of caps, and is shown as it was typed', (text, caps) => {
+  ])('parses the list of caps %s, and formats it the same', (text, caps) => {
     expect(parseFrequencyCaps(text)).toEqual(caps);
     expect(parseFrequencyCaps(text)!.map(presentFrequencyCap).join(',')).toBe(text);
   });
@@ -432,16 +432,16 @@ describe('what is typed', () => {
     '1/1d,2/24h',
     '1/1d,1/2d,1/3d,1/4d,1/5d,1/6d',
     '1-1d',
-  ])('%j is no list of caps', (text) => {
+  ])('rejects %j as a list of caps', (text) => {
     expect(parseFrequencyCaps(text)).toBeUndefined();
   });
   test.each(['22:00', '22:00-22:00', '24:00-08:00', '22:60-08:00', '10pm-8am', '9:00-17:00'])(
-    '%j is no span of quiet hours',
+    'rejects %j as quiet hours',
     (text) => {
       expect(parseQuietSpan(text)).toBeUndefined();
     },
   );
-  test('22:00-08:00 is one', () => {
+  test('parses 22:00-08:00 as quiet hours', () => {
     expect(parseQuietSpan('22:00-08:00')).toEqual({ from: '22:00', to: '08:00' });
   });
 });

@@ -7,7 +7,7 @@ import {
 } from '../../src/domain/crypto/encryption.ts';
 
 // What is stored is bound to these words: another word, and it cannot be decrypted any more.
-test('each encrypted value is bound to its row', () => {
+test('binds each encrypted value to its row', () => {
   const workspaceId = 'SHOP';
   const keyHash = Uint8Array.of(1, 255);
   expect([
@@ -30,13 +30,13 @@ test('each encrypted value is bound to its row', () => {
 const [oldKey, newKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const [oldId, newId] = [masterKeyIdOf(oldKey), masterKeyIdOf(newKey)];
 
-test('a master key is named by eight characters and has 32 bytes', () => {
+test('names a master key by eight characters, and requires 32 bytes', () => {
   // printf '\x01%.0s' $(seq 32) | sha256sum
   expect(oldId).toBe('72cd6e84');
   expect(() => masterKeyIdOf(Buffer.alloc(31))).toThrow(new RangeError('The master key must have 32 bytes.'));
 });
 
-test('of two master keys both decrypt, and the one that was chosen encrypts', () => {
+test('decrypts with both master keys, and encrypts with the chosen one', () => {
   const keyring = makeEncryption(oldKey, newKey);
   const before = keyring.encrypt('secret', 'a');
   expect(keyring.masterKeyIds()).toEqual([oldId, newId]);
@@ -51,7 +51,7 @@ test('of two master keys both decrypt, and the one that was chosen encrypts', ()
   expect(makeEncryption(oldKey).masterKeyIds()).toEqual([oldId]);
 });
 
-test('why a value cannot be decrypted is told apart, and its first byte is the version of the format', () => {
+test('reports why a value cannot be decrypted; its first byte is the version of the format', () => {
   const value = makeEncryption(oldKey).encrypt('', 'a');
   expect([value[0], value.length]).toEqual([1, 33]);
   expect(makeEncryption(oldKey).decrypt(value, 'a')).toHaveLength(0);

@@ -3,20 +3,20 @@ import { DecryptionError, makeEncryption } from '../../src/domain/crypto/encrypt
 
 const encryption = makeEncryption(Buffer.alloc(32, 1));
 
-test('a ciphertext can be decrypted only with the same key and context', () => {
+test('decrypts a ciphertext only with the same key and context', () => {
   const encrypted = encryption.encrypt('secret', 'workspace:a');
   expect(encryption.decrypt(encrypted, 'workspace:a').toString()).toBe('secret');
   expect(() => encryption.decrypt(encrypted, 'workspace:b')).toThrow(DecryptionError);
   expect(() => makeEncryption(Buffer.alloc(32, 2)).decrypt(encrypted, 'workspace:a')).toThrow(DecryptionError);
 });
 
-test('equal secrets encrypt differently, and reveal nothing', () => {
+test('encrypts equal secrets differently, and reveals nothing', () => {
   const [one, two] = [encryption.encrypt('secret', 'a'), encryption.encrypt('secret', 'a')];
   expect(one.equals(two)).toBe(false);
   expect(one.includes('secret')).toBe(false);
 });
 
-test('a changed, cut or empty box is noticed, whichever byte it is', () => {
+test('detects a changed, cut or empty ciphertext, whichever byte differs', () => {
   const encrypted = encryption.encrypt('secret', 'a');
   for (let index = 0; index < encrypted.length; index += 1) {
     const changed = Buffer.from(encrypted);

@@ -9,7 +9,7 @@ function strikesOf(fault: Fault): number[] {
   return Array.from({ length: 10 }, (_, index) => (strike({}) ? [index + 1] : [])).flat();
 }
 
-describe('which requests a fault strikes', () => {
+describe('a fault', () => {
   test.each<[Fault, number[]]>([
     [{ nth: 3 }, [3]],
     [{ every: 4 }, [4, 8]],
@@ -17,17 +17,17 @@ describe('which requests a fault strikes', () => {
     [{ every: 3, count: 2 }, [3, 6]],
     [{ probability: 0 }, []],
     [{ probability: 1, count: 3 }, [1, 2, 3]],
-  ])('%j', (fault, expected) => {
+  ])('strikes requests with %j', (fault, expected) => {
     expect(strikesOf({ status: 503, ...fault })).toEqual(expected);
   });
 
-  test('a share of them is the same each time, and another with another seed', () => {
+  test('strikes the same share with the same seed, and another with another seed', () => {
     const shares = [undefined, 1, 2].map((seed) => strikesOf({ probability: 0.5, ...(seed && { seed }) }));
     expect(strikesOf({ probability: 0.5, seed: 1 })).toEqual(shares[1]);
     expect(new Set(shares.map((share) => share.join())).size).toBe(3);
   });
 
-  test('of a device those whose address begins so, and only they are counted', () => {
+  test('strikes and counts only devices whose address starts with its prefix', () => {
     const strike = makeFaultSwitch([{ device: 'tab', nth: 2, status: 503 }]);
     const struck = ['tablet', 'phone', undefined, 'tab', 'tab'].map((device) => strike({ device }) !== undefined);
     expect(struck).toEqual([false, false, false, true, false]);
@@ -40,19 +40,19 @@ describe('which requests a fault strikes', () => {
     ['/v1/oauth/token', 'GET /v1/oauth/tokens', false],
     ['/v5/campaigns/*', 'POST /v5/campaigns/search', true],
     ['GET /v5/campaigns/*', 'POST /v5/campaigns/search', false],
-  ])('of the route %s it strikes %s: %s', (route, request, isStruck) => {
+  ])('strikes on the route %s the call %s: %s', (route, request, isStruck) => {
     const [method, path] = request.split(' ') as [string, string];
     expect(makeFaultSwitch([{ route, status: 500 }])({ method, path }) !== undefined).toBe(isStruck);
   });
 
-  test('of several the first that strikes decides', () => {
+  test('is the first that strikes if there are several', () => {
     const strike = makeFaultSwitch([{ nth: 2, status: 429 }, { status: 503 }]);
     expect([1, 2, 3].map(() => strike({})?.status)).toEqual([503, 429, 503]);
   });
 });
 
-describe('reading faults', () => {
-  test('one or a list of each kind', () => {
+describe('the parser of faults', () => {
+  test('accepts one or a list of each kind', () => {
     const api = [{ route: '/v1/*', status: 500 }, { delayMilliseconds: 5 }];
     expect(parseFaults({ fcm: { status: 503 }, api })).toEqual({
       fcm: [{ status: 503 }],
@@ -79,7 +79,7 @@ describe('reading faults', () => {
     [{ api: { headers: { 'retry after': '5' } } }, 'api.headers'],
     [{ api: { headers: { 'retry-after': '5\n' } } }, 'api.headers'],
     [{ api: Array.from({ length: 21 }, () => ({})) }, 'api'],
-  ])('%j is refused, and the field named', (input, field) => {
+  ])('rejects %j, and names the field', (input, field) => {
     let refusal: unknown;
     try {
       parseFaults(input);

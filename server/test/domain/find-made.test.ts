@@ -46,6 +46,6 @@ test.each([
   [{ route: '/v5/campaigns', responseBody: '{"data":{"id":"short"}}' }, []],
   // The beginning of a body.
   [{ route: '/v1/customer/:id', requestBody: '{"customer_id":"ada","attributes":{"a' }, []],
-])('%j leads to %j', (more, made) => {
+])('finds for %j: %j', (more, made) => {
   expect(findMade({ ...call, ...more }).map(({ kind, id }) => [kind, id])).toEqual(made);
 });

@@ -18,11 +18,11 @@ test.each([
     Buffer.from('Test Using Larger Than Block-Size Key - Hash Key First').toString('hex'),
     '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
   ],
-])('RFC 4231: key %s', (key, data, expected) =>
+])('matches RFC 4231: key %s', (key, data, expected) =>
   expect(hmacSha256(Buffer.from(key, 'hex'), Buffer.from(data, 'hex')).toString('hex')).toBe(expected),
 );
 
-test('equals the platform for any key and any parts (property)', () => {
+test('equals the platform’s result for any key and parts (property)', () => {
   const bytes = fc.uint8Array({ maxLength: 200 });
   fc.assert(
     fc.property(bytes, fc.array(bytes, { maxLength: 4 }), (key, parts) => {
@@ -33,7 +33,7 @@ test('equals the platform for any key and any parts (property)', () => {
   );
 });
 
-test('under one key a message that is longer than those before it is taken whole, and a short one after it', () => {
+test('hashes a longer message completely under one key, and a short one after it', () => {
   const key = Buffer.alloc(64, 0xaa);
   const keyed = new KeyedHmacSha256(key);
   for (const length of [0, 256, 257, 100, 3_000, 3_000, 1]) {
@@ -47,7 +47,7 @@ test('under one key a message that is longer than those before it is taken whole
   }
 });
 
-test('under one key a place that was asked for and not used changes no later message', () => {
+test('ignores a reserved but unused place for later messages under one key', () => {
   const keyed = new KeyedHmacSha256(Buffer.of(1));
   const digestOf = (text: string) => {
     keyed.reserve(text.length).write(text, messageStart);
@@ -59,7 +59,7 @@ test('under one key a place that was asked for and not used changes no later mes
   expect(digestOf('other')).toBe(expected('other'));
 });
 
-test('under one key it is the same, for messages of any length one after another (property)', () => {
+test('is the same under one key for messages of any length, one after another (property)', () => {
   const bytes = fc.uint8Array({ maxLength: 400 });
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.array(bytes, { maxLength: 6 }), (key, messages) => {

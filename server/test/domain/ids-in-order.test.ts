@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isId, makeId, makeIdsInOrder } from '../../src/domain/ids.ts';
 
-test('ids in order increase within a millisecond, over thousands, and when the clock goes back', () => {
+test('increases ids within a millisecond, over thousands, and when the clock goes back', () => {
   let milliseconds = Date.UTC(2026, 10, 23);
   const next = makeIdsInOrder(() => new Date(milliseconds));
   const ids: string[] = [];
@@ -13,7 +13,7 @@ test('ids in order increase within a millisecond, over thousands, and when the c
   expect(ids.every((id, index) => index === 0 || id > ids[index - 1]!)).toBe(true);
 });
 
-test('ids in order go on after one of a clock that was ahead', () => {
+test('continues after an id of a clock that was ahead', () => {
   const now = new Date(Date.UTC(2026, 10, 23));
   const ahead = `${makeId(new Date(now.getTime() + 86_400_000)).slice(0, 12)}7fffffffffff`;
   const next = makeIdsInOrder(() => now, ahead);

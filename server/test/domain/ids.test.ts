@@ -3,20 +3,20 @@ import { isId, lastIdAt, makeId, makeIdsInOrder } from '../../src/domain/ids.ts'
 
 const at = new Date(0x18_7a_b3_c4_d5_e6);
 
-test('an id is the time in milliseconds and six random bytes, in hexadecimal (decision D40)', () => {
+test('makes an id of the time in milliseconds and six random bytes, in hexadecimal (decision D40)', () => {
   expect(makeId(at, Uint8Array.of(0, 1, 2, 254, 255, 16, 99))).toBe('187ab3c4d5e6000102feff10');
   expect(makeId(new Date(1), Buffer.alloc(6))).toBe(`${'1'.padStart(12, '0')}${'0'.repeat(12)}`);
   const [one, two] = [makeId(at), makeId(at)];
   expect([isId(one), one.slice(0, 12), one === two]).toEqual([true, '187ab3c4d5e6', false]);
 });
 
-test('the last id of an instant is after all of it, and before those of the next', () => {
+test('orders the last id of an instant after all its ids, and before those of the next', () => {
   expect(lastIdAt(at)).toBe('187ab3c4d5e6ffffffffffff');
   expect(lastIdAt(new Date(1))).toBe('000000000001ffffffffffff');
   expect(makeId(new Date(at.getTime() + 1), Buffer.alloc(6)) > lastIdAt(at)).toBe(true);
 });
 
-test('24 lower-case hexadecimal characters are an id', () => {
+test('accepts 24 lower-case hexadecimal characters as an id', () => {
   for (const id of ['0'.repeat(24), 'abcdef0123456789abcdef01']) expect(isId(id)).toBe(true);
   for (const id of [
     '0'.repeat(23),
@@ -29,7 +29,7 @@ test('24 lower-case hexadecimal characters are an id', () => {
     expect(isId(id)).toBe(false);
 });
 
-test('ids in order count up within a millisecond, and draw anew in the next, below the half that stays free', () => {
+test('counts up within a millisecond, and draws again in the next, below the reserved half', () => {
   let now = at;
   const next = makeIdsInOrder(() => now);
   const [first, second] = [next(), next()];
@@ -45,7 +45,7 @@ test('ids in order count up within a millisecond, and draw anew in the next, bel
   expect(steps).not.toContain(1);
 });
 
-test('ids in order go on after the last one, whenever that was made', () => {
+test('continues after the last id, whenever that was made', () => {
   const last = '187ab3c4d5e700000000000f';
   expect(makeIdsInOrder(() => at, last)()).toBe('187ab3c4d5e7000000000010');
   expect(makeIdsInOrder(() => new Date(at.getTime() + 2), last)().slice(0, 12)).toBe('187ab3c4d5e8');

@@ -38,7 +38,7 @@ test.each<[string, Partial<ProviderAnswers>, string[]]>([
   ['two refusals', { failures: [rejected(2)] }, []],
   ['refusals beside accepted messages', { accepted: 1, failures: [rejected(19)] }, []],
   ['devices that are gone', { failures: [rejected(500, 'GONE')] }, []],
-])('%s', (_name, answers, expected) => {
+])('judges %s', (_name, answers, expected) => {
   const findings = judgeAnswers({ ...none, ...answers });
   expect(findings.map(({ level, what }) => `${level}: ${what}`)).toEqual(expected);
 });

@@ -4,7 +4,7 @@ import { judgeConnectionBudget } from '../../src/domain/operations/connection-bu
 const limit = { maxConnections: 100, reserved: 3, ofRole: null, ofDatabase: null };
 const nodes = (count: number) => Array.from({ length: count }, () => ({ connections: 24 }));
 
-test('as many nodes as the database has connections for are no finding, one more is', () => {
+test('reports a finding for one node more than the database has connections for', () => {
   expect(judgeConnectionBudget({ nodes: nodes(4), limit })).toEqual({ nodes: 4, mayOpen: 96, available: 97 });
   expect(judgeConnectionBudget({ nodes: nodes(5), limit }).finding).toEqual({
     level: 'attention',
@@ -17,7 +17,7 @@ test('as many nodes as the database has connections for are no finding, one more
 test.each([
   ['role', { ofRole: 40, ofDatabase: 50 }, 40],
   ['database', { ofRole: 40, ofDatabase: 30 }, 30],
-])('the limit of the %s counts when it is the smallest, and is what is to be raised', (what, given, available) => {
+])('applies the smallest limit, that of the %s, and names it as the one to raise', (what, given, available) => {
   const budget = judgeConnectionBudget({ nodes: nodes(2), limit: { ...limit, ...given } });
   expect(budget.available).toBe(available);
   expect(budget.finding?.what).toContain(`which has ${available} for them (the connection limit of the ${what})`);

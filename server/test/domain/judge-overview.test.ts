@@ -34,7 +34,7 @@ function verdict(changed: Partial<Facts>) {
   return verdictOf(findIssues({ at, installation: facts, workspace: facts, overview: facts }));
 }
 
-test('nothing wrong is said in three words', () => {
+test('summarizes a good state in three words', () => {
   expect(verdict({})).toEqual({ level: 'well', headline: 'All is well', findings: [] });
 });
 
@@ -103,7 +103,7 @@ test.each<[string, Partial<Facts>, ['trouble' | 'attention', string]]>([
     ['attention', 'The API key Nightly is still used and ends on 2026-03-02.'],
   ],
   ['more than 5 % failing', { failures: [{ ...failure, devices: 60 }] }, ['attention', '6 % of the messages']],
-])('%s is found, with what to do', (_name, facts, [level, words]) => {
+])('reports %s, with the remedy', (_name, facts, [level, words]) => {
   const { level: found, findings } = verdict(facts);
   expect(found).toBe(level);
   expect(findings).toHaveLength(1);
@@ -116,11 +116,11 @@ test.each<[string, Partial<Facts>]>([
   ['devices that are gone', { failures: [{ ...failure, outcome: 'GONE', devices: 900 }] }],
   ['a few failures', { accepted: 10, failures: [{ ...failure, devices: 19 }] }],
   ['less than 5 % failing', { failures: [{ ...failure, devices: 50 }] }],
-])('%s is nothing to worry about', (_name, facts) => {
+])('does not report %s', (_name, facts) => {
   expect(verdict(facts).level).toBe('well');
 });
 
-test('what keeps messages from users comes first, and the headline counts it', () => {
+test('lists what blocks delivery first, and counts it in the headline', () => {
   const { headline, findings } = verdict({
     limits: [{ name: 'Active segments', used: 1000, most: 1000 }],
     sendingNodes: 0,

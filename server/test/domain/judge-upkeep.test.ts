@@ -24,7 +24,7 @@ test.each<[string, Partial<UpkeepFacts['backup']>]>([
     { madeAt: ago(90 * day), schedule: { everyHours: 24, lookedAt: ago(7 * day + 1) } },
   ],
   ['a database that was never started', { madeAt: null, installedAt: null }],
-])('of backups, %s is nothing to worry about', (_name, backup) => {
+])('does not report backups: %s', (_name, backup) => {
   expect(judgeBackup({ ...well, backup: { ...well.backup, ...backup } })).toEqual([]);
 });
 
@@ -49,7 +49,7 @@ test.each<[string, Partial<UpkeepFacts['backup']>, string]>([
     { madeAt: ago(6 * day), schedule: { ...schedule, lookedAt: ago(6 * day) } },
     'The newest backup is 144 hours old; one is due every 24 hours.',
   ],
-])('of backups, %s is late', (_name, backup, what) => {
+])('reports a late backup: %s', (_name, backup, what) => {
   expect(judgeBackup({ ...well, backup: { ...well.backup, ...backup } })).toEqual([
     {
       level: 'attention',
@@ -61,7 +61,7 @@ test.each<[string, Partial<UpkeepFacts['backup']>, string]>([
   ]);
 });
 
-test('certificates that end within two weeks are told once for each end, the next first, with all hosts that serve it', () => {
+test('reports certificates that expire within two weeks once per expiry, the next first, with all their hosts', () => {
   const soon = ago(-14 * day + 1);
   const certificates = [
     { host: 'b', endsAt: soon },
@@ -99,7 +99,7 @@ test.each([
   ['ends later', { endsAt: ago(-7 * day - 1), lastUsedAt: ago(0) }, 0],
   ['used before yesterday', { endsAt: ago(-day), lastUsedAt: ago(day + 1) }, 0],
   ['never used', { endsAt: ago(-day), lastUsedAt: null }, 0],
-])('a key that is %s: %s', (_name, key, found) => {
+])('reports a key that is %s: %s', (_name, key, found) => {
   const workspace = { providers: [], paused: [], answers: [], endingKeys: [{ name: 'Nightly', ...key }] };
   const issues = findIssues({ at: realAt, workspace });
   expect(issues.filter(({ kind }) => kind === 'credential')).toHaveLength(found);

@@ -27,13 +27,13 @@ const ids: [what: string, id: string, shown: string, bytes: number][] = [
   ['an odd count of digits', '0:1%abc', '0:1%abc', 8],
 ];
 
-test.each(ids)('%s is packed, and comes back as it is shown', (_what, ...[id, shown, bytes]) => {
+test.each(ids)('packs %s, and unpacks it as shown', (_what, ...[id, shown, bytes]) => {
   const packed = packMessageId(id);
   expect(unpackMessageId(packed)).toBe(shown);
   expect(packed.length).toBe(bytes);
 });
 
-test('every id comes back as it was, whatever it looks like', () => {
+test('unpacks every id unchanged, whatever its form', () => {
   const parts = ['0:', '1', '00', '%', 'ab', 'AB', '-', '/', 'é', '\n', '18446744073709551616', 'projects'];
   for (const one of parts)
     for (const two of parts)
@@ -49,7 +49,7 @@ test.each([
   ['project/p/messages/0:1%aa', 26],
   ['x/p/messages/0:1%aa', 20],
   ['somebodys/p/messages/0:1%aa', 28],
-])('%s is no name of FCM, and stays as it is', (id, bytes) => {
+])('keeps %s, which is not an FCM name', (id, bytes) => {
   const packed = packMessageId(id);
   expect([unpackMessageId(packed), packed.length]).toEqual([id, bytes]);
 });
@@ -59,11 +59,11 @@ test.each([
   ['0:999999999999999%aa', '0200038d7ea4c67fffaa'],
   ['0:1000000000000000%aa', '0200038d7ea4c68000aa'],
   ['0:0%00', '02000000000000000000'],
-])('%s is packed as %s', (id, hex) => {
+])('packs %s as %s', (id, hex) => {
   expect(packMessageIdAsHex(id)).toBe(hex);
 });
 
-test('bytes that hold no id are refused', () => {
+test('rejects bytes that contain no id', () => {
   expect(() => unpackMessageId(Buffer.of(9, 1))).toThrow(new RangeError('no message id: 0901'));
   expect(() => unpackMessageId(Buffer.alloc(0))).toThrow(RangeError);
 });

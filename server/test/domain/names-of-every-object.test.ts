@@ -6,7 +6,7 @@ import { parseFaults } from '../../src/domain/sandbox/faults.ts';
 // Members that every object of JavaScript has: a table that is looked up by a caller's word has them too.
 const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__defineGetter__'];
 
-test.each(names)('%s is no standard identifier, no platform and no fault of a provider', (name) => {
+test.each(names)('does not treat %s as a standard identifier, a platform or a provider fault', (name) => {
   expect(identifierOf(name, { isCustom: false })).toBeUndefined();
   expect(parseDeviceAttributes({ platform: name, push_id: 'a' }, [])).toMatchObject({
     fault: { attribute: 'platform' },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeFault } from '../../src/domain/segments/file-operations.ts';
 
-test('the callback of a download that trickled says at which rate it was given up', () => {
+test('reports the rate at which a slow download was given up in the callback', () => {
   expect(describeFault({ kind: 'too-slow' }, 'CREATE')).toEqual({
     status: 400,
     errorMessage:

@@ -19,7 +19,7 @@ test.each<[string, unknown, Known]>([
   ['a number', { code: 53_100 }, {}],
   ['an error without a code', new Error('x'), {}],
   ['nothing', undefined, {}],
-])('%s', (_what, error, known) => {
+])('classifies %s', (_what, error, known) => {
   expect({
     ...(isOutage(error) && { isOutage: true }),
     ...(isDatabaseFault(error) && { isDatabaseFault: true }),

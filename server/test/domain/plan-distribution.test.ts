@@ -19,7 +19,7 @@ const spread = (name: string, groupId: number, column = 'bucket'): FoundTable =>
 });
 
 describe('what is left to distribute', () => {
-  test('all tables at first, in order, each with rows freed behind it', () => {
+  test('is all tables at first, in order, each followed by freeing its local rows', () => {
     expect(planDistribution(tables, [local('users', 10), local('devices'), local('push_addresses', 5)])).toEqual({
       steps: [
         { kind: 'distribute', table: users, bytes: 10 },
@@ -31,7 +31,7 @@ describe('what is left to distribute', () => {
     });
   });
 
-  test('after a run that was broken off the rest of it, which begins with what was not freed', () => {
+  test('is the rest after an interrupted run, starting with the rows not yet freed', () => {
     const found = [
       { ...spread('users', 1), localBytes: 10 },
       local('devices'),
@@ -45,7 +45,7 @@ describe('what is left to distribute', () => {
     });
   });
 
-  test('nothing when all is done', () => {
+  test('is nothing when all is done', () => {
     const found = [spread('users', 1), spread('devices', 1), spread('push_addresses', 2, 'address_hash')];
     expect(planDistribution(tables, found)).toEqual({ steps: [] });
   });
@@ -68,17 +68,17 @@ describe('what is left to distribute', () => {
       [local('users'), spread('devices', 2)],
       'otherwise than by bucket beside users',
     ],
-  ])('a table that %s refuses all of it', (_what, found, refusal) => {
+  ])('is rejected completely for a table that %s', (_what, found, refusal) => {
     expect(planDistribution(tables, found)).toEqual({ refusal: expect.stringContaining(refusal) });
   });
 });
 
-describe('the table whose shards are cut', () => {
+describe('the table whose shards are split', () => {
   const first = { name: cutTable, column: 'bucket', besides: cutTable };
   const beside = { ...users, besides: cutTable };
   const uncut = { ...local(cutTable), layout: { column: 'bucket', groupId: 1, shards: 1 } };
 
-  test('is cut before another lies beside it, also by the run after one that was broken off', () => {
+  test('is split before another is colocated, also after an interrupted run', () => {
     const rest = [
       { kind: 'cut', table: first, bytes: 0 },
       { kind: 'distribute', table: beside, bytes: 0 },
@@ -89,13 +89,13 @@ describe('the table whose shards are cut', () => {
     expect(planDistribution([first, beside], [uncut, local('users')])).toEqual({ steps: rest });
   });
 
-  test('is cut whatever other tables lie beside each other', () => {
+  test('is split whatever other tables are colocated', () => {
     const others = [spread('a', 2), spread('b', 2)];
     expect(planDistribution([first], [...others, uncut])).toEqual({ steps: [{ kind: 'cut', table: first, bytes: 0 }] });
     expect(planDistribution([first], [...others, local(cutTable)])).toMatchObject({ steps: { length: 2 } });
   });
 
-  test('is not cut once there is one, of which rows would have to move', () => {
+  test('is not split after rows exist that would have to move', () => {
     expect(planDistribution([first, beside], [uncut, spread('users', 1)])).toEqual({ steps: [] });
     expect(planDistribution([first, beside], [spread(cutTable, 1), local('users')])).toEqual({
       steps: [{ kind: 'distribute', table: beside, bytes: 0 }],
@@ -103,7 +103,7 @@ describe('the table whose shards are cut', () => {
   });
 });
 
-test('each distributed table lies beside one that is distributed no later, by the same column', () => {
+test('colocates each distributed table with an earlier one, by the same column', () => {
   const known = new Map<string, string>();
   for (const { name, column, besides } of distributedTables) {
     expect(known.has(name)).toBe(false);
@@ -118,6 +118,6 @@ test.each([
   [[5, 5, 5], 1],
   [[9, 0, 0], 3],
   [[30, 10, 20], 1.5],
-])('the imbalance of %j is %f', (sizes, imbalance) => {
+])('measures the imbalance of %j as %f', (sizes, imbalance) => {
   expect(measureImbalance(sizes)).toBe(imbalance);
 });

@@ -13,11 +13,11 @@ test.each([
   ['IOS', '80300007', 'apns'],
   ['WEB', 'QUOTA_EXCEEDED', 'fcm'],
   ['WEB', '410', 'webpush'],
-] as const)('on %s the code %s is a word of %s', (platform, code, provider) => {
+] as const)('attributes on %s the code %s to %s', (platform, code, provider) => {
   expect(providerOfCode({ platform, code })).toBe(provider);
 });
 
-test('why a message waits names who answered', () => {
+test('names the provider in the reason why a message waits', () => {
   expect(describeWaitingCause({ platform: 'ANDROID', code: 'HMS_503' }).words).toBe('Huawei Push Kit answered 503');
   expect(describeWaitingCause({ platform: 'IOS', code: 'UNAVAILABLE' }).words).toBe('FCM answered UNAVAILABLE');
 });

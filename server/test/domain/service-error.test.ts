@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../src/domain/errors.ts';
 
-test('the public text of an error names the field and the reason, and nothing private', () => {
+test('names the field and the reason in the public text, and nothing private', () => {
   const error = new ServiceError('PUSH_PARAMETER_INVALID', { field: 'a', reason: 'must be a text', detail: 'secret' });
   expect([error.name, error.code, error.message]).toEqual([
     ...['ServiceError', 'PUSH_PARAMETER_INVALID', 'Error parsing parameters: a: must be a text'],
@@ -14,7 +14,7 @@ test('the public text of an error names the field and the reason, and nothing pr
   );
 });
 
-test('its cause is kept for the log, if there is one', () => {
+test('keeps the cause for the log, if there is one', () => {
   const cause = new Error('x');
   expect(new ServiceError('INTERNAL', { cause }).cause).toBe(cause);
   expect(Object.hasOwn(new ServiceError('INTERNAL', {}), 'cause')).toBe(false);

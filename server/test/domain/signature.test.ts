@@ -12,9 +12,9 @@ test.each([
     { appId: 'WS', campaignName: 'Frühling 🌷', key: 'k' },
     '19865d9f0b63771b647a6a4c3ef82e32d9468976a069c5ce39d7130ebc504fa7',
   ],
-])('%j is signed as documented', (signed, digest) => expect(signPush(signed)).toBe(digest));
+])('signs %j as documented', (signed, digest) => expect(signPush(signed)).toBe(digest));
 
-test('the key that signed is found among several, and no other', () => {
+test('finds the signing key among several, and no other', () => {
   const keys = [{ secret: 'one' }, { secret: 'two' }, { secret: 'three' }];
   const signed = { appId: 'A', campaignName: 'Name one' };
   expect(findSigningKey({ ...signed, signature: signPush({ ...signed, key: 'two' }) }, keys)).toBe(keys[1]);

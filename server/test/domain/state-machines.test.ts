@@ -26,14 +26,14 @@ const statesOf = ({ begins, changes, reserved = [] }: StateMachine): string[] =>
   ...reserved,
 ];
 
-test('every state is a word of its table, and every word of a table is a state', () => {
+test('has every state in its table, and every word of a table as a state', () => {
   const tables = Map.groupBy(stateMachines, ({ table }) => table);
   expect(tables.size).toBe(14);
   for (const [table, machines] of tables)
     expect([...new Set(machines.flatMap(statesOf))].sort(), table).toEqual(wordsOf(machines[0]!).sort());
 });
 
-test('every table whose rows have a state is described', () => {
+test('describes every table whose rows have a state', () => {
   const constrained = [...schema.matchAll(/constraint (\w+)_(?:state|status|outcome)_check CHECK/g)];
   const described = new Set(stateMachines.map(({ table }) => table));
   const others = new Set(constrained.map(([, table]) => table!).filter((table) => !described.has(table)));
@@ -41,7 +41,7 @@ test('every table whose rows have a state is described', () => {
   expect([...others].sort()).toEqual(['devices_blocked', 'run_counts', 'run_failures']);
 });
 
-test('every statement that changes a state is named, and every one that is named changes it', async () => {
+test('names every statement that changes a state, and only those', async () => {
   const written = await listWriters();
   for (const [table, machines] of Map.groupBy(stateMachines, (machine) => machine.table)) {
     const named = machines.flatMap(({ changes }) => changes.map(({ statement }) => statement));
@@ -49,7 +49,7 @@ test('every statement that changes a state is named, and every one that is named
   }
 });
 
-test('every state is reached', () => {
+test('reaches every state', () => {
   for (const machine of stateMachines) {
     const reached = new Set(machine.begins.map(({ state }) => state));
     for (let size = 0; size < reached.size;) {

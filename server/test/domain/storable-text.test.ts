@@ -3,18 +3,18 @@ import { prefixesOf, spellAbbreviation } from '../../src/domain/abbreviation.ts'
 import { findUnstorable, isStorableText, toStorable, toStorableText } from '../../src/domain/storable-text.ts';
 import { sumOf } from '../../src/domain/campaigns/figures.ts';
 
-describe('text that PostgreSQL takes', () => {
+describe('text that PostgreSQL accepts', () => {
   test.each([
     ['plain é 😀', 'plain é 😀', true],
     ['a\0b\0', 'a\ufffdb\ufffd', false],
     ['a\ud800', 'a\ufffd', false],
     ['', '', true],
-  ])('%j is kept as %j', (text, kept, isStorable) => {
+  ])('is stored for %j as %j', (text, kept, isStorable) => {
     expect(toStorableText(text)).toBe(kept);
     expect(isStorableText(text)).toBe(isStorable);
   });
 
-  test('is made at every depth, of names too; what is no plain object stays what it is', () => {
+  test('is made at every depth, including names; anything but a plain object stays unchanged', () => {
     const at = new Date(0);
     expect(toStorable({ 'a\0': ['\0', { b: 'x\ud800' }], n: null, i: 7, at })).toEqual({
       ...{ 'a\ufffd': ['\ufffd', { b: 'x\ufffd' }], n: null, i: 7, at },
@@ -35,12 +35,12 @@ describe('text that PostgreSQL takes', () => {
     [{ a: 1, b: null, c: true, d: { e: 'ok' } }, undefined],
     [null, undefined],
     [7, undefined],
-  ])('in %j the first that cannot be stored is at %j', (value, path) => {
+  ])('reports for %j the first invalid path %j', (value, path) => {
     expect(findUnstorable(value)).toBe(path);
   });
 });
 
-test("our own words carry the installation's abbreviation in names of headers and attributes", () => {
+test('spells names of headers and attributes with the installation’s abbreviation', () => {
   const words =
     'X-SVC-APPKEY, svc_push_opted, NOTIFICATION_CLICKED_SVC, SVC_GAID; SVC alone, svc, mysvc_x, XSVC-Y, x_SVCY';
   expect(spellAbbreviation(words, 'Acme')).toBe(
@@ -50,7 +50,7 @@ test("our own words carry the installation's abbreviation in names of headers an
   expect(prefixesOf('SVC')).toEqual(['svc']);
 });
 
-test('the sum of one number of each row is 0 of none', () => {
+test('returns 0 as the sum of no rows', () => {
   const rows = [1, 2.5].map((a) => ({ a, b: 9 }));
   expect(sumOf(rows, 'a')).toBe(3.5);
   expect(sumOf([], 'a')).toBe(0);

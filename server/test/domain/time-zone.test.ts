@@ -19,7 +19,7 @@ function offsetOfIntl(at: Date, timeZone: string): string {
 }
 
 describe('the name of a time zone', () => {
-  test('is usable if and only if local times can be reckoned with it', () => {
+  test('is valid if and only if local times can be computed with it', () => {
     const legacy = ['EST', 'MST', 'HST', 'EST5EDT', 'Asia/Calcutta', 'asia/calcutta', 'GB', 'ROC', 'Zulu', 'W-SU'];
     const wrong = ['+05:30', 'GMT+5:30', 'Mars/Phobos', 'India', 'XYZ', '', ' ', 'a\0b', 'constructor', 'UTC '];
     for (const name of [...Intl.supportedValuesOf('timeZone'), ...legacy, ...names]) {
@@ -32,7 +32,7 @@ describe('the name of a time zone', () => {
     for (const name of wrong) expect(findTimeZone(name), name).toBeUndefined();
   });
 
-  test.each(names)('%s, which Intl knows and Temporal refuses, is the zone that ICU means by it', (name) => {
+  test.each(names)('maps %s, which Intl knows and Temporal rejects, to the zone that ICU means', (name) => {
     const zone = findTimeZone(name)!;
     expect(findTimeZone(name.toLowerCase())).toBe(zone);
     for (const at of seasons) {
@@ -41,7 +41,7 @@ describe('the name of a time zone', () => {
     }
   });
 
-  test('25 names are aliases, and India is what IST means', () => {
+  test('has 25 aliases, of which IST is India', () => {
     expect(names).toHaveLength(25);
     expect(findTimeZone('IST')).toBe('Asia/Kolkata');
   });

@@ -34,7 +34,9 @@ describe('local times (decision D36)', () => {
       { date: '2026-01-01', time: '00:00', timeZone: 'Pacific/Kiritimati' },
       '2025-12-31T10:00:00Z',
     ],
-  ])('%s', (_what, local, instant) => expect(toInstant(local).toISOString()).toBe(new Date(instant).toISOString()));
+  ])('are: %s', (_what, local, instant) =>
+    expect(toInstant(local).toISOString()).toBe(new Date(instant).toISOString()),
+  );
 
   test.each([
     ['02/28/2026', '2026-02-28'],
@@ -45,7 +47,7 @@ describe('local times (decision D36)', () => {
     ['2026-02-03', undefined],
     ['02/29/2026', undefined],
     ['', undefined],
-  ])('the date %s is %s', (text, date) => expect(parseDate(text)).toBe(date));
+  ])('parse the date %s as %s', (text, date) => expect(parseDate(text)).toBe(date));
 
   test.each([
     ['09:05 AM', '09:05'],
@@ -58,7 +60,7 @@ describe('local times (decision D36)', () => {
     ['09:60 AM', undefined],
     ['09:05', undefined],
     ['21:05', undefined],
-  ])('the time %s is %s', (text, time) => expect(parseTime(text)).toBe(time));
+  ])('parse the time %s as %s', (text, time) => expect(parseTime(text)).toBe(time));
 });
 
 describe('recurring sends', () => {
@@ -71,7 +73,7 @@ describe('recurring sends', () => {
     return timing;
   };
 
-  test('the first is at the next occurrence of the time, the last on or before the end date', () => {
+  test('start at the next occurrence of the time, and end on or before the end date', () => {
     const occurrences = nextOccurrences(periodic({ endDate: '03/06/2026', repeatAfter: '2' }), {
       after: now,
       count: 10,
@@ -99,12 +101,12 @@ describe('recurring sends', () => {
       after: '2026-03-28T12:00:00Z',
       expected: ['2026-03-29T01:00:00.000Z', '2026-03-30T00:00:00.000Z'],
     },
-  ])('$what', ({ given, after, expected }) => {
+  ])('are $what', ({ given, after, expected }) => {
     const occurrences = nextOccurrences(periodic(given), { after: new Date(after), count: 2 });
     expect(occurrences.map((occurrence) => occurrence.toISOString())).toEqual(expected);
   });
 
-  test('in every zone, occurrences strictly increase and fall on the requested days', () => {
+  test('strictly increase in every zone and fall on the requested days', () => {
     const zones = Intl.supportedValuesOf('timeZone');
     fc.assert(
       fc.property(

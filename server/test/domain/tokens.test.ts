@@ -13,7 +13,7 @@ import type { SecretKind } from '../../src/domain/access/keys.ts';
 
 const kinds = Object.keys(secretPrefixes) as SecretKind[];
 
-test('a secret belongs to exactly one kind', () => {
+test('assigns a secret to exactly one kind', () => {
   for (const kind of kinds) {
     const secret = makeSecret(kind);
     expect(secret).toHaveLength(47);
@@ -24,14 +24,14 @@ test('a secret belongs to exactly one kind', () => {
   expect(new Set(Object.values(secretPrefixes)).size).toBe(kinds.length);
 });
 
-test('an absent hash equals nothing, not even the zeros it is compared with', () => {
+test('never matches a missing hash, not even with the zeros it is compared with', () => {
   const hash = hashSecret('x');
   expect(hashesEqual(hash, hashSecret('x'))).toBe(true);
   expect(hashesEqual(hash, hashSecret('y'))).toBe(false);
   expect(hashesEqual(undefined, Buffer.alloc(32))).toBe(false);
 });
 
-test('parts of a limit subject do not run into each other', () => {
+test('separates the parts of a limit subject', () => {
   expect(limitSubject(['a', 'bc'])).not.toEqual(limitSubject(['ab', 'c']));
   expect(limitSubject(['a,b'])).not.toEqual(limitSubject(['a', 'b']));
   expect(limitSubject(['\ud800'])).toHaveLength(32);
@@ -48,7 +48,7 @@ test.each([
   ['oauth2-01.pushxexample', undefined],
   ['oauth2-01.a.push.example', undefined],
   ['localhost', undefined],
-])('the host %s names the data center %s (decision D1)', (host, dataCenter) => {
+])('maps the host %s to the data center %s (decision D1)', (host, dataCenter) => {
   expect(dataCenterOfHost(host, 'push.example')).toBe(dataCenter);
   expect(dataCenterOfHost(host, undefined)).toBeUndefined();
 });
@@ -69,7 +69,7 @@ test.each<Row>([
   { name: 'revoked and expired', token: { revokedAt: expiresAt }, milliseconds: 1, state: 'invalid' },
   { name: 'of an archived key', key: { archivedAt: expiresAt }, milliseconds: -1, state: 'invalid' },
   { name: 'of an older secret', key: { generation: 3 }, milliseconds: -1, state: 'invalid' },
-])('a token $name is $state (decision D13, D14)', (row) => {
+])('reports a token $name as $state (decision D13, D14)', (row) => {
   const at = new Date(expiresAt.getTime() + row.milliseconds);
   expect(stateOfToken({ ...token, ...row.token }, { ...key, ...row.key }, at)).toBe(row.state);
 });

@@ -10,11 +10,11 @@ describe('the end of a switch over a union', () => {
     [{ type: 'y'.repeat(100) }, `unknown case: type ${'y'.repeat(60)}`],
     [{ token: 'secret' }, 'unknown case: an object'],
     [undefined, 'unknown case: undefined'],
-  ])('of %j throws what tells it apart, and nothing else of it', (value, message) => {
+  ])('throws the discriminant of %j, and nothing else of it', (value, message) => {
     expect(() => unknownCase(value as never)).toThrow(new Error(message));
   });
 
-  test('a timing that another version stored is a fault, and no list of occurrences', () => {
+  test('fails for a timing of another version instead of returning no occurrences', () => {
     const timing = { kind: 'lunar' } as never;
     expect(() => nextOccurrences(timing, { after: new Date(0), count: 1 })).toThrow('unknown case: kind lunar');
   });

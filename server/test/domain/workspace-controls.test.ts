@@ -8,7 +8,7 @@ test.each([
   ['14:59:59', '15:00'],
   ['15:00:00', undefined],
   ['23:00:00', undefined],
-])('quiet hours from 13:00 to 15:00, at %s, last until %s', (time, until) => {
+])('ends quiet hours from 13:00 to 15:00, at %s, at %s', (time, until) => {
   const at = new Date(`2026-05-01T${time}Z`);
   const wanted = until === undefined ? undefined : new Date(`2026-05-01T${until}:00Z`);
   expect(quietUntil({ from: '13:00', to: '15:00', mode: 'HOLD' }, { at, timeZone: 'UTC' })).toEqual(wanted);
@@ -25,7 +25,7 @@ test.each([
   ['x22:00-08:00', undefined],
   ['22:00-08:00x', undefined],
   ['22:00-08:00, 12:00-13:00', undefined],
-])('the span %j is read as %j', (text, span) => expect(parseQuietSpan(text)).toEqual(span));
+])('parses the span %j as %j', (text, span) => expect(parseQuietSpan(text)).toEqual(span));
 
 const list = (count: number): string => Array.from({ length: count }, (_, index) => `1/${index + 1}h`).join(',');
 
@@ -47,6 +47,6 @@ test.each([
   ['x2/1d', undefined],
   ['2/1dx', undefined],
   [list(maxCaps + 1), undefined],
-])('the caps %j are read as %j', (text, caps) => expect(parseFrequencyCaps(text)).toEqual(caps));
+])('parses the caps %j as %j', (text, caps) => expect(parseFrequencyCaps(text)).toEqual(caps));
 
-test('as many caps as are allowed are read', () => expect(parseFrequencyCaps(list(maxCaps))).toHaveLength(maxCaps));
+test('parses the maximum number of caps', () => expect(parseFrequencyCaps(list(maxCaps))).toHaveLength(maxCaps));

@@ -30,14 +30,14 @@ describe('an email address', () => {
     [' Ada@B.example ', 'Ada@B.example'],
     ['a+b@c', 'a+b@c'],
     [long(254), long(254)],
-  ])('%j is read as %j', (text, email) => {
+  ])('parses %j as %j', (text, email) => {
     expect(read(() => readEmail(text))).toBe(email);
   });
 
   test.each([
     ...['', 'a', '@b', 'a@', 'a@@b', 'a b@c', 'a@b c', 'a,b@c', 'a;b@c', '<a@c>', '"a"@c', long(255)],
     ...['a\u200b@b', 'a\0@b', 'a@b\ud800', 'a@b, c@d'],
-  ])('%j is none', (text) => {
+  ])('is not %j', (text) => {
     expect(read(() => readEmail(text))).toBe('email: must be an e-mail address');
   });
 });
@@ -51,7 +51,7 @@ test.each([
   ['😀'.repeat(101), 'name: must have 1 to 100 characters'],
   ['A\tB', 'name: must be plain text'],
   ['A\ud800', 'name: must be plain text'],
-])('the name %j of an account is read as %j', (text, name) => {
+])('parses the account name %j as %j', (text, name) => {
   expect(read(() => readAccountName(text))).toBe(name);
 });
 
@@ -68,7 +68,7 @@ test.each([
   ['ADA.LOVELACE', 'password: must not be your name or address'],
   ['countess Ada L', 'password: must not be your name or address'],
   ['ada.lovelace1', 'ada.lovelace1'],
-])('the password %j is read as %j', (password, taken) => {
+])('parses the password %j as %j', (password, taken) => {
   const own = { email: 'ada.Lovelace@b.example', name: 'Countess Ada L' };
   expect(read(() => readNewPassword(password, own))).toBe(taken);
 });
@@ -82,14 +82,14 @@ describe('the address of a company account', () => {
   const unstated = { ...claims, emailVerification: 'unstated' } as const;
   const denied = { ...claims, emailVerification: 'denied' } as const;
 
-  test('counts if its issuer has verified it', () => {
+  test('is accepted if its issuer has verified it', () => {
     expect(readCompanyEmail(claims, rules)).toEqual({ email: 'Ada@B.Example', basis: 'verified' });
     expect(readCompanyEmail(denied, rules)).toEqual({ refusal: 'unverified' });
     expect(readCompanyEmail(unstated, rules)).toEqual({ refusal: 'unverified' });
     expect(readCompanyEmail({ ...claims, email: undefined }, rules)).toEqual({ refusal: 'unverified' });
   });
 
-  test('counts without a word on verification where the issuer is trusted, and never against its word', () => {
+  test('is accepted without a verification claim of a trusted issuer, and never against the claim', () => {
     for (const emailTrust of ['issuer', 'issuer-or-username'] as const) {
       const trusting = { ...rules, emailTrust };
       expect(readCompanyEmail(unstated, trusting)).toEqual({ email: 'Ada@B.Example', basis: 'issuer' });
@@ -99,7 +99,7 @@ describe('the address of a company account', () => {
     }
   });
 
-  test('is the user name where there is no address, if that is set', () => {
+  test('is the user name if there is no address and the setting allows it', () => {
     const nameOnly = { ...unstated, email: undefined };
     expect(readCompanyEmail(nameOnly, { ...rules, emailTrust: 'issuer' })).toEqual({ refusal: 'unverified' });
     const trusting = { ...rules, emailTrust: 'issuer-or-username' } as const;
@@ -112,7 +112,7 @@ describe('the address of a company account', () => {
     expect(readCompanyEmail({ ...denied, email: undefined }, trusting)).toEqual({ refusal: 'unverified' });
   });
 
-  test('is of a domain that is allowed; without any, of any domain', () => {
+  test('must be of an allowed domain; without any, every domain is allowed', () => {
     for (const email of ['ada@c.example', 'b.example@c.example', 'ada@b.example@c.example'])
       expect(readCompanyEmail({ ...claims, email }, rules)).toEqual({ refusal: 'domain' });
     expect(readCompanyEmail(claims, { ...rules, domains: [] })).toMatchObject({ email: 'Ada@B.Example' });
@@ -133,12 +133,12 @@ describe('the address of a company account', () => {
     ['https://id.example.com/common', false],
     ['https://notmicrosoftonline.com/common', false],
     ['https://id.example.com/realms/%zz', false],
-  ])('of %s: anybody may have an account there: %s', (issuer, isShared) =>
+  ])('recognizes %s as an issuer where anyone can have an account: %s', (issuer, isShared) =>
     expect(isSharedIssuer(issuer)).toBe(isShared),
   );
 });
 
-test('an owner may do everything, everybody else what is of the role, and all see the overview', () => {
+test('allows an owner everything, every other role its permissions, and every role the overview', () => {
   expect(permissionsOf('owner')).toEqual(Object.keys(permissions));
   expect(permissionsOf('analyst')).toEqual(['session.own', 'overview.read']);
   for (const role of roles)

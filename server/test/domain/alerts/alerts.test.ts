@@ -25,7 +25,7 @@ test('lists the kinds of all conditions that declare an alert', () => {
 });
 
 describe('an issue that opens an alert', () => {
-  test('is none where all is well', () => {
+  test('does not exist if all is well', () => {
     expect(issuesOf({})).toEqual([]);
   });
 
@@ -55,13 +55,13 @@ describe('an issue that opens an alert', () => {
     ]);
   });
 
-  test('is a provider that pauses a send', () => {
+  test('is a provider that makes a run pause', () => {
     expect(issuesOf({ paused: [{ ...pause, reason: 'UNREGISTERED: no' }] })).toEqual([ofPause]);
     expect(issuesOf({ paused: [{ ...pause, platform: null, reason: 'paused by Olga' }] })).toEqual([]);
     expect(issuesOf({ paused: [{ ...pause, platform: 'IOS', reason: 'BadTopic' }] })).toEqual([]);
   });
 
-  test('is a provider that refused its credential when it was checked', () => {
+  test('is a provider that rejected its credential in a check', () => {
     const found = issuesOf({ providers: [{ ...fcm, check: refused }] });
     expect(found).toEqual([
       {
@@ -74,7 +74,7 @@ describe('an issue that opens an alert', () => {
     expect(issuesOf({ providers: [{ ...fcm, check: { ...refused, verdict: 'UNKNOWN' } }] })).toEqual([]);
   });
 
-  test('is a provider that takes nothing, but not one that takes a part', () => {
+  test('is a provider that accepts nothing, but not one that accepts a part', () => {
     const [found, ...others] = issuesOf({ answers });
     expect(found).toEqual({
       ...{ kind: 'provider', subject: fcm.name, todo: expect.stringMatching(/^They are tried again by themselves/) },
@@ -85,13 +85,13 @@ describe('an issue that opens an alert', () => {
     expect(issuesOf({ answers: part })).toEqual([]);
   });
 
-  test('is one of a provider that refuses in three ways', () => {
+  test('is a single issue for a provider that rejects for three reasons', () => {
     const providers = [{ ...fcm, check: refused }];
     expect(issuesOf({ providers, answers, paused: [{ ...pause, reason: 'UNREGISTERED: no' }] })).toEqual([ofPause]);
     expect(issuesOf({ providers, answers })).toHaveLength(1);
   });
 
-  test('is a job that fails, no node that sends, or work that nobody takes', () => {
+  test('is a failing job, a missing sending node, or work that no node claims', () => {
     expect(
       issuesOf({
         failingJobs: [{ name: 'erase-users', fault: '57014' }],
@@ -123,7 +123,7 @@ describe('an issue that opens an alert', () => {
     [{ endsAt: later(7 * day + 1), lastUsedAt: at }, false],
     [{ endsAt: later(day), lastUsedAt: later(-day - 1) }, false],
     [{ endsAt: later(day), lastUsedAt: null }, false],
-  ])('is a key that ends within a week and was used within a day: %j', (key, isOne) => {
+  ])('is a key that expires within a week and was used within a day: %j', (key, isOne) => {
     const what = `The API key Shop is still used and ends on ${key.endsAt.toISOString().slice(0, 10)}.`;
     expect(issuesOf({ endingKeys: [{ name: 'Shop', ...key }] })).toEqual(
       isOne
@@ -133,7 +133,7 @@ describe('an issue that opens an alert', () => {
   });
 });
 
-describe('an alert is told', () => {
+describe('an alert', () => {
   const alert: Alert = {
     ...{ id: 'a1', workspaceId: 'SHOP', kind: 'job', subject: 'erase-users', what: 'It fails.', todo: 'See the log.' },
     ...{ openedAt: new Date('2026-03-01T12:00:31Z'), closedAt: null },
@@ -142,7 +142,7 @@ describe('an alert is told', () => {
   const closedAt = new Date('2026-03-01T12:03:01Z');
   const told = { alert, consoleUrl, workspaceName: 'Shop' };
 
-  test('as a body whose names are those of callbacks', () => {
+  test('has a body with the names of callbacks', () => {
     expect(JSON.parse(writeAlertBody('opened', told))).toEqual({
       ...{ type: 'alert.opened', workspace_id: 'SHOP' },
       alert: {
@@ -157,7 +157,7 @@ describe('an alert is told', () => {
     });
   });
 
-  test('as an email when it begins', () => {
+  test('is an email when it opens', () => {
     expect(writeAlertEmail('opened', told)).toEqual({
       subject: '[Shop] Alert: erase-users',
       body: [
@@ -175,21 +175,21 @@ describe('an alert is told', () => {
     [closedAt, 3],
     [new Date('2026-03-01T12:01:00Z'), 1],
     [null, 1],
-  ])('as an email when it ends at %s, after %s minutes', (end, minutes) => {
+  ])('is an email when it closes at %s, after %s minutes', (end, minutes) => {
     expect(writeAlertEmail('closed', { ...told, alert: { ...alert, closedAt: end } })).toEqual({
       subject: '[Shop] Over: erase-users',
       body: `It is over: It fails.\n\nSince 2026-03-01 12:00 UTC, for ${minutes} min.\nConsole: https://push.example/console/w/SHOP/alerts`,
     });
   });
 
-  test('as a test', () => {
+  test('can be sent as a test', () => {
     expect(writeAlertEmail('test', told)).toEqual({
       subject: '[Shop] Test of alerts',
       body: 'This is a test. Alerts of this workspace come to this address.\nConsole: https://push.example/console/w/SHOP/alerts',
     });
   });
 
-  test('with its page of the documentation where the origin is known', () => {
+  test('links to its page of the documentation if the origin is known', () => {
     expect(runbookOf('node', consoleUrl)).toBe('https://push.example/docs/runbooks/carillonnosendingnode/');
     expect(runbookOf('node', undefined)).toBeNull();
   });

@@ -22,7 +22,7 @@ const faults = (platform: App['platform'], change: Partial<App> = {}) =>
   findAppFaults({ ...apps[platform], ...change }).map(({ field, reason }) => `${field}: ${reason}`);
 
 describe('an app', () => {
-  test.each(['ANDROID', 'IOS', 'WEB'] as const)('of %s can be stored', (platform) => {
+  test.each(['ANDROID', 'IOS', 'WEB'] as const)('can be stored for %s', (platform) => {
     expect(faults(platform)).toEqual([]);
   });
 
@@ -35,15 +35,15 @@ describe('an app', () => {
     ['name: takes 1 to 100 characters', 'WEB', { name: ' ' }],
     ['name: takes 1 to 100 characters', 'WEB', { name: 'x'.repeat(101) }],
     ['mode: is of apps on ANDROID', 'IOS', { settings: { mode: 'data' } }],
-  ])('%s (%s, %j)', (fault, platform, change) => {
+  ])('is invalid: %s (%s, %j)', (fault, platform, change) => {
     expect(faults(platform, change)).toEqual([fault]);
   });
 
-  test('all that is wrong is told at once', () => {
+  test('reports every fault at once', () => {
     expect(faults('WEB', { appId: '', name: '', restrictsPackage: true })).toHaveLength(3);
   });
 
-  test('a name has up to 100 characters', () => {
+  test('has a name of up to 100 characters', () => {
     expect(faults('WEB', { name: 'x'.repeat(100) })).toEqual([]);
   });
 
@@ -77,20 +77,20 @@ describe('an app', () => {
         `https://${'x.'.repeat(122)}test`,
       ],
     },
-  ])('of $platform has as its identifier $words', ({ platform, words, taken, refused }) => {
+  ])('has as its identifier for $platform $words', ({ platform, words, taken, refused }) => {
     for (const identifier of taken) expect([identifier, faults(platform, { identifier })]).toEqual([identifier, []]);
     for (const identifier of refused)
       expect([identifier, faults(platform, { identifier })]).toEqual([identifier, [`identifier: must be ${words}`]]);
   });
 
-  test('an id has 1 to 64 letters, digits, dots, dashes and underscores', () => {
+  test('has an id of 1 to 64 letters, digits, dots, dashes and underscores', () => {
     for (const id of ['a', 'Shop.de-1_x', 'x'.repeat(64)]) expect(isAppId(id)).toBe(true);
     for (const id of ['', 'a b', 'a/b', 'é', 'a\n', '\na', 'x'.repeat(65)]) expect(isAppId(id)).toBe(false);
     expect(noSuchApp('shop')).toBe('"shop" is no app of this workspace');
   });
 });
 
-describe('what an app has of its own', () => {
+describe('the settings of an app', () => {
   const settingFaults = (platform: App['platform'], settings: object) =>
     faults(platform, { settings: settings as AppSettings });
 
@@ -99,7 +99,7 @@ describe('what an app has of its own', () => {
     ['ANDROID', { defaults: { channelId: 'c', sound: 's', icon: 'i', color: '#0a7D5a' } }],
     ['IOS', { dataPrefix: 'shop1', criticalAlerts: true, defaults: { sound: 'x'.repeat(255) } }],
     ['WEB', { declarative: 'always' }],
-  ])('%s: %j', (platform, settings) => {
+  ])('accept for %s: %j', (platform, settings) => {
     expect(settingFaults(platform, settings)).toEqual([]);
   });
 
@@ -127,11 +127,11 @@ describe('what an app has of its own', () => {
     ['IOS', { defaults: { channelId: 'c' } }, 'defaults.channel_id: is of apps on ANDROID'],
     ['IOS', { defaults: { icon: 'i' } }, 'defaults.icon: is of apps on ANDROID'],
     ['IOS', { defaults: { color: '#000000' } }, 'defaults.color: is of apps on ANDROID'],
-  ])('%s: %j is refused', (platform, settings, fault) => {
+  ])('reject for %s: %j', (platform, settings, fault) => {
     expect(settingFaults(platform, settings)).toEqual([fault]);
   });
 
-  test('what an app does not say of its messages its workspace says', () => {
+  test('default to the settings of the workspace', () => {
     const ofWorkspace = { mode: 'data', pushFrom: 'carillon', dataPrefix: null } as const;
     expect(payloadOfApp(ofWorkspace)).toEqual(ofWorkspace);
     expect(payloadOfApp(ofWorkspace, { declarative: 'auto' })).toEqual(ofWorkspace);
@@ -140,7 +140,7 @@ describe('what an app has of its own', () => {
   });
 });
 
-test('a campaign names up to 20 apps; an empty list is refused, since it would reach everybody', () => {
+test('accepts up to 20 apps for a campaign, and rejects an empty list, which would reach all users', () => {
   const read = (sent: unknown) => {
     const reader = makePushReader({ appIds: sent }, { mode: 'OFF', bodies: 'lenient' });
     return { read: appIds.read(reader, 'appIds'), faults: reader.faults };

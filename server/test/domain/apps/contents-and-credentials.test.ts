@@ -5,12 +5,12 @@ import { keyOfApp, makeCredentialsOfApps, ownerOfCredential } from '../../../src
 import type { CredentialOfApp } from '../../../src/domain/credentials/credentials.ts';
 import type { ProviderCredential } from '../../../src/domain/delivery/providers.ts';
 
-describe('a content that says nothing of its looks takes what its app says', () => {
+describe('content without its own appearance takes the settings of its app', () => {
   const content = { title: 'T', message: 'M', richContent: [], additionalActions: [] };
   const madeFor = (defaults: AppSettings['defaults'], own: object = {}) =>
     contentForApp({ ...content, ...own }, { platform: 'ANDROID', settings: defaults ? { defaults } : {} });
 
-  test('each of them alone', () => {
+  test('for each setting separately', () => {
     expect(madeFor(undefined)).toEqual(content);
     expect(madeFor({ icon: 'van' })).toEqual({ ...content, options: { icon: 'van' } });
     expect(madeFor({ color: '#0a7d5a' })).toEqual({ ...content, options: { color: '#0a7d5a' } });
@@ -18,7 +18,7 @@ describe('a content that says nothing of its looks takes what its app says', () 
     expect(madeFor({ sound: 'bell' })).toEqual({ ...content, richContent: [{ type: 'sound', value: 'bell' }] });
   });
 
-  test('beside what it says', () => {
+  test('in addition to its own settings', () => {
     const image = { type: 'image', value: 'https://shop.example/i.png' };
     expect(madeFor({ sound: 'bell' }, { richContent: [image] }).richContent).toEqual([
       image,
@@ -33,7 +33,7 @@ describe('a content that says nothing of its looks takes what its app says', () 
     expect(Object.keys(madeFor({ sound: 'bell' }))).toEqual(Object.keys(content));
   });
 
-  test('on iPhones a sound, on sites whether a browser shows it without its worker', () => {
+  test('on iPhones the sound, on sites whether a browser shows the message without its service worker', () => {
     const ios = { ...content, enableBadge: false };
     expect(contentForApp(ios, { platform: 'IOS', settings: {} })).toEqual(ios);
     expect(contentForApp(ios, { platform: 'IOS', settings: { defaults: { sound: 'bell' } } }).richContent).toEqual([
@@ -46,7 +46,7 @@ describe('a content that says nothing of its looks takes what its app says', () 
   });
 });
 
-test('a critical sound is played by apps for iPhones alone', () => {
+test('plays a critical sound only in iOS apps', () => {
   const own = { title: 'T', message: 'M', enableBadge: false, richContent: [], additionalActions: [] };
   const loud = { ...own, options: { sound: { name: 'bell', critical: true as const } } };
   const android = { platform: 'ANDROID', appId: 'pager', settings: { criticalAlerts: true as const } } as const;
@@ -59,7 +59,7 @@ test('a critical sound is played by apps for iPhones alone', () => {
   expect(findCriticalSounds({}, { apps: [], appIds: undefined })).toEqual([]);
 });
 
-describe('whose credential', () => {
+describe('the credential of a device', () => {
   test.each<[string, { owners: string[]; others: string[] }, string | undefined]>([
     ['shop', { owners: ['shop', 'default'], others: ['shop'] }, 'shop'],
     ['shop', { owners: ['courier', 'default'], others: ['shop', 'courier'] }, 'default'],
@@ -70,12 +70,12 @@ describe('whose credential', () => {
     ['default', { owners: ['shop'], others: ['shop', 'courier'] }, undefined],
     ['default', { owners: ['courier'], others: ['shop'] }, undefined],
     ['default', { owners: ['shop'], others: [] }, undefined],
-  ])('the app %s takes, of those that have one beside others %j: %s', (appId, { owners, others }, owner) => {
+  ])('is for the app %s, with those that have one and others %j: %s', (appId, { owners, others }, owner) => {
     const ids = (names: string[]) => names.map((name) => ({ appId: name }));
     expect(ownerOfCredential(appId, { owners: ids(owners), others: ids(others) })).toBe(owner);
   });
 
-  test('devices that take one credential have one key, and no others', () => {
+  test('gives devices with the same credential one key, and others another', () => {
     const platform = 'ANDROID';
     expect(keyOfApp({ platform, appId: null })).toBe('ANDROID');
     expect(keyOfApp({ platform, appId: null, provider: null, pushIdType: null })).toBe('ANDROID');
@@ -108,14 +108,14 @@ describe('the credentials of apps', () => {
     ...more,
   });
 
-  test('a workspace without any of the provider is named so, with no version', () => {
+  test('are named as missing, without a version, for a workspace without any', () => {
     const { find } = makeCredentialsOfApps([], [stored('fcm', 'default')]);
     expect(find({ platform: 'ANDROID', appId: null, provider: 'hms' })).toEqual({
       ...{ credentials: {}, name: { provider: 'hms', appId: 'default', version: '' } },
     });
   });
 
-  test.each(['webpush', 'hms'] as const)('what is of %s is told as it is stored', (provider) => {
+  test.each(['webpush', 'hms'] as const)('are returned as stored for %s', (provider) => {
     const platform = provider === 'hms' ? 'ANDROID' : 'WEB';
     const { find } = makeCredentialsOfApps([app(platform, 'shop')], [stored(provider, 'shop', '7')]);
     expect(find({ platform, appId: 'shop', provider })).toEqual({
@@ -123,14 +123,14 @@ describe('the credentials of apps', () => {
     });
   });
 
-  test("an iPhone's environment is the credential's where its app has none", () => {
+  test('take the environment of the credential if an iOS app has none', () => {
     const { find } = makeCredentialsOfApps([app('IOS', 'shop')], [stored('apns', 'default')]);
     expect(find({ platform: 'IOS', appId: 'shop' })!.credentials.apns).toMatchObject({
       ...{ topic: 'com.example.shop', environment: 'production' },
     });
   });
 
-  test('an app of the same name on another platform is another app', () => {
+  test('differ for an app of the same name on another platform', () => {
     const apps = [app('WEB', 'shop'), app('ANDROID', 'courier')];
     const { find } = makeCredentialsOfApps(apps, [stored('fcm', 'default')]);
     expect(find({ platform: 'ANDROID', appId: 'shop' })).toBeUndefined();
@@ -139,7 +139,7 @@ describe('the credentials of apps', () => {
     expect(ofOne({ platform: 'ANDROID', appId: null })!.name.appId).toBe('courier');
   });
 
-  test('what an app has of its own comes with its credential; nothing is no member', () => {
+  test('come with the settings of the app; missing settings are left out', () => {
     const settings = { mode: 'both' } as const;
     const apps = [app('ANDROID', 'shop', { settings }), app('ANDROID', 'courier', { settings: {} })];
     const { find } = makeCredentialsOfApps(apps, [stored('fcm', 'default')]);
@@ -148,7 +148,7 @@ describe('the credentials of apps', () => {
     expect(find({ platform: 'ANDROID', appId: null })).not.toHaveProperty('settings');
   });
 
-  test('the credential of an app is found once, however many devices ask; one that is not there, too', () => {
+  test('are looked up once, however many devices ask, even if missing', () => {
     let reads = 0;
     const counted = new Proxy([stored('fcm', 'default')], {
       get(target, name, receiver) {

@@ -20,7 +20,7 @@ const manifest: BackupManifest = {
 };
 
 describe('the manifest of a backup', () => {
-  test('is read as it was written', () => {
+  test('is parsed as it was written', () => {
     const text = writeManifest(manifest);
     expect(parseManifest(text)).toEqual(manifest);
     expect(text.endsWith('\n}\n')).toBe(true);
@@ -48,18 +48,18 @@ describe('the manifest of a backup', () => {
     ],
     ['of no version', text.replace('"format": 1', '"format": "2"'), 'was changed, or is torn'],
     ['of an earlier version', text.replace('"format": 1', '"format": 0'), 'was changed, or is torn'],
-  ])('that is %s is refused', (_what, changed, reason) => {
+  ])('is rejected if it is %s', (_what, changed, reason) => {
     expect(changed).not.toBe(text);
     expect(refusal(changed)).toBe(`ManifestError ${reason}`);
   });
 
-  test('of another format is refused, whatever digest it has', () => {
+  test('is rejected in another format, whatever its digest', () => {
     const other = writeManifest({ ...manifest, format: 0 as 1 });
     expect(refusal(other)).toBe('ManifestError was changed, or is torn');
   });
 });
 
-test('a scheduled backup is named after its second, and found by it, the newest first', () => {
+test('names a scheduled backup after its second, and finds it by its name, newest first', () => {
   const name = nameScheduledBackup(new Date('2026-03-01T12:34:56.789Z'));
   expect(name).toBe('carillon-20260301T123456Z');
   const older = 'carillon-20251231T235959Z';

@@ -13,13 +13,13 @@ describe('an attribute of a business event (fact 6.3)', () => {
       [Array.from({ length: 1_001 }, () => 1), ['a', null], [[1]], [{}], ['a\0'], 'a', { length: 0 }],
     ],
     ['date', ['2026-03-01', '2026-03-01T12:00:00Z'], ['2026-02-30', 'today', 1_772_366_400, ['2026-03-01']]],
-  ])('of type %s', (type, taken, refused) => {
+  ])('has the type %s', (type, taken, refused) => {
     const fault = (value: unknown) => attributesFault({ a: value }, [{ name: 'a', type }]);
     expect(taken.map(fault)).toEqual(taken.map(() => undefined));
     expect(refused.map(fault)).toEqual(refused.map(() => `a must be of type ${type}`));
   });
 
-  test('may be missing, and must be known', () => {
+  test('may be missing, but must not be unknown', () => {
     const known = [
       { name: 'a', type: 'int' },
       { name: 'b', type: 'string' },
@@ -33,7 +33,7 @@ describe('an attribute of a business event (fact 6.3)', () => {
 describe('the attributes of a new business event', () => {
   const one = (name: unknown, type: unknown = 'int') => ({ attribute_name: name, attribute_data_type: type });
 
-  test('are read as they are sent; none are none', () => {
+  test('are parsed as they are sent, and may be missing', () => {
     expect(readBusinessAttributes([one('a'), one('b', 'date')])).toEqual([
       { name: 'a', type: 'int' },
       { name: 'b', type: 'date' },
@@ -59,7 +59,7 @@ describe('the attributes of a new business event', () => {
     [[one('a', 'number')], 'must have attribute_data_type string, int, float, array, date'],
     [[{ attribute_name: 'a' }], 'must have attribute_data_type string, int, float, array, date'],
     [[one('a'), one('b'), one('a', 'date')], 'names a twice'],
-  ])('%j are refused', (sent, reason) => {
+  ])('may not be %j', (sent, reason) => {
     expect(readBusinessAttributes(sent)).toEqual({ reason });
   });
 });

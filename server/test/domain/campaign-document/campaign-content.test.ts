@@ -349,12 +349,12 @@ describe('the content of a campaign (fact 6.2)', () => {
       onWeb({ ...web, template_backup: { ...web, template_backup: web } }),
       [`${at}.web.template_backup.template_backup: ${unavailable}`],
     ],
-  ])('is refused: %s', (_name, changes, told) => {
+  ])('is rejected: %s', (_name, changes, told) => {
     expect(read(changes).told).toEqual(told);
     expect(read(changes).definition).toBeUndefined();
   });
 
-  test('a draft has content before it has platforms', () => {
+  test('may exist in a draft before it has platforms', () => {
     const { told } = read({ 'basic_details.platforms': undefined, 'campaign_content.content': { push: { android } } });
     expect(told).toEqual(['basic_details.platforms: missing']);
   });
@@ -652,9 +652,9 @@ describe('variations and locales of a campaign (fact 6.2)', () => {
         `${details}.manual_distribution_percentage: must be 100 together`,
       ],
     ],
-  ])('are refused: %s', (_name, changes, told) => expect(read(changes).told).toEqual(told));
+  ])('are rejected: %s', (_name, changes, told) => expect(read(changes).told).toEqual(told));
 
-  test('may be of fifty languages beside the default, and no more', () => {
+  test('may have fifty languages besides the default, and no more', () => {
     const of = (count: number): string[] => {
       const tags = Array.from({ length: count }, (_, index) => [`de-x-a${index}`, { variation_1: push('D') }]);
       return read({ 'campaign_content.content': { default: { variation_1: push('A') }, ...Object.fromEntries(tags) } })

@@ -36,7 +36,7 @@ const exists = { filter_type: 'user_attributes', name: 'uid', data_type: 'string
 const segmentId = 'a'.repeat(24);
 const inSegment = { filter_type: 'custom_segments', id: segmentId };
 
-test('the least that a campaign says is a campaign, with what it does not say filled in', () => {
+test('completes a minimal campaign with defaults', () => {
   expect(read({})).toMatchObject({
     told: [],
     deliveryType: 'ONE_TIME',
@@ -58,7 +58,7 @@ test('the least that a campaign says is a campaign, with what it does not say fi
   });
 });
 
-test('of nothing every part that must be there is told, and none of their members', () => {
+test('reports every missing part of an empty campaign, and no members of them', () => {
   const { faults, definition, deliveryType, basics } = readCampaign({});
   expect(faults).toEqual(
     [
@@ -74,7 +74,7 @@ test('of nothing every part that must be there is told, and none of their member
   expect(basics).toEqual({ name: '', tags: [], platforms: [], businessEvent: undefined });
 });
 
-describe('a campaign says (fact 6.2)', () => {
+describe('a campaign (fact 6.2)', () => {
   test.each<[Json, Json]>([
     [{ 'basic_details.name': ' Spring ' }, { name: 'Spring' }],
     [{ 'basic_details.tags': ['a', 'b', 'a'] }, { tags: ['a', 'b'] }],
@@ -285,7 +285,7 @@ describe('a campaign says (fact 6.2)', () => {
       },
     ],
     [{ utm_params: {}, connector: null, sender_name: '' }, {}],
-  ])('%j: %j', (changes, definition) => {
+  ])('has %j parsed as %j', (changes, definition) => {
     const { told, definition: found } = read(changes);
     expect(told).toEqual([]);
     expect(found).toMatchObject(definition);
@@ -293,7 +293,7 @@ describe('a campaign says (fact 6.2)', () => {
     if (definition.goals) expect(found!.goals).toStrictEqual(definition.goals);
   });
 
-  test('members of filters that nobody knows are told with their paths (decision D5)', () => {
+  test('reports unknown members of filters with their paths (decision D5)', () => {
     const tree = { ...ofUsers(exists), hue: 1 };
     const trigger = { ...onEvent.trigger_condition, included_filters: { ...bought, hue: 1 } };
     const changes = {
@@ -311,7 +311,7 @@ describe('a campaign says (fact 6.2)', () => {
 
 const unavailable = 'is not available in this version';
 
-describe('a campaign may not say (fact 6.2)', () => {
+describe('an invalid campaign (fact 6.2)', () => {
   test.each<[Json, string[]]>([
     [{ channel: 'EMAIL' }, ['channel: must be one of PUSH in this version, not "EMAIL"']],
     [
@@ -649,13 +649,13 @@ describe('a campaign may not say (fact 6.2)', () => {
       { 'conversion_goal_details.goals': Array(6).fill({ goal_name: 'G', goal_event_name: 'E' }) },
       ['conversion_goal_details.goals: must be a list of at most 5 items'],
     ],
-  ])('%j', (changes, told) => {
+  ])('has %j', (changes, told) => {
     const { told: found, definition } = read(changes);
     expect(found.map((one) => one.replace(/operator: must be one of .*/, 'operator: OPERATORS'))).toEqual(told);
     expect(definition).toBeUndefined();
   });
 
-  test('of a part that is missing the part alone is told', () => {
+  test('reports only the part if a part is missing', () => {
     expect(readCampaign({ ...bodyWith({}), basic_details: undefined }).faults).toEqual([
       { field: 'basic_details', reason: 'missing' },
     ]);

@@ -26,7 +26,7 @@ const period = (more: object) => ({
   timeZone: undefined,
 });
 
-describe('a schedule says (fact 6.2)', () => {
+describe('a schedule (fact 6.2)', () => {
   test.each<[string, Json, object]>([
     [
       'at once',
@@ -178,7 +178,7 @@ describe('a schedule says (fact 6.2)', () => {
 
 const invalid = 'must be a date and time as YYYY-MM-DDThh:mm:ss';
 
-describe('a schedule may not say (fact 6.2)', () => {
+describe('an invalid schedule (fact 6.2)', () => {
   test.each<[string, Json, string[]]>([
     ['nothing', { scheduling_details: { timezone: 'UTC' } }, ['delivery_type: missing']],
     [
@@ -362,7 +362,7 @@ describe('a schedule may not say (fact 6.2)', () => {
   });
 });
 
-describe('when a schedule sends', () => {
+describe('the occurrences of a schedule', () => {
   const now = new Date('2026-03-09T12:00:00Z');
   const timing = (schedule: object, { at = now, start: rule = 'to come' as 'to come' | 'as it was' } = {}) =>
     scheduleTiming({ timeZone: undefined, ...schedule } as Schedule, {
@@ -380,7 +380,7 @@ describe('when a schedule sends', () => {
   });
   const base = { firstDate: '2026-03-10', endDate: '9999-12-31', time: '10:00', timeZone: 'Europe/Berlin' };
 
-  test('once: in the zone of the workspace, unless it names its own', () => {
+  test('are one in the zone of the workspace, unless it names another', () => {
     expect(timing({ kind: 'asap' })).toEqual({ kind: 'soon' });
     expect(timing({ kind: 'once', start })).toStrictEqual({
       kind: 'later',
@@ -402,14 +402,14 @@ describe('when a schedule sends', () => {
     );
   });
 
-  test("each user's zone or best time is kept where it was asked for", () => {
+  test('keep the zone or the best time of each user if it is requested', () => {
     const bestTime = { windowHours: 5, ifUnknown: 'DO_NOT_SEND', ifOutside: 'DO_NOT_SEND' };
     expect(timing({ kind: 'once', start, inUserZone: 'SKIP' })).toMatchObject({ inUserZone: 'SKIP' });
     expect(timing({ kind: 'once', start, bestTime })).toMatchObject({ bestTime });
     expect(timing(daily({}, { bestTime }))).toStrictEqual({ kind: 'periodic', repeatAfterDays: 1, ...base, bestTime });
   });
 
-  test('every day: to the last of its number, or to its end, whichever comes first', () => {
+  test('are every day until the last of the number, or its end, whichever is first', () => {
     expect(timing(daily())).toStrictEqual({ kind: 'periodic', repeatAfterDays: 1, ...base });
     expect(timing(daily({ step: 3, occurrences: 4 }))).toMatchObject({ repeatAfterDays: 3, endDate: '2026-03-19' });
     const until = (time: string) => ({ expiry: { date: '2026-03-12', time } });
@@ -422,7 +422,7 @@ describe('when a schedule sends', () => {
     expect(timing(daily({ occurrences: 9 }, until('10:00')))).toMatchObject({ endDate: '2026-03-12' });
   });
 
-  test('every week and month: on the day of its start where none is named', () => {
+  test('are every week and month on the day of its start if no day is named', () => {
     const of = (more: object) => timing(daily(more));
     expect(of({ every: 'week', step: 2, weekdays: [] })).toStrictEqual({
       kind: 'calendar',
@@ -445,7 +445,7 @@ describe('when a schedule sends', () => {
     expect(of({ every: 'month', dates: [31], weekdays: [], occurrences: 2 })).toMatchObject({ endDate: '2026-05-31' });
   });
 
-  test('a number of days that never come, or an end before the first, leaves nothing to send', () => {
+  test('are none for days that never occur, or for an end before the first', () => {
     const never = { every: 'month', step: 12, dates: [31], weekdays: [], occurrences: 1 };
     const february = { start: { date: '2027-02-10', time: '10:00' } };
     expect(timing({ ...daily(never), ...february })).toEqual(told('periodic_details', 'leaves nothing to send'));
@@ -454,7 +454,7 @@ describe('when a schedule sends', () => {
     );
   });
 
-  test('a first time that has passed is refused for what is new, also where it has passed in some zone', () => {
+  test('may not start in the past for a new schedule, in any of the zones', () => {
     const late = new Date('2026-03-10T09:00:00Z');
     expect(timing(daily(), { at: late })).toEqual(told('start_time', 'is in the past'));
     expect(timing(daily(), { at: late, start: 'as it was' })).toHaveProperty('kind', 'periodic');
@@ -470,7 +470,7 @@ describe('when a schedule sends', () => {
     );
   });
 
-  test('of an event: from its start to its end, which must be to come', () => {
+  test('start and end with an event trigger, whose end must be in the future', () => {
     const at = (date: string) => ({ date, time: '10:00' });
     expect(timing({ kind: 'triggered', start: undefined, expiry: undefined })).toStrictEqual({
       kind: 'triggered',
@@ -505,7 +505,7 @@ describe('a change of a campaign', () => {
   const changed = (after: Json, state: 'waiting' | 'live') =>
     whatMayNotChange({ before, after: { ...before, ...after }, state }).map(({ field }) => field);
 
-  test('touches no kind of schedule, and of a live one neither audience nor goals (fact 6.3)', () => {
+  test('leaves the kind of schedule, and the audience and goals of a live campaign, unchanged (fact 6.3)', () => {
     const after = {
       campaign_delivery_type: 'PERIODIC',
       basic_details: { name: 'B', business_event: 'F' },
@@ -530,7 +530,7 @@ describe('a change of a campaign', () => {
     );
   });
 
-  test('in the order of members alone is none; in the order of a list it is', () => {
+  test('ignores the order of members, but not of list items', () => {
     expect(changed({ segmentation_details: { included_filters: { filters: [{ b: 2, a: 1 }] } } }, 'live')).toEqual([]);
     expect(changed({ segmentation_details: { included_filters: { filters: [{ b: 2 }, { a: 1 }] } } }, 'live')).toEqual([
       'segmentation_details',
@@ -539,7 +539,7 @@ describe('a change of a campaign', () => {
     expect(changed({ basic_details: { name: 'B', business_event: 'E' } }, 'live')).toEqual([]);
   });
 
-  test('merges objects, takes away what is null, and replaces the rest (RFC 7396 §2)', () => {
+  test('merges objects, removes null members, and replaces the rest (RFC 7396 §2)', () => {
     expect(
       mergeParts({ a: { b: 1, c: 2 }, d: [1], e: 1 }, { a: { b: null, f: 3 }, d: [2], e: null, g: { h: null, i: 1 } }),
     ).toEqual({
@@ -550,7 +550,7 @@ describe('a change of a campaign', () => {
     expect(mergeParts({ a: 5 }, { a: { b: 1 } })).toEqual({ a: { b: 1 } });
   });
 
-  test('leaves the day on which it began', () => {
+  test('keeps the first day', () => {
     const days = { firstDate: '2026-03-10', endDate: '2026-04-10', time: '10:00', timeZone: 'UTC' };
     expect(startOf({ kind: 'periodic', repeatAfterDays: 1, ...days })).toBe('2026-03-10T10:00 UTC');
     expect(startOf({ kind: 'calendar', rule: { every: 'week', step: 1, weekdays: [1] }, ...days })).toBe(

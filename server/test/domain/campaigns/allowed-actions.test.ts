@@ -16,7 +16,7 @@ type Row = [
   CampaignStatus[],
 ];
 
-describe('an action is allowed (fact 6.3)', () => {
+describe('an allowed action (fact 6.3)', () => {
   const rows: Row[] = [
     ['stopping in V1, of what is scheduled', 'V1', 'STOP', ['ONE_TIME'], ['SCHEDULED']],
     ['stopping in V5, until it is sent', 'V5', 'STOP', ['ONE_TIME'], ['SCHEDULED', 'PAUSED', 'SENDING']],
@@ -27,7 +27,7 @@ describe('an action is allowed (fact 6.3)', () => {
     ['publishing, whatever it is (decision 0014)', 'V5', 'PUBLISH', campaignDeliveryTypes, ['DRAFT']],
   ];
 
-  test.each(rows)('%s', (_what, ...[version, action, types, from]) => {
+  test.each(rows)('is %s', (_what, ...[version, action, types, from]) => {
     for (const deliveryType of campaignDeliveryTypes)
       for (const status of campaignStatuses) {
         const wanted = !types.includes(deliveryType)
@@ -40,15 +40,15 @@ describe('an action is allowed (fact 6.3)', () => {
   });
 });
 
-describe('a campaign can be changed (decision 0015)', () => {
+describe('a campaign (decision 0015)', () => {
   const editable = { ONE_TIME: ['ACTIVE', 'DRAFT', 'SCHEDULED'], PERIODIC: ['ACTIVE', 'DRAFT', 'PAUSED', 'SCHEDULED'] };
 
-  test.each(['ONE_TIME', 'PERIODIC'] as const)('%s: until it is over', (deliveryType) => {
+  test.each(['ONE_TIME', 'PERIODIC'] as const)('can be changed until it ends: %s', (deliveryType) => {
     const found = campaignStatuses.filter((status) => isEditable({ status, deliveryType, parts: {} }));
     expect(found.sort()).toEqual(editable[deliveryType]);
   });
 
-  test('not one of the push API, which has no parts', () => {
+  test('cannot be changed if it comes from the push API, because it has no parts', () => {
     for (const status of campaignStatuses)
       expect(isEditable({ status, deliveryType: 'PERIODIC', parts: null })).toBe(false);
   });

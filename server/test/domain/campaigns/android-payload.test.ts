@@ -15,7 +15,7 @@ test.each([
   ['demo\n', false],
   ['dém', false],
   ['a/b', false],
-])('%j as a sender: %s', (text, is) => expect(isPushFrom(text)).toBe(is));
+])('accepts or rejects %j as a sender: %s', (text, is) => expect(isPushFrom(text)).toBe(is));
 
 test.each([
   ['svc', true],
@@ -34,9 +34,9 @@ test.each([
   ['google', false],
   ['kv', false],
   ['kvs', true],
-])('%j as a prefix of keys: %s', (text, is) => expect(isDataPrefix(text)).toBe(is));
+])('accepts or rejects %j as a prefix of keys: %s', (text, is) => expect(isDataPrefix(text)).toBe(is));
 
-test('what a workspace leaves open the installation says', () => {
+test('uses the defaults of the installation for missing workspace settings', () => {
   const own = { mode: 'both' as const, pushFrom: 'shop', dataPrefix: 'acme' };
   const rest = { mode: 'both', pushFrom: 'shop' };
   const defaults = { dataPrefix: 'svc', publicUrl: 'https://push.example' };
@@ -49,7 +49,7 @@ test('what a workspace leaves open the installation says', () => {
   });
 });
 
-test('a phone is told no address of reports where the installation does not know its own', () => {
+test('sends no report URL to a phone if the installation does not know its own URL', () => {
   const own = { mode: 'data' as const, pushFrom: 'shop', dataPrefix: null };
   expect(settlePayload(own, { dataPrefix: 'svc', publicUrl: undefined })).toStrictEqual({ ...own, dataPrefix: 'svc' });
 });

@@ -77,7 +77,7 @@ const cases: [string, Given[], Record<string, string>][] = [
     { TOTAL_CONVERSIONS: 'a' },
   ],
 ];
-test.each(cases)('%s (fact 7)', (_name, given, expected) => {
+test.each(cases)('attributes %s (fact 7)', (_name, given, expected) => {
   const messages = given.map(message).toSorted((one, other) => other.sentAt.getTime() - one.sentAt.getTime());
   const found = attributeEvent(messages, { occurredAt: event, windowHours: 36 });
   expect(Object.fromEntries(found.map((row) => [row.attribution, row.message.name]))).toEqual(expected);

@@ -38,7 +38,7 @@ describe('the figures of a platform (fact 7)', () => {
     expect(performanceOf(figures, { runs: 2, metric: 'TOTAL' })).toStrictEqual(total);
   });
 
-  test('count a device once as UNIQUE; over several runs it is not known which devices are the same', () => {
+  test('count a device once as UNIQUE; devices of several runs cannot be matched', () => {
     const unique = { impressions: 60, clicks: 24, closes: 3, delivered: 60, clickRate: 40 };
     expect(performanceOf(figures, { runs: 1, metric: 'UNIQUE' })).toStrictEqual({
       ...unique,
@@ -48,7 +48,7 @@ describe('the figures of a platform (fact 7)', () => {
     expect([0, 1, 2].map((runs) => areDeliveriesKnown({ runs, metric: 'UNIQUE' }))).toEqual([true, true, false]);
   });
 
-  test('have no share of nothing, and none of what is not known', () => {
+  test('have no share of zero, and none of an unknown number', () => {
     const none = { ...figures, attempted: 0, sent: 0, impressions: reports(0, 0, undefined) };
     const { clickRate, deliveryRate, sentRate, failureRate } = performanceOf(none, { runs: 1, metric: 'TOTAL' });
     expect([clickRate, deliveryRate, sentRate, failureRate]).toEqual(new Array(4).fill(undefined));
@@ -58,7 +58,7 @@ describe('the figures of a platform (fact 7)', () => {
     expect(performanceOf(clicksUnknown, { runs: 1, metric: 'UNIQUE' }).clickRate).toBeUndefined();
   });
 
-  test('are percent, to two decimals, and may exceed 100: 4 clicks on 2 impressions are 200', () => {
+  test('are percentages with two decimals, and may exceed 100: 4 clicks on 2 impressions are 200', () => {
     const rate = (clicks: number, impressions: number) =>
       performanceOf(
         { ...figures, clicks: reports(clicks, 0, 0), impressions: reports(impressions, 0, 0) },
@@ -68,17 +68,17 @@ describe('the figures of a platform (fact 7)', () => {
   });
 });
 
-describe('whom a campaign was meant for', () => {
+describe('the eligible users of a campaign', () => {
   const groups = [group('CAMPAIGN_CONTROL_GROUP', 50, [5, 1]), group(null, 200, [10, 40])];
 
-  test('are those who are in no control group, or else whoever could be reached', () => {
+  test('are the users in no control group, or else all who could be reached', () => {
     expect(eligibleUsersOf({ ...figures, groups })).toBe(200);
     expect(eligibleUsersOf({ ...figures, groups: [groups[0]!] })).toBeUndefined();
     expect(eligibleUsersOf(figures)).toBe(400);
     expect(eligibleUsersOf({ ...figures, audience: undefined })).toBeUndefined();
   });
 
-  test('fulfil a goal at a rate, of their own group where there are groups', () => {
+  test('have a conversion rate, separately from the control groups', () => {
     expect(conversionRateOf(figures, 0)?.rate).toBe(2);
     expect(conversionRateOf(figures, 1)?.rate).toBe(5);
     expect(conversionRateOf({ ...figures, groups }, 0)?.rate).toBe(5);
@@ -86,7 +86,7 @@ describe('whom a campaign was meant for', () => {
     expect(conversionRateOf({ ...figures, audience: undefined }, 0)).toBeUndefined();
   });
 
-  test('a group has a rate of its own, and an empty one has none', () => {
+  test('have a separate rate for each group, and none for an empty group', () => {
     expect([conversionRate(groups[0]!, 0), conversionRate(groups[1]!, 1)]).toEqual([10, 20]);
     expect(conversionRate(group(null, 0, [0]), 0)).toBeUndefined();
   });
@@ -99,28 +99,28 @@ describe('a rate', () => {
     expect(rateFigures(0, 0)).toStrictEqual({ rate: undefined, low: undefined, high: undefined });
   });
 
-  test('has as many trials as successes, though fewer are known', () => {
+  test('has at least as many trials as successes, even if fewer are known', () => {
     expect(rateFigures(3, 1)).toStrictEqual({ rate: 100, low: 43.85, high: 100 });
   });
 });
 
-describe('how much more often a goal was fulfilled than by the control group', () => {
+describe('the uplift over the control group', () => {
   const treated = group(null, 1_000, [120, 60]);
   const campaign = group('CAMPAIGN_CONTROL_GROUP', 1_000, [100, 60]);
   const global = group('GLOBAL_CONTROL_GROUP', 1_000, [60, 30]);
 
   // The ratio of 120 in 1,000 and 100 in 1,000 is 1.2, and its standard error on the logarithm sqrt(1/120 + 1/100 − 2/1000).
-  test('is percent, with bounds', () => {
+  test('is a percentage with bounds', () => {
     expect(goalUplift([treated, campaign], 0)).toStrictEqual({ uplift: 20, low: -6.59, high: 54.16 });
     expect(goalUplift([treated, campaign], 1).uplift).toBe(0);
     expect(goalUplift([treated, global], 0).uplift).toBe(100);
   });
 
-  test('is measured by the campaign’s own group, where it has one', () => {
+  test('uses the campaign’s own group if it has one', () => {
     expect(goalUplift([global, treated, campaign], 0).uplift).toBe(20);
   });
 
-  test('is not known without both', () => {
+  test('is unknown without both numbers', () => {
     const unknown = { uplift: undefined, low: undefined, high: undefined };
     for (const groups of [[], [treated], [campaign], [treated, group('CAMPAIGN_CONTROL_GROUP', 0, [0])]])
       expect(goalUplift(groups, 0)).toStrictEqual(unknown);

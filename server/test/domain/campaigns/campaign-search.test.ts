@@ -11,7 +11,7 @@ const select = (version: SearchVersion, more: Partial<CampaignSearch> = {}, vers
   selectCampaigns({ ...anything, ...more }, { version, versioning });
 const without = (...left: string[]) => campaignStatuses.filter((status) => !left.includes(status));
 
-describe('the campaigns that a search sees', () => {
+describe('a campaign search', () => {
   test.each([
     ['V1', undefined, ['PUSH', 'EMAIL']],
     ['V5', undefined, ['PUSH', 'EMAIL']],
@@ -19,7 +19,7 @@ describe('the campaigns that a search sees', () => {
     ['V1', ['SMS', 'PUSH'], ['PUSH']],
     ['V5', ['SMS'], ['SMS']],
     ['V5', ['SMS', 'PUSH', 'EMAIL'], ['SMS', 'PUSH', 'EMAIL']],
-  ] as const)('by channel: %s, asked for %j (interface 9 difference 8)', (version, channels, seen) => {
+  ] as const)('filters by channel: %s, asked for %j (interface 9 difference 8)', (version, channels, seen) => {
     expect(select(version, { channels: channels && [...channels] }).channels).toEqual(seen);
   });
 
@@ -34,20 +34,20 @@ describe('the campaigns that a search sees', () => {
     ['and in V5, but for drafts', 'V5', { archived: 'with' }, without('DRAFT')],
     ['with a status', 'V5', { archived: 'with', statuses: ['ARCHIVED'] }, ['ARCHIVED']],
   ] as [string, SearchVersion, Partial<CampaignSearch>, string[]][])(
-    'by status: %s (fact 4.2, interface 9 difference 5)',
+    'filters by status: %s (fact 4.2, interface 9 difference 5)',
     (_what, ...[version, more, seen]) => {
       expect(select(version, more).statuses).toEqual(seen);
     },
   );
 
-  test('every version of a campaign is found by V5, where there are versions (interface 9 difference 6)', () => {
+  test('finds every version of a campaign in V5 if there are versions (interface 9 difference 6)', () => {
     expect(select('V5', {}, 'on').versions).toBe('every');
     expect([select('V5'), select('V1', {}, 'on'), select('V1')].map(({ versions }) => versions)).toEqual(
       new Array(3).fill('newest'),
     );
   });
 
-  test('what else is asked for is the same in both', () => {
+  test('applies all other filters the same in both versions', () => {
     const asked = {
       ...{ ids: ['a'], createdBy: ['ada'], createdFrom: new Date(1), createdBefore: new Date(2), tags: ['t'] },
       ...{ deliveryTypes: ['ONE_TIME'], name: 'sale', versionNumber: 3, children: 'with' as const },

@@ -33,14 +33,14 @@ const title = (text: string, fallback?: object) => ({
   content: { ANDROID: { ...android, title: text, ...(fallback ? { fallback: { ...android, ...fallback } } : {}) } },
 });
 
-test('a campaign that goes as anybody expects has no warning', () => {
+test('returns no warning for an ordinary campaign', () => {
   expect(warn({})).toEqual([]);
 });
 
 describe('platforms', () => {
   const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
 
-  test('without a credential pause the campaign; simulated ones reach no real device', () => {
+  test('pause the campaign without a credential, and reach no real device with a simulated one', () => {
     expect(warn({ platforms, credentials: {} })).toEqual([
       [
         'NO_CREDENTIAL',
@@ -54,7 +54,7 @@ describe('platforms', () => {
   });
 });
 
-test('each warning names the step of the composer where it can be changed', () => {
+test('names the step of the composer for each warning', () => {
   const title = '{{ UserAttribute.nick }}';
   const content = { ANDROID: { ...android, title, summary: 'S' } };
   const found = warnOfCampaign({
@@ -80,7 +80,7 @@ describe('the mode of Android messages', () => {
     },
   };
 
-  test.each(['notification', 'both'] as const)('%s: what the system does not show is named', (androidMode) => {
+  test.each(['notification', 'both'] as const)('names what the system does not show in %s', (androidMode) => {
     expect(warn({ ...buttons, androidMode })).toEqual([
       [
         'PAYLOAD_MODE',
@@ -92,9 +92,9 @@ describe('the mode of Android messages', () => {
     expect(warn({ ...buttons, androidMode, platforms: [] })).toEqual([]);
   });
 
-  test('data loses nothing', () => expect(warn(buttons)).toEqual([]));
+  test('loses nothing in data', () => expect(warn(buttons)).toEqual([]));
 
-  test('of apps with one of their own is told with their names', () => {
+  test('names the apps that have a different mode', () => {
     const app = (appId: string): App => ({
       ...{ platform: 'ANDROID', appId, name: appId, identifier: 'com.example.shop', environment: null },
       ...{ restrictsPackage: false, settings: { mode: 'notification' } },
@@ -110,7 +110,7 @@ describe('the mode of Android messages', () => {
 });
 
 describe('variations and locales', () => {
-  test('are each told of by name, and one that nobody gets', () => {
+  test('are each named, including one that no user gets', () => {
     const fails = { ANDROID: { ...android, title: "Hi {{ UserAttribute['First Name'] }}" } };
     const variants = {
       locales: ['default', 'pt'],
@@ -127,7 +127,7 @@ describe('variations and locales', () => {
   });
 });
 
-test('of variations that are learned it is told that they need time, unless they have it', () => {
+test('warns that learning variations need time, unless they have it', () => {
   const contents = [[campaign.content], [campaign.content]];
   const learning = { by: 'CLICKS' as const, floorPercent: 5 };
   const learned = { variants: { locales: [], percents: [50, 50], contents, learning } };
@@ -139,7 +139,7 @@ test('of variations that are learned it is told that they need time, unless they
 describe('templates', () => {
   const personal = "Hi {{ UserAttribute['First Name'] }}";
 
-  test('that need what not everybody has, without a fallback that holds, are told with their place', () => {
+  test('are named with their place if they need an attribute that some users lack and have no working fallback', () => {
     const lost = [['TEMPLATE_CAN_FAIL', 'warning', expect.stringContaining('template of title')]];
     expect(warn(title(personal))).toEqual(lost);
     expect(warn(title(personal, { title: personal }))).toEqual(lost);
@@ -147,7 +147,7 @@ describe('templates', () => {
     expect(warn(title("Hi {{ UserAttribute['First Name'] | default('you') }}"))).toEqual([]);
   });
 
-  test('that need what everybody has cannot fail: the user id, and what the event brings', () => {
+  test('cannot fail if they only need the user id or event attributes', () => {
     expect(warn(title("{{ UserAttribute['ID'] }}"))).toEqual([]);
     const team = { eventAttributes: [{ name: 'team', type: 'string' as const }] };
     expect(warn({ ...title('{{ BusinessEventAttribute.team }}'), ...team })).toEqual([]);
@@ -159,7 +159,7 @@ describe('templates', () => {
     ['float', '{{ BusinessEventAttribute.a + 1.5 }}'],
     ['array', "{{ (BusinessEventAttribute.a + ['x'])[0] }}"],
     ['date', "{{ BusinessEventAttribute.a.split('-')[2] }}"],
-  ] as const)('what an event brings is of its type: %s', (type, text) => {
+  ] as const)('know the type of an event attribute: %s', (type, text) => {
     expect(warn({ ...title(text), eventAttributes: [{ name: 'a', type }] })).toEqual([]);
     const others = (['string', 'int', 'array'] as const).filter((other) => other[0] !== type[0]);
     const failing = others.filter(
@@ -168,7 +168,7 @@ describe('templates', () => {
     expect(failing).not.toEqual([]);
   });
 
-  test('that fail alike on several platforms are told of once, with what the fallback does', () => {
+  test('are reported once if they fail the same on several platforms, with the effect of the fallback', () => {
     const web = { ...android, redirectUrl: 'https://a.example/', iconUrl: 'https://a.example/', autoDismiss: false };
     const both = (more: object) => ({
       platforms: ['ANDROID', 'IOS', 'WEB'] as const,
@@ -205,7 +205,7 @@ describe('quiet hours', () => {
   const dropped = told(': they do not get it.');
   const dead = told(': it lives no longer than they last, so they do not get it.');
 
-  test('by day it is told that they hold in the zones of users', () => {
+  test('are reported by day as applying in the zones of users', () => {
     expect(quiet({ occurrences: campaign.occurrences })).toEqual([
       [
         'QUIET_HOURS',
@@ -215,7 +215,7 @@ describe('quiet hours', () => {
     ]);
   });
 
-  test('what they hold is sent at their end, if it lives so long', () => {
+  test('send held messages at their end if these live long enough', () => {
     expect(quiet({})).toEqual(held);
     // Eight and a half hours.
     expect([quiet(lives(510)), quiet(lives(509))]).toEqual([held, dead]);
@@ -226,13 +226,13 @@ describe('quiet hours', () => {
     ).toEqual(dead);
   });
 
-  test('what they drop is sent from the queue of the campaign alone', () => {
+  test('send dropped messages only from the queue of the campaign', () => {
     expect(quiet({}, 'DROP')).toEqual(dropped);
     expect(quiet(lives(2_160, { queueHours: 8 }), 'DROP')).toEqual(dropped);
     expect(quiet(lives(0, { queueHours: 9 }), 'DROP')[0]).toEqual(held[0]);
   });
 
-  test('the first occurrence in them is told of, in the zone of the workspace', () => {
+  test('name the first occurrence in them, in the zone of the workspace', () => {
     const occurrences = [...campaign.occurrences, new Date('2026-03-02T17:15:20Z'), ...night.occurrences];
     const [found] = warn({ occurrences, ...controls({ quietHours, timeZone: 'Asia/Kolkata' }) });
     expect(found![2]).toBe(
@@ -240,11 +240,11 @@ describe('quiet hours', () => {
     );
   });
 
-  test('a campaign that passes them hears nothing of them', () => {
+  test('are not reported for a campaign that ignores them', () => {
     expect(quiet({ settings: { ...defaultDeliverySettings, bypassesQuietHours: true } })).toEqual([]);
   });
 
-  test('are of the schedule, whatever they do', () => {
+  test('belong to the schedule, whatever they do', () => {
     const asked = { ...campaign, ...controls({ quietHours }) };
     for (const more of [{}, night, { ...night, ...lives(1) }])
       expect(warnOfCampaign({ ...asked, ...more }).map(({ part }) => part)).toEqual(['schedule']);
@@ -259,7 +259,7 @@ describe('caps and the minimum delay of the workspace', () => {
   const asked = controls({ caps, minimumDelayMinutes: 90 });
   const notes = (more: object) => warn({ ...asked, settings: { ...defaultDeliverySettings, ...more } });
 
-  test('are reported where the campaign obeys them', () => {
+  test('are reported if the campaign obeys them', () => {
     expect(notes({ ignoresMinimumDelay: false })).toEqual([
       ['FREQUENCY_CAP', 'note', 'Frequency caps hold (2/1d, 5/36h): people who have had as many are left out.'],
       ['MINIMUM_DELAY', 'note', 'People who got another campaign in the last 90 minutes are left out.'],
@@ -276,7 +276,7 @@ describe('caps and the minimum delay of the workspace', () => {
   });
 });
 
-test('what lives for no time is lost on devices that are not connected', () => {
+test('warns that a message with no time to live is lost on disconnected devices', () => {
   const settings = { ...defaultDeliverySettings, ttlMinutes: { ANDROID: 0, IOS: 0, WEB: 0 } };
   expect(warn({ settings })).toEqual([
     ['SHORT_LIVED', 'note', 'It lives for no time: devices that are not connected at that moment never get it.'],

@@ -91,8 +91,8 @@ const places: Record<Platform, Record<string, Omit<TextPlace, 'field'>>> = {
 };
 const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
 
-describe('the texts of a content that may be a user’s own', () => {
-  test.each(platforms)('%s: each with what it must be there', (platform) => {
+describe('the texts of a content that may be personalized', () => {
+  test.each(platforms)('are listed with the required ones: %s', (platform) => {
     const seen: Record<string, Omit<TextPlace, 'field'>> = {};
     const change = (text: string, { field, ...rest }: TextPlace): string => {
       seen[field] = rest;
@@ -102,7 +102,7 @@ describe('the texts of a content that may be a user’s own', () => {
     expect(seen).toStrictEqual(places[platform]);
   });
 
-  test.each(platforms)('%s: each is replaced, and nothing else', (platform) => {
+  test.each(platforms)('are each replaced, and nothing else: %s', (platform) => {
     const count = Object.keys(places[platform]).length;
     const changed = changeTexts(platform, { content: contents[platform], change: (_text, { field }) => `<${field}>` });
     expect(JSON.stringify(changed).match(/"<[^>]+>"/g)).toHaveLength(count);
@@ -143,7 +143,7 @@ describe('the texts of a content that may be a user’s own', () => {
         options: { additionalActions: [{ action: 'b', title: 'button title', url: 'button url' }], tag: 'tag' },
       },
     ],
-  ])('%s: what is optional and came out empty is left out', (platform, left) => {
+  ])('are left out if optional and empty: %s', (platform, left) => {
     const change = (text: string, { isRequired }: TextPlace): string | undefined => (isRequired ? text : undefined);
     const changed = changeTexts(platform, { content: contents[platform] as never, change });
     expect(JSON.parse(JSON.stringify(changed))).toStrictEqual(JSON.parse(JSON.stringify(left)));
@@ -152,7 +152,7 @@ describe('the texts of a content that may be a user’s own', () => {
     );
   });
 
-  test('a content with what it must have alone stays so', () => {
+  test('keep a content with only required texts unchanged', () => {
     const bare = {
       ANDROID: { title: 'T', message: 'M', richContent: [], additionalActions: [] },
       IOS: { title: 'T', message: 'M', enableBadge: true, richContent: [], additionalActions: [] },
@@ -166,7 +166,7 @@ describe('the texts of a content that may be a user’s own', () => {
   });
 });
 
-describe('a content made for a user', () => {
+describe('a rendered content', () => {
   const user = {
     customerId: 'ada',
     attributes: { u_fn: 'Ada', link: ' https://shop.example/17 ', app: 'shop://17', part: 'x'.repeat(1_024) },
@@ -188,7 +188,7 @@ describe('a content made for a user', () => {
     },
   });
 
-  test('has its texts in their places, and addresses without the spaces around them', () => {
+  test('has its texts in their places, and URLs without surrounding spaces', () => {
     const rendered = render(
       browser({ title: "Hi {{ UserAttribute['First Name'] }} ", redirectUrl: '{{ UserAttribute.link }}' }),
     );
@@ -202,7 +202,7 @@ describe('a content made for a user', () => {
     ).toEqual([true, true, false, false]);
   });
 
-  test('is without an optional text that came out empty', () => {
+  test('leaves out an optional text that is empty', () => {
     const rendered = render(browser({ imageUrl: "{{ UserAttribute.image|d(' ') }}" }));
     expect(rendered).toMatchObject({ content: browser().WEB });
     expect(Object.keys((rendered as { content: object }).content)).not.toContain('imageUrl');
@@ -222,11 +222,11 @@ describe('a content made for a user', () => {
       'title',
       'has more than 4096 characters',
     ],
-  ] as const)('fails by its place: %#', (content, field, reason) => {
+  ] as const)('reports the place of a failure: %#', (content, field, reason) => {
     expect(render(content as CampaignContent)).toEqual({ fault: { cause: 'RESULT', field, reason } });
   });
 
-  test('may fill its place to the end', () => {
+  test('may fill a place to its limit', () => {
     expect(
       render(browser({ title: '{{ UserAttribute.long }}' }), { attributes: { long: 'x'.repeat(4_096) } }),
     ).toMatchObject({
@@ -234,7 +234,7 @@ describe('a content made for a user', () => {
     });
   });
 
-  test('opens an app on a phone, and says what a button needs', () => {
+  test('opens an app on a phone, and reports what a button needs', () => {
     const ios = (url: string): CampaignContent => ({
       IOS: {
         title: 'T',
@@ -278,7 +278,7 @@ describe('a content made for a user', () => {
     });
   });
 
-  test('is the fallback when it fails, with its own failure beside it; of two failures the first is told', () => {
+  test('is the fallback if it fails, with its failure; the first of two failures is reported', () => {
     const own = browser({
       title: '{{ UserAttribute.nick }}',
       fallback: { ...browser().WEB, title: 'Hi {{ UserAttribute.u_fn }}' },
@@ -299,13 +299,13 @@ describe('a content made for a user', () => {
     );
   });
 
-  test('that this version cannot read fails at its place', () => {
+  test('fails at its place if this version cannot parse it', () => {
     expect(render(browser({ title: '{{ x' }))).toEqual({
       fault: { cause: 'UNKNOWN', field: 'title', reason: '"}}" is missing' },
     });
   });
 
-  test('of a language has what the language says, and the rest of the content', () => {
+  test('has the texts of the language, and the rest of the content', () => {
     const content = browser({
       title: '{{ UserAttribute.u_fn }}',
       locales: { de: { title: 'Hallo {{ UserAttribute.u_fn }}' } },
@@ -317,7 +317,7 @@ describe('a content made for a user', () => {
     expect(of('fr')).toMatchObject({ content: { title: 'Ada' } });
   });
 
-  test('with ON a text with a comment alone is a template, with AUTO it is not', () => {
+  test('treats a text with only a comment as a template with ON, but not with AUTO', () => {
     const content = browser({ title: 'A{# comment #}' });
     expect(makePersonaliser(content, 'AUTO')).toBeUndefined();
     expect(makePersonaliser(content, 'ON')!.render({ platform: 'WEB', user, event: {} })).toMatchObject({

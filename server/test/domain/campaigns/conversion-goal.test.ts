@@ -61,13 +61,13 @@ const forms: Record<Form, { takes: unknown[]; refuses: [reason: string, values: 
 };
 
 describe('the value of a goal', () => {
-  test.each(Object.keys(forms) as Form[])('that is %s', (form) => {
+  test.each(Object.keys(forms) as Form[])('can be %s', (form) => {
     for (const value of forms[form].takes) expect(goalValueFault(form, value), String(value)).toBeUndefined();
     for (const [reason, values] of forms[form].refuses)
       for (const value of values) expect(goalValueFault(form, value), JSON.stringify(value)).toBe(reason);
   });
 
-  test('has a form for each operator, the same for an operator and its opposite', () => {
+  test('has a form for each operator, the same for its opposite', () => {
     const { string, numeric } = goalOperators;
     const used = new Set([...Object.values(string), ...Object.values(numeric)]);
     expect([...used].sort()).toEqual(Object.keys(forms).sort());
@@ -85,14 +85,14 @@ test.each([
   ['1,x', undefined],
   ['x,1', undefined],
   [15, undefined],
-])('two numbers in %j are %j', (text, numbers) => expect(readTwoNumbers(text)).toEqual(numbers));
+])('parses two numbers in %j as %j', (text, numbers) => expect(readTwoNumbers(text)).toEqual(numbers));
 
 describe('an event', () => {
-  test('counts for 36 hours, or as long as the campaign says (fact 6.2)', () => {
+  test('counts for 36 hours, or for the time of the campaign (fact 6.2)', () => {
     expect([windowHoursOf([]), windowHoursOf([{}]), windowHoursOf([{ windowHours: 24 }, {}])]).toEqual([36, 36, 24]);
   });
 
-  test('brings the number that its goal names (fact 6.2)', () => {
+  test('contributes the number that its goal names (fact 6.2)', () => {
     const goal = { revenue: { attribute: 'price', currency: 'EUR' } };
     expect([revenueOf(goal, { price: 9.99 }), revenueOf(goal, { price: 0 }), revenueOf(goal, { price: -2 })]).toEqual([
       ...[9.99, 0, -2],

@@ -14,8 +14,8 @@ const minutes = (count: number): number => count * 60_000;
 const at = new Date('2026-03-01T12:00:00Z');
 const after = (count: number): Date => new Date(at.getTime() + minutes(count));
 
-describe('what a request does not say (fact 3.4)', () => {
-  test('has the documented defaults', () => {
+describe('a missing setting (fact 3.4)', () => {
+  test('has the documented default', () => {
     expect(defaultDeliverySettings).toStrictEqual({
       ttlMinutes: { ANDROID: 2_160, IOS: 2_160, WEB: 2_160 },
       ...{ androidPriority: 'HIGH', iosPriority: 10, webUrgency: 'normal', iosDevices: 'ALL', templates: 'AUTO' },
@@ -25,7 +25,7 @@ describe('what a request does not say (fact 3.4)', () => {
     });
   });
 
-  test('was literal where an older version stored it; what that stored stays', () => {
+  test('keeps the literal meaning in settings that an older version stored', () => {
     expect(deliverySettings({})).toStrictEqual(settings({ templates: 'OFF' }));
     expect(deliverySettings({ templates: 'ON', iosPriority: 5, queueHours: 2 })).toStrictEqual(
       settings({ templates: 'ON', iosPriority: 5, queueHours: 2 }),
@@ -37,7 +37,7 @@ test.each([
   ['ALL', null],
   ['PROVISIONAL', true],
   ['NON_PROVISIONAL', false],
-] as const)('iPhones of %s are those whose permission is provisional: %s', (iosDevices, provisional) => {
+] as const)('selects iPhones of %s by provisional permission: %s', (iosDevices, provisional) => {
   expect(iosProvisional(settings({ iosDevices }))).toBe(provisional);
 });
 
@@ -48,7 +48,7 @@ test.each<[string, Partial<DeliverySettings>, number, number | null]>([
   ['spread over a span', { spreadMinutes: 10 }, 1_000, 100],
   ['which is not exceeded', { spreadMinutes: 10 }, 1_001, 101],
   ['and never stands still', { spreadMinutes: 360 }, 0, 1],
-])('a run goes %s', (_how, ...[more, devices, perMinute]) => {
+])('makes a run go %s', (_how, ...[more, devices, perMinute]) => {
   expect(runDevicesPerMinute(settings(more), devices)).toBe(perMinute);
 });
 
@@ -62,9 +62,9 @@ describe('a run', () => {
     ['by browsers', ttl(120, 120, 300), 300],
     ['for an hour, though a message is not stored', ttl(0, 0, 0), 60],
     ['with its queue before that', { ...ttl(120, 0, 0), queueHours: 3 }, 300],
-  ])('sends %s', (_how, more, lives) => expect(sendUntil(settings(more), at)).toEqual(after(lives)));
+  ])('stops sending %s', (_how, more, lives) => expect(sendUntil(settings(more), at)).toEqual(after(lives)));
 
-  test('has a queue that ends a life of its messages before it does', () => {
+  test('has a queue that ends before its messages expire', () => {
     expect(queueUntil(settings(ttl(120, 0, 0)), after(500))).toBeNull();
     expect(queueUntil(settings({ ...ttl(120, 0, 0), queueHours: 3 }), after(500))).toEqual(after(380));
     const own = settings({ ...ttl(0, 0, 0), queueHours: 2 });

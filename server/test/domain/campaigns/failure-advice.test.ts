@@ -6,7 +6,7 @@ const advise = (code: string, { platform = 'ANDROID' as Platform, outcome = 'REJ
   adviseOnFailure({ platform, outcome, code });
 const unknown = 'Look up the code with the provider; the delivery log has its whole answer.';
 
-describe('what to do about a failed delivery', () => {
+describe('the advice for a failed delivery', () => {
   test.each([
     ['TEMPLATE_USER_ATTRIBUTE', 'ANDROID', /fallback/],
     ['TEMPLATE_', 'WEB', /fallback/],
@@ -23,7 +23,7 @@ describe('what to do about a failed delivery', () => {
     ['BadDeviceToken', 'IOS', /sandbox/],
     ['PayloadTooLarge', 'IOS', /4 KB/],
     ['413', 'WEB', /4 KB/],
-  ] as const)('%s on %s', (code, platform, words) => {
+  ] as const)('exists for %s on %s', (code, platform, words) => {
     expect(advise(code, { platform })).toMatch(words);
   });
 
@@ -36,40 +36,40 @@ describe('what to do about a failed delivery', () => {
     ['401', 'WEB'],
     ['403', 'WEB'],
     ['HOST_NOT_FOUND', 'WEB'],
-  ] as const)(
-    '%s on %s says when the device leaves the audience, and does not say that it has left',
-    (code, platform) => {
-      expect(advise(code, { platform })).toMatch(/leaves the audience after 3 such sends over 72 hours/);
-      expect(advise(code, { platform })).not.toMatch(/The devices are out/);
-    },
-  );
+  ] as const)('explains for %s on %s when the device leaves the audience, not that it has left', (code, platform) => {
+    expect(advise(code, { platform })).toMatch(/leaves the audience after 3 such sends over 72 hours/);
+    expect(advise(code, { platform })).not.toMatch(/The devices are out/);
+  });
 
   test.each([
     ['404', 'WEB'],
     ['410', 'WEB'],
     ['80100000', 'ANDROID'],
     ['80300007', 'ANDROID'],
-  ] as const)('%s on %s: a device that was dropped needs nothing, one that was not is explained', (code, platform) => {
-    expect(advise(code, { platform, outcome: 'GONE' })).toMatch(/^Nothing to do/);
-    expect(advise(code, { platform })).toMatch(/too few other devices were accepted to be sure/);
-  });
+  ] as const)(
+    'asks nothing for a dropped device and explains one that was not dropped, for %s on %s',
+    (code, platform) => {
+      expect(advise(code, { platform, outcome: 'GONE' })).toMatch(/^Nothing to do/);
+      expect(advise(code, { platform })).toMatch(/too few other devices were accepted to be sure/);
+    },
+  );
 
-  test('a key that Firebase lacks is not called a wrong credential of the workspace', () => {
+  test('does not call a key that Firebase lacks a wrong credential of the workspace', () => {
     expect(advise('THIRD_PARTY_AUTH_ERROR', { platform: 'IOS' })).toMatch(/upload a valid key in the Firebase console/);
   });
 
-  test('goes by the outcome where the code says nothing', () => {
+  test('follows the outcome if there is none for the code', () => {
     expect(advise('X', { outcome: 'GONE' })).toMatch(/^Nothing to do/);
     expect(advise('X', { outcome: 'EXPIRED' })).toMatch(/time to live/);
     expect(advise('X', { outcome: 'FAILED' })).toMatch(/^Eight attempts failed\. Duplicate/);
     expect(advise('X')).toBe(unknown);
   });
 
-  test('what the code says goes before the outcome', () => {
+  test('follows the code before the outcome', () => {
     expect(advise('SENDER_ID_MISMATCH', { outcome: 'FAILED' })).toBe(advise('SENDER_ID_MISMATCH'));
   });
 
-  test('a code of another platform’s provider says nothing', () => {
+  test('ignores a code of another platform’s provider', () => {
     expect(advise('410', { platform: 'ANDROID' })).toBe(unknown);
     expect(advise('80300008', { platform: 'IOS' })).toBe(unknown);
     expect(advise('BadDeviceToken', { platform: 'WEB' })).toBe(unknown);

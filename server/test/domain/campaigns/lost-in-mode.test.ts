@@ -13,7 +13,7 @@ type Question = { mode?: PayloadMode; apps?: App[]; appIds?: string[]; isSilent?
 const lost = (content: AndroidContent, { mode = 'both', apps = [], appIds, isSilent = false }: Question = {}) =>
   lostInApps(content, { mode, apps, settings: { isSilent, ...(appIds && { appIds }) } });
 
-describe('what the system shows has no', () => {
+describe('a notification of the system', () => {
   const rows: [string, Partial<AndroidContent>, { field: string; words: string }][] = [
     [
       'buttons',
@@ -49,7 +49,7 @@ describe('what the system shows has no', () => {
     ],
   ];
 
-  test.each(rows)('%s', (_what, more, member) => {
+  test.each(rows)('loses %s', (_what, more, member) => {
     const content = { ...bare, ...more };
     for (const mode of ['notification', 'both'] as const)
       expect(lost(content, { mode })).toEqual([{ mode, apps: [], lost: [member] }]);
@@ -57,7 +57,7 @@ describe('what the system shows has no', () => {
     expect(lost(content, { mode: 'data' })).toEqual([]);
   });
 
-  test('more than that: an image, a sound, a badge that is set and other options stay', () => {
+  test('keeps an image, a sound, a set badge and other options', () => {
     const content: AndroidContent = {
       ...bare,
       richContent: [
@@ -70,7 +70,7 @@ describe('what the system shows has no', () => {
     expect(lost(content)).toEqual([]);
   });
 
-  test('all of it is told of, in this order', () => {
+  test('reports all losses, in this order', () => {
     const all = Object.assign({}, bare, ...rows.map(([, more]) => more)) as AndroidContent;
     const options = { timeoutSeconds: 60, badge: { operation: 'clear' as const } };
     expect(lost({ ...all, options })[0]!.lost).toEqual(rows.map(([, , member]) => member));
@@ -82,18 +82,18 @@ describe('the mode is', () => {
     lost(content, question).map(({ mode, apps }) => [mode, ...apps]);
   const chosen = { ...summary, options: { deliveryMode: 'notification' as const } };
 
-  test('that of the workspace, for every app without one of its own', () => {
+  test('that of the workspace, for every app without its own', () => {
     expect(modes({ apps: [app('a'), app('b', undefined, { settings: {} })] })).toEqual([['both']]);
     expect(modes({ mode: 'data', apps: [app('a')] })).toEqual([]);
   });
 
-  test('an app’s own beside it, together with others of the same', () => {
+  test('an app’s own, grouped with other apps of the same mode', () => {
     const apps = [app('a', 'notification'), app('b', 'data'), app('c', 'notification')];
     expect(modes({ apps })).toEqual([['both'], ['notification', 'a', 'c']]);
     expect(modes({ mode: 'data', apps })).toEqual([['notification', 'a', 'c']]);
   });
 
-  test('that of the apps which the message is for', () => {
+  test('that of the apps that the message is for', () => {
     const apps = [app('a', 'notification'), app('b')];
     expect(modes({ apps, appIds: ['a'] })).toEqual([['notification', 'a']]);
     expect(modes({ apps, appIds: ['b'] })).toEqual([['both']]);
@@ -101,12 +101,12 @@ describe('the mode is', () => {
     expect(modes({ apps, appIds: ['a', 'b'] })).toEqual([['both'], ['notification', 'a']]);
   });
 
-  test('of no app on another platform', () => {
+  test('not that of an app on another platform', () => {
     expect(modes({ apps: [app('a', 'notification', { platform: 'WEB' })] })).toEqual([['both']]);
     expect(modes({ apps: [app('a', undefined, { platform: 'IOS' })], appIds: ['a'] })).toEqual([]);
   });
 
-  test('what the message says, in every app', () => {
+  test('that of the message, in every app', () => {
     const apps = [app('a', 'both'), app('b', 'data')];
     expect(modes({ mode: 'data', apps }, chosen)).toEqual([['notification']]);
     expect(modes({ mode: 'data', apps, appIds: ['a'] }, chosen)).toEqual([['notification']]);

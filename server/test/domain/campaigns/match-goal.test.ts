@@ -87,13 +87,13 @@ function withOpposites(type: 'string' | 'numeric', rows: Row[]): [...Row, 'strin
 const table = [...withOpposites('string', textRows), ...withOpposites('numeric', numberRows)];
 
 describe('operators (interface 2.10)', () => {
-  test.each(table)('%s %j', (...[operator, wanted, holds, fails, type]) => {
+  test.each(table)('evaluate %s %j', (...[operator, wanted, holds, fails, type]) => {
     const attribute = { name: 'a', type, operator, ...(wanted === undefined ? {} : { value: wanted }) };
     expect(holds.filter((value) => !meets(attribute, value))).toEqual([]);
     expect(fails.filter((value) => meets(attribute, value))).toEqual([]);
   });
 
-  test('the table has every operator, and no other is met', () => {
+  test('are all in the table, and any other never matches', () => {
     for (const type of ['string', 'numeric'] as const) {
       const tested = new Set(table.filter((row) => row[4] === type).map(([operator]) => operator));
       expect([...tested].sort()).toEqual(Object.keys(goalOperators[type]).sort());
@@ -102,17 +102,17 @@ describe('operators (interface 2.10)', () => {
     }
   });
 
-  test('an operator of the other type is met by nothing', () => {
+  test('never match for the other type', () => {
     expect(meets({ name: 'a', type: 'numeric', operator: 'contains', value: '5' }, 5)).toBe(false);
     expect(meets({ name: 'a', type: 'string', operator: 'is greater than', value: 5 }, '6')).toBe(false);
   });
 
-  test('bounds that cannot be read (a row of another version) hold nothing', () => {
+  test('match nothing with unreadable bounds (a row of another version)', () => {
     expect(meets({ name: 'a', type: 'numeric', operator: 'is between', value: '5' }, 5)).toBe(false);
     expect(meets({ name: 'a', type: 'numeric', operator: 'is not between', value: '5' }, 5)).toBe(true);
   });
 
-  test('NaN and infinite numbers count as missing', () => {
+  test('treat NaN and infinite numbers as missing', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(meets({ name: 'a', type: 'numeric', operator: 'exists' }, value)).toBe(false);
       expect(meets({ name: 'a', type: 'numeric', operator: 'is greater than', value: 1 }, value)).toBe(false);
@@ -123,19 +123,19 @@ describe('operators (interface 2.10)', () => {
 describe('events', () => {
   const event = { name: 'Bought', attributes: { price: 5 } };
 
-  test('a goal without an attribute is met by every event of its name, exactly', () => {
+  test('match a goal without an attribute exactly by name', () => {
     expect(matchGoal({ name: 'g', eventName: 'Bought' }, event)).toBe(true);
     for (const eventName of ['bought', 'Bought ', 'Buy', ''])
       expect(matchGoal({ name: 'g', eventName }, event), eventName).toBe(false);
   });
 
-  test('an event of another name fulfils no operator, not even a negative one', () => {
+  test('match no operator of a goal with another name, not even a negative one', () => {
     const attribute: Attribute = { name: 'price', type: 'string', operator: 'does not exist' };
     expect(matchGoal({ name: 'g', eventName: 'Bought', attribute }, event)).toBe(true);
     expect(matchGoal({ name: 'g', eventName: 'Sold', attribute }, event)).toBe(false);
   });
 
-  test('only own attributes are read, in their own case', () => {
+  test('are compared by own attributes only, case-sensitively', () => {
     for (const name of ['toString', 'constructor', '__proto__', 'Price'])
       expect(
         matchGoal(
@@ -149,7 +149,7 @@ describe('events', () => {
   });
 });
 
-test('each operator that denies is the exact opposite, whatever the event', () => {
+test('makes each negative operator the exact opposite, whatever the event', () => {
   const text = fc.oneof(fc.string({ maxLength: 3 }), fc.constantFrom('a', 'A', 'ü', 'u\u0308', '', '5'));
   const number = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double({ noNaN: true, noDefaultInfinity: true }));
   const wanted = {

@@ -19,7 +19,7 @@ describe('the identity of a message', () => {
     expect(collapseId).toHaveLength(32);
   });
 
-  test('is the same on every attempt, and another for another run or device', () => {
+  test('is the same on every attempt, and different for another run or device', () => {
     const identity = messageIdentity(run, device);
     expect(messageIdentity(run, device)).toEqual(identity);
     for (const other of [messageIdentity(device, run), messageIdentity(run, run)]) {
@@ -28,7 +28,7 @@ describe('the identity of a message', () => {
     }
   });
 
-  test('a key of the campaign says what replaces what, in every run and on every device; the id stays', () => {
+  test('changes neither with the collapse key, which defines what replaces what in every run and on every device', () => {
     const keyed = messageIdentity(run, device, 'score');
     expect(keyed.id).toBe(messageIdentity(run, device).id);
     expect(keyed.collapseId).toBe(sha256('key:score').subarray(0, 24).toString('base64url'));

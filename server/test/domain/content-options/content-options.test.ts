@@ -69,17 +69,17 @@ describe('options of a content', () => {
     ['ANDROID', android],
     ['IOS', ios],
     ['WEB', web],
-  ])('%s: every one is read as it was sent', (platform, options) => {
+  ])('are all parsed as they were sent: %s', (platform, options) => {
     expect(read(platform, options)).toStrictEqual({ told: { options }, faults: [] });
   });
 
-  test.each(['ANDROID', 'IOS', 'WEB'])('%s: none, or none of them filled in, is no options', (platform) => {
+  test.each(['ANDROID', 'IOS', 'WEB'])('are missing if none is sent or filled in: %s', (platform) => {
     expect(read(platform, undefined)).toStrictEqual({ told: {}, faults: [] });
     expect(read(platform, {})).toStrictEqual({ told: {}, faults: [] });
     expect(read(platform, 'none')).toStrictEqual({ told: {}, faults: ['options: must be an object'] });
   });
 
-  test('a tag of a language is written as everywhere', () => {
+  test('normalize language tags', () => {
     expect(read('WEB', { lang: 'PT-br' }).told).toEqual({ options: { lang: 'pt-BR' } });
   });
 
@@ -101,7 +101,7 @@ describe('options of a content', () => {
     ['WEB', { silent: true }, { silent: true }],
     ['WEB', { timestamp: 0 }, { timestamp: 0 }],
     ['WEB', { badgeURL: "{{ UserAttribute['a'] }}" }, { badgeURL: "{{ UserAttribute['a'] }}" }],
-  ])('%s takes %j', (platform, options, told) => {
+  ])('accept for %s: %j', (platform, options, told) => {
     expect(read(platform, options)).toStrictEqual({ told: { options: told }, faults: [] });
   });
 
@@ -204,9 +204,9 @@ describe('options of a content', () => {
     ['WEB', { vibrate: [-1] }, ['vibrate[0]: must be a whole number from 0 to 10000']],
     ['WEB', { timestamp: -1 }, ['timestamp: must be a whole number from 0 to 8640000000000000']],
     ['WEB', { declarative: 'maybe' }, ['declarative: not allowed']],
-  ])('%s refuses %j', (platform, options, faults) => expect(read(platform, options).faults).toEqual(faults));
+  ])('reject for %s: %j', (platform, options, faults) => expect(read(platform, options).faults).toEqual(faults));
 
-  test('an iPhone has one badge and one set of buttons', () => {
+  test('allow one badge and one set of buttons on an iPhone', () => {
     const part = makePushReader({ options: ios }, { mode: 'AUTO', bodies: 'strict' });
     readIosOptions(part, { enablesBadge: true, hasCategory: true });
     expect(part.faults).toEqual([
@@ -219,7 +219,7 @@ describe('options of a content', () => {
   });
 });
 
-describe('the number on the icon of the app', () => {
+describe('the badge number', () => {
   const set = { operation: 'set' as const, value: 3 };
   const phone = {
     title: 'T',
@@ -237,7 +237,7 @@ describe('the number on the icon of the app', () => {
     options: { appBadge: { operation: 'clear' as const } },
   };
 
-  test('stands under one name for phones, and another for browsers', () => {
+  test('has one name for phones, and another for browsers', () => {
     expect(badgeOf(phone)).toEqual({ operation: 'increment', value: 1 });
     expect(badgeOf(browser)).toEqual({ operation: 'clear' });
     expect(badgeOf({ ...phone, options: {} })).toBeUndefined();
@@ -245,7 +245,7 @@ describe('the number on the icon of the app', () => {
     expect(badgeOf(undefined)).toBeUndefined();
   });
 
-  test('is put where it was asked for', () => {
+  test('is written to the requested place', () => {
     expect(withBadge(phone, set).options).toEqual({ sticky: true, badge: set });
     expect(withBadge(browser, set).options).toEqual({ appBadge: set });
   });

@@ -23,7 +23,7 @@ test.each<[ProviderName, string, RegExp]>([
   ['hms', 'HMS_403', /^The client may not send/],
   ['hms', 'HMS_404', /^The client may not send/],
   ['webpush', 'not a pair', /^Connect a pair/],
-])('%s refuses a credential with %s, and the advice says what to do', (provider, words, advice) => {
+])('advises what to do if %s rejects a credential with %s', (provider, words, advice) => {
   expect(adviseOnCheck({ provider, verdict: 'REFUSED', words })).toMatch(advice);
 });
 
@@ -33,7 +33,7 @@ test.each<[ProviderName, string]>([
   ['fcm', 'HTTP 500 TOKEN_REFUSED'],
   ['hms', '80300003'],
   ['hms', 'HMS_405'],
-])('in other words of %s (%s) there is one advice for all', (provider, words) => {
+])('gives the general advice for other answers of %s (%s)', (provider, words) => {
   expect(adviseOnCheck({ provider, verdict: 'REFUSED', words })).toBe(notKnown);
 });
 
@@ -52,6 +52,6 @@ test.each<[Parameters<typeof adviseOnCheck>[0], string]>([
     'Look whether this machine reaches the provider (firewall, proxy, DNS), then check again.',
   ],
   [{ verdict: 'REFUSED', provider: 'fcm', words: 'PROXY_REFUSED' }, notKnown],
-])('%j', (check, advice) => {
+])('advises for %j', (check, advice) => {
   expect(adviseOnCheck(check)).toBe(advice);
 });

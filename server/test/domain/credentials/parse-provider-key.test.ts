@@ -32,7 +32,7 @@ describe("a service account's key file", () => {
   };
   const refused = (change: object) => refusal({ provider: 'fcm', keyFile: JSON.stringify({ ...account, ...change }) });
 
-  test('is read as Google gives it', () => {
+  test('is parsed as Google issues it', () => {
     expect(parseProviderKey({ provider: 'fcm', keyFile: JSON.stringify(account) })).toEqual({
       ...{ provider: 'fcm', projectId: 'my-project', privateKeyId: 'abc123', privateKey: rsa, simulated: false },
       clientEmail: account.client_email,
@@ -40,7 +40,7 @@ describe("a service account's key file", () => {
   });
 
   test.each(['https://oauth2.googleapis.com/token', 'https://accounts.google.com/o/oauth2/token'])(
-    'the address of tokens %s is taken, and not stored (fault 3.9)',
+    'may have the token URL %s, which is not stored (fault 3.9)',
     (token_uri) => {
       expect(refused({ token_uri })).toBeUndefined();
       const keyFile = JSON.stringify({ ...account, token_uri });
@@ -55,11 +55,11 @@ describe("a service account's key file", () => {
     'https://oauth2.googleapisxcom/token',
     'https://evil.example/https://oauth2.googleapis.com/',
     null,
-  ])("an address of tokens that isn't Google's is refused: %s (fault 3.9)", (token_uri) => {
+  ])('may not have a token URL of another host: %s (fault 3.9)', (token_uri) => {
     expect(refused({ token_uri })).toBe("The key file's token_uri is not Google's.");
   });
 
-  test.each(['x', 'null', '[]', '"service_account"', '7'])('%s is no key file', (keyFile) => {
+  test.each(['x', 'null', '[]', '"service_account"', '7'])('is not %s', (keyFile) => {
     expect(refusal({ provider: 'fcm', keyFile })).toBe(
       keyFile === 'x'
         ? 'The key file is not JSON.'
@@ -67,7 +67,7 @@ describe("a service account's key file", () => {
     );
   });
 
-  test('of another kind of account is refused, and one of more than 16 KiB', () => {
+  test('is rejected for another kind of account, or above 16 KiB', () => {
     expect(refused({ type: 'authorized_user' })).toBe(
       'The key file is not that of a service account (type "service_account").',
     );
@@ -91,12 +91,12 @@ describe("a service account's key file", () => {
     ],
     ['private_key_id', ['', 'a/b', 'a\n', '\na', 'x'.repeat(101), null], ['A_b-1', 'x'.repeat(100)]],
     ['private_key', ['x', ` ${rsa}`, undefined], [rsa]],
-  ])('a %s that cannot be one is refused', (name, wrong, right) => {
+  ])('may not have an invalid %s', (name, wrong, right) => {
     for (const value of wrong) expect(refused({ [name]: value })).toBe(`The key file has no usable ${name}.`);
     for (const value of right) expect([value, refused({ [name]: value })]).toEqual([value, undefined]);
   });
 
-  test('its key is RSA of 2048 bits or more', () => {
+  test('must have an RSA key of 2048 bits or more', () => {
     expect(refused({ private_key: broken })).toBe('The private key cannot be read.');
     expect(refused({ private_key: p256 })).toBe('The private key is not RSA of 2048 bits or more.');
     expect(refused({ private_key: weak })).toBe('The private key is not RSA of 2048 bits or more.');
@@ -109,7 +109,7 @@ describe('a key of Apple', () => {
     ...{ topic: 'com.example.app', environment: 'sandbox' },
   };
 
-  test('is read with its ids', () => {
+  test('is parsed with its ids', () => {
     expect(parseProviderKey(key)).toEqual({ ...key, simulated: false });
   });
 
@@ -131,7 +131,7 @@ describe('a key of Apple', () => {
     [{ topic: ' com.example' }, 'The topic must be the bundle id of the app.'],
     [{ topic: 'x'.repeat(156) }, 'The topic must be the bundle id of the app.'],
     [{ topic: 'x'.repeat(155) }, undefined],
-  ])('%j', (change, reason) => {
+  ])('is checked with %j', (change, reason) => {
     expect(refusal({ ...key, ...change })).toBe(reason);
   });
 });
@@ -140,7 +140,7 @@ describe('VAPID keys (RFC 8292)', () => {
   const subject = 'mailto:a@example.com';
   const notAPair = 'The keys are no VAPID pair: 65 and 32 bytes in base64url, the first made of the second.';
 
-  test('are made where none are given, and read back', () => {
+  test('are generated if none are given, and parsed again', () => {
     const made = parseProviderKey({ provider: 'webpush', subject, keys: undefined });
     if (made.provider !== 'webpush') throw new Error('another provider');
     expect(made).toMatchObject({ provider: 'webpush', subject, simulated: false });
@@ -214,7 +214,7 @@ describe('VAPID keys (RFC 8292)', () => {
     ['https://[::1]/', notPublic('[::1]')],
     ['https://server', notPublic('server')],
     ['https://shop.test', notPublic('shop.test')],
-  ])('the contact %s: %s', (contact, reason) => {
+  ])('have the contact %s: %s', (contact, reason) => {
     expect(refusal({ provider: 'webpush', subject: contact, keys: undefined })).toBe(reason);
   });
 });
@@ -223,7 +223,7 @@ describe('a client of Huawei', () => {
   const key = { provider: 'hms', clientId: '104729811', clientSecret: 'c0ffee'.repeat(8) } as const;
   const secretless = 'The client secret is no secret of Huawei.';
 
-  test('is that of a project or of an app', () => {
+  test('belongs to a project or to an app', () => {
     expect(parseProviderKey({ ...key, projectId: '388' })).toEqual({
       ...{ ...key, owner: { kind: 'project', id: '388' }, simulated: false },
     });
@@ -245,7 +245,7 @@ describe('a client of Huawei', () => {
     [{ projectId: '1', clientSecret: ' c0ffee12' }, secretless],
     [{ projectId: '1', clientSecret: 'x'.repeat(256) }, undefined],
     [{ projectId: '1', clientSecret: 'x'.repeat(257) }, secretless],
-  ])('%j', (change, reason) => {
+  ])('is checked with %j', (change, reason) => {
     expect(refusal({ ...key, ...change })).toBe(reason);
   });
 });

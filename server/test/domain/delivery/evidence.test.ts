@@ -34,7 +34,7 @@ function judge({ remembered = [], answers, effect = 'hold', isDrop = false, canH
   return judgeAnswer({ weighed, effect, isDrop, canHold });
 }
 
-describe('whom an ambiguous answer concerns', () => {
+describe('the cause of an ambiguous answer', () => {
   test.each<[string, Given, ReturnType<typeof judge>]>([
     ['18 of 20 devices got it: the credential', { answers: [...devices(18, 'bad'), ...devices(2, null)] }, 'account'],
     ['17 of 20: the devices', { answers: [...devices(17, 'bad'), ...devices(3, null)] }, 'device'],
@@ -96,14 +96,14 @@ describe('whom an ambiguous answer concerns', () => {
     expect(judge(given)).toBe(verdict);
   });
 
-  test('a device counts once, with its last answer', () => {
+  test('counts a device once, with its last answer', () => {
     const before = devices(30, 'bad');
     const answers = before.map((seen) => ({ ...seen, code: null }));
     const weighed = weighEvidence(before, { answers: [...answers, ...devices(1, 'bad')], code: 'bad', now });
     expect(weighed).toMatchObject({ devices: 31, withCode: 1, accepted: 30 });
   });
 
-  test('with fewer devices than twenty, of which three were not accepted before, a code never holds a key', () => {
+  test('is never the key with fewer than twenty devices, three of them not accepted before', () => {
     fc.assert(
       fc.property(fc.nat(19), fc.nat(2), fc.nat(19), (bad, witnesses, good) => {
         if (bad + witnesses + good >= 20) return;
@@ -119,8 +119,8 @@ function seen(count: number): Seen[] {
   return devices(count, 'bad', { wasAccepted: true });
 }
 
-describe('what a key remembers', () => {
-  test('of few answers the newest devices, each once', () => {
+describe('the memory of a key', () => {
+  test('keeps the newest devices of few answers, each once', () => {
     const before = devices(20, null);
     const again = { ...before[5]!, code: 'bad', at: now + 1 };
     const after = rememberAnswers(before, { answers: [again, ...devices(2, 'bad')], now });
@@ -131,7 +131,7 @@ describe('what a key remembers', () => {
     expect(after).not.toContain(before[0]);
   });
 
-  test('of many answers their shares, in whatever order they came', () => {
+  test('keeps the shares of many answers, in any order', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 21, max: 600 }),
@@ -152,7 +152,7 @@ describe('what a key remembers', () => {
   });
 });
 
-test('a suspicion counts while at least half of the devices were accepted', () => {
+test('counts a suspicion while at least half of the devices were accepted', () => {
   expect(
     [
       [2, 1],
@@ -163,7 +163,7 @@ test('a suspicion counts while at least half of the devices were accepted', () =
   ).toEqual([...[true, false, false, true]]);
 });
 
-test('a device that failed less than a minute ago does not probe its key', () => {
+test('does not probe a key with a device that failed less than a minute ago', () => {
   const remembered: Seen[] = [
     { deviceId: 'failed', code: 'bad', at: now - 59_999 },
     { deviceId: 'before', code: 'bad', at: now - 60_000 },
@@ -186,7 +186,7 @@ describe('the key of a device', () => {
   const keyOf = (device: Parameters<typeof evidenceKeyOf>[0]['device'], more: object = {}) =>
     evidenceKeyOf({ workspaceId: 'W', name, credentials, device, origin: undefined, ...more });
 
-  test('tells platforms, bundles, environments, versions, workspaces and push services apart', () => {
+  test('distinguishes platforms, bundles, environments, versions, workspaces and push services', () => {
     const sister = { ...credentials, apns: { ...credentials.apns!, topic: 'com.example.news' } };
     const sandbox = { ...credentials, apns: { ...credentials.apns!, environment: 'sandbox' } };
     const keys = [
@@ -204,7 +204,7 @@ describe('the key of a device', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  test('is of its credential, of Apple’s the bundle: a key may be for one environment only', () => {
+  test('belongs to its credential, for Apple to the bundle: a key may be for one environment only', () => {
     const [android, iphone] = [keyOf({ platform: 'ANDROID' })!, keyOf({ platform: 'IOS', provider: 'fcm' })!];
     expect(android.credential).toBe(iphone.credential);
     expect(isOfKey(android.text, android.credential)).toBe(true);
@@ -214,13 +214,13 @@ describe('the key of a device', () => {
     expect(apns.credential).toBe(apns.text);
   });
 
-  test('can be held for a push service of a browser, and not for a host that a device chose', () => {
+  test('can be held for the push service of a browser, but not for a host that a device chose', () => {
     expect(keyOf({ platform: 'WEB' }, { origin: 'https://updates.push.services.mozilla.com' })!.canHold).toBe(true);
     expect(keyOf({ platform: 'WEB' }, { origin: 'https://ntfy.example' })!.canHold).toBe(false);
     expect(keyOf({ platform: 'WEB' }, { origin: 'https://fcm.googleapis.com.evil.example' })!.canHold).toBe(false);
   });
 
-  test('is none without a credential', () => {
+  test('does not exist without a credential', () => {
     expect(keyOf({ platform: 'IOS' }, { credentials: {} })).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ import { findRefusal, makeRefusal, reachesOthers } from '../../../src/domain/del
 import type { Refusal } from '../../../src/domain/delivery/evidence.ts';
 import { describeWaitingCause } from '../../../src/domain/delivery/failures.ts';
 
-describe('why messages wait', () => {
+describe('the reason why messages wait', () => {
   test.each([
     ['QUIET_HOURS', 'it is night for these people'],
     ['USER_TIME_ZONE', 'the local time of these people has not come'],
@@ -18,7 +18,7 @@ describe('why messages wait', () => {
     ['MINIMUM_DELAY', 'these people had another message shortly before'],
     ['PROVIDER_WAIT', 'APNs is left alone for a while'],
     ['CREDENTIALS_UNREAD', 'the credential could not be read from the database'],
-  ])('%s is as wanted, or of our own: %s', (code, words) => {
+  ])('is intended or internal for %s: %s', (code, words) => {
     expect(describeWaitingCause({ platform: 'IOS', code })).toEqual({ isOfProvider: false, words });
   });
 
@@ -34,18 +34,18 @@ describe('why messages wait', () => {
     ['503', 'the push service answered 503'],
     ['FCM_503', 'FCM answered 503'],
     ['X_FCM_503', 'the push service answered X_FCM_503'],
-  ])('%s is of the provider or the way to it: %s', (code, words) => {
+  ])('is the provider or the connection to it for %s: %s', (code, words) => {
     expect(describeWaitingCause({ platform: 'WEB', code })).toEqual({ isOfProvider: true, words });
   });
 });
 
-test('a code that begins as those of Firebase is its word where it serves the platform beside another', () => {
+test('attributes a code that starts like Firebase’s to it only if it also serves the platform', () => {
   expect(providerOfCode({ platform: 'IOS', code: 'FCM_500' })).toBe('fcm');
   expect(providerOfCode({ platform: 'IOS', code: 'HMS_500' })).toBe('apns');
   expect(providerOfCode({ platform: 'WEB', code: 'X_FCM_500' })).toBe('webpush');
 });
 
-test('a device is reached by the provider it names, else by the usual one of its platform', () => {
+test('reaches a device by the provider it names, else by the usual one of its platform', () => {
   expect((['ANDROID', 'IOS', 'WEB'] as const).map((platform) => providerOf({ platform }))).toEqual([
     ...['fcm', 'apns', 'webpush'],
   ]);
@@ -53,10 +53,10 @@ test('a device is reached by the provider it names, else by the usual one of its
   expect(providerOf({ platform: 'ANDROID', provider: 'hms' })).toBe('hms');
 });
 
-describe('a refused credential', () => {
+describe('a rejected credential', () => {
   const credential = { provider: 'fcm', appId: 'default', version: '3' } as const;
 
-  test('is told in the words of the provider, with its app, and stands for all platforms it serves', () => {
+  test('is reported in the words of the provider, with its app, for all platforms it serves', () => {
     const refused = {
       credential,
       platform: 'IOS',
@@ -72,7 +72,7 @@ describe('a refused credential', () => {
     );
   });
 
-  test("stands for one platform where Firebase lacks that platform's own key", () => {
+  test('is reported for one platform if Firebase lacks that platform’s own key', () => {
     const code = 'THIRD_PARTY_AUTH_ERROR';
     expect(makeRefusal({ credential, platform: 'IOS', code, detail: 'no', evidenceKey: undefined }).platform).toBe(
       'IOS',
@@ -88,7 +88,7 @@ describe('a refused credential', () => {
     [{ version: '2' }, false],
     [{ evidenceKey: 'its key' }, true],
     [{ evidenceKey: 'that of a sister app' }, false],
-  ])('of %j stands in the way of its own devices until it is replaced: %s', (change, stands) => {
+  ])('blocks its own devices until it is replaced, with %j: %s', (change, stands) => {
     const refusals: Refusal[] = [{ ...credential, platform: null, evidenceKey: null, ...change }];
     expect(findRefusal(refusals, { credential, platform: 'ANDROID', evidenceKey: 'its key' })).toBe(
       stands ? refusals[0] : undefined,
@@ -96,7 +96,7 @@ describe('a refused credential', () => {
   });
 });
 
-describe('whether a run still reaches anybody when credentials are refused', () => {
+describe('a run with rejected credentials', () => {
   const secrets: Record<string, ProviderCredential> = {
     fcm: {
       ...{ provider: 'fcm', projectId: 'p', clientEmail: 'a@b.example', privateKeyId: 'k', privateKey: 'p' },
@@ -123,11 +123,11 @@ describe('whether a run still reaches anybody when credentials are refused', () 
     [[refusal('fcm', 'default')], true],
     [[refusal('fcm', 'default'), refusal('fcm', 'shop')], false],
     [[refusal('fcm', 'default', 'IOS'), refusal('fcm', 'shop', 'IOS')], true],
-  ])('%j: %s', (refusals, reaches) => {
+  ])('reaches devices with %j: %s', (refusals, reaches) => {
     expect(reachesOthers({ ...run, refusals }, twoApps)).toBe(reaches);
   });
 
-  test('the apps that a run names are asked alone', () => {
+  test('depends only on the apps that it names', () => {
     const refusals = [refusal('fcm', 'shop')];
     expect(reachesOthers({ ...run, appIds: ['shop'], refusals }, twoApps)).toBe(false);
     expect(reachesOthers({ ...run, appIds: ['default'], refusals }, twoApps)).toBe(true);
@@ -135,7 +135,7 @@ describe('whether a run still reaches anybody when credentials are refused', () 
     expect(reachesOthers({ ...run, appIds: ['site'], refusals: [] }, twoApps)).toBe(false);
   });
 
-  test('another provider of the platform, or another platform, is enough', () => {
+  test('reaches devices if another provider of the platform or another platform works', () => {
     const both = makeCredentialsOfApps([], [stored('fcm', 'default'), stored('hms', 'default')]);
     expect(reachesOthers({ ...run, refusals: [refusal('fcm', 'default')] }, both)).toBe(true);
     const web = makeCredentialsOfApps([], [stored('fcm', 'default'), stored('webpush', 'default')]);

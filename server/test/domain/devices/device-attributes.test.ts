@@ -25,52 +25,52 @@ const unsaid = {
   ...{ model: null, appVersion: null, osVersion: null, gaid: null, idfv: null, locale: null, badgeCount: null },
 };
 
-describe('what a device must say (fact 5)', () => {
+describe('a device (fact 5)', () => {
   test.each([
     [{ push_id: 'token:1' }, 'platform'],
     [{}, 'platform'],
     [{ platform: 'ANDROID' }, 'push_id'],
     [{ platform: 'ANDROID', push_id: null }, 'push_id'],
     [{ platform: 'ANDROID', push_id: '' }, 'push_id'],
-  ])('%j: what is missing is named', (attributes, missing) => {
+  ])('reports what is missing in %j', (attributes, missing) => {
     expect(read(attributes)).toEqual({ missing });
   });
 
-  test('platform and address are enough', () => {
+  test('needs only platform and address', () => {
     expect(read(android)).toEqual({ ...unsaid, platform: 'ANDROID', pushId: 'token:1' });
     expect(read(ios)).toEqual({ ...unsaid, platform: 'IOS', pushId: ios.push_id });
     expect(read(web)).toEqual({ ...unsaid, platform: 'WEB', pushId: JSON.stringify(subscription) });
   });
 
   test.each(['android', 'IOS', 'Web', 7, null, '', ['ANDROID']])(
-    'a platform is spelled as documented, not %j',
+    'may not have the platform %j, which is misspelled',
     (platform) => {
       expect(refusal({ ...android, platform })).toBe('platform: is not a valid platform.');
     },
   );
 
-  test('a television is told that it cannot be reached', () => {
+  test('is rejected as unreachable if it is a television', () => {
     expect(refusal({ ...android, platform: 'TV' })).toBe('platform: TV devices cannot be reached by this service.');
   });
 });
 
-describe('who reaches a device', () => {
-  test.each([undefined, null, '', 'fcm'])('the usual provider is stored as none: %j', (provider) => {
+describe('the provider of a device', () => {
+  test.each([undefined, null, '', 'fcm'])('is stored as none if it is the usual one: %j', (provider) => {
     expect(read({ ...android, push_provider: provider }).provider).toBeNull();
   });
 
-  test('another provider of the platform is stored', () => {
+  test('is stored if it is another provider of the platform', () => {
     expect(read({ ...android, push_provider: 'hms' }).provider).toBe('hms');
     expect(read({ ...ios, push_provider: 'fcm' }).provider).toBe('fcm');
   });
 
-  test('a provider that does not serve the platform is refused with those that do', () => {
+  test('is rejected with the supported ones if it does not serve the platform', () => {
     expect(refusal({ ...android, push_provider: 'apns' })).toBe('push_provider: must be fcm or hms on ANDROID');
     expect(refusal({ ...ios, push_provider: 'hms' })).toBe('push_provider: must be apns or fcm on iOS');
     expect(refusal({ ...web, push_provider: 'hms' })).toBe('push_provider: must be webpush or fcm on web');
   });
 
-  test('an app is named by an id that an app can have', () => {
+  test('must name an app by a valid id', () => {
     for (const none of [undefined, null, ''])
       expect(read({ ...android, app_id: none })).toEqual({ ...unsaid, platform: 'ANDROID', pushId: 'token:1' });
     expect(read({ ...android, app_id: 'courier' }).appId).toBe('courier');
@@ -82,7 +82,7 @@ describe('who reaches a device', () => {
 describe("Firebase's installation ids", () => {
   const installation = { ...android, push_id_type: 'fid', push_id: 'cZ_-56789012345678901d' };
 
-  test('an id of 22 characters of base64url is an address if the device says so', () => {
+  test('are 22 characters of base64url, if the device says so', () => {
     expect(read(installation)).toMatchObject({ pushIdType: 'fid', pushId: installation.push_id });
     expect(read({ ...ios, ...installation, platform: 'iOS', push_provider: 'fcm' })).toMatchObject({
       provider: 'fcm',
@@ -90,18 +90,15 @@ describe("Firebase's installation ids", () => {
     });
   });
 
-  test.each(['x'.repeat(21), 'x'.repeat(23), `${'x'.repeat(21)}:`, [installation.push_id]])(
-    '%j is no installation id',
-    (id) => {
-      expect(refusal({ ...installation, push_id: id })).toBe('push_id: is not a Firebase installation id');
-    },
-  );
+  test.each(['x'.repeat(21), 'x'.repeat(23), `${'x'.repeat(21)}:`, [installation.push_id]])('are not %j', (id) => {
+    expect(refusal({ ...installation, push_id: id })).toBe('push_id: is not a Firebase installation id');
+  });
 
-  test.each([undefined, null, '', 'token'])('a token is what an address is otherwise: %j', (type) => {
+  test.each([undefined, null, '', 'token'])('are not assumed without the kind: %j', (type) => {
     expect(read({ ...android, push_id_type: type })).toMatchObject({ pushIdType: null, pushId: 'token:1' });
   });
 
-  test('another kind of address is refused, and an installation at another provider', () => {
+  test('are rejected with another kind of address, or at another provider', () => {
     expect(refusal({ ...android, push_id_type: 'FID' })).toBe('push_id_type: must be token or fid');
     expect(refusal({ ...installation, push_provider: 'hms' })).toBe(
       'push_id_type: can be fid only with push_provider fcm',
@@ -118,16 +115,16 @@ describe('addresses', () => {
     ['tokené', 'is not a device token'],
     ['token\n', 'is not a device token'],
     [' token', 'is not a device token'],
-  ])("a token of Firebase is up to 4,096 printable characters of ASCII: %j isn't", (id, reason) => {
+  ])('are up to 4,096 printable ASCII characters for Firebase, not %j', (id, reason) => {
     expect(refusal({ ...android, push_id: id })).toBe(`push_id: ${reason}`);
   });
 
-  test('the longest token is taken, and letters keep their case', () => {
+  test('may have the maximum length, and keep their case', () => {
     expect(read({ ...android, push_id: 'X'.repeat(4_096) }).pushId).toBe('X'.repeat(4_096));
     expect(read({ ...android, push_id: '!~' }).pushId).toBe('!~');
   });
 
-  test("Apple's token is hexadecimal, and stored in lower case", () => {
+  test('are hexadecimal for Apple, stored in lower case', () => {
     expect(read({ ...ios, push_id: 'AB'.repeat(32) }).pushId).toBe('ab'.repeat(32));
     expect(read({ ...ios, push_id: '0aF'.repeat(6).slice(0, 16) }).pushId).toBe('0af0af0af0af0af0');
     expect(read({ ...ios, push_id: 'a'.repeat(200) }).pushId).toBe('a'.repeat(200));
@@ -135,11 +132,11 @@ describe('addresses', () => {
       expect(refusal({ ...ios, push_id: id })).toBe('push_id: is not an APNs device token (hexadecimal)');
   });
 
-  test("an iPhone that Firebase reaches has Firebase's token", () => {
+  test('are Firebase’s tokens for an iPhone that Firebase reaches', () => {
     expect(read({ ...ios, push_provider: 'fcm', push_id: 'G:h' }).pushId).toBe('G:h');
   });
 
-  test('a subscription is one text, whether it came as an object or as JSON, and whatever else it holds', () => {
+  test('are one text for a subscription, sent as object or JSON, with any other members', () => {
     const stored = JSON.stringify(subscription);
     const more = {
       expirationTime: null,
@@ -167,7 +164,7 @@ describe('addresses', () => {
     [{ ...subscription, keys: { ...keys, p256dh: bytes(66) } }],
     [{ ...subscription, keys: { ...keys, auth: bytes(15) } }],
     [{ ...subscription, keys: { ...keys, auth: bytes(17) } }],
-  ])('%j is no subscription', (sent) => {
+  ])('are not %j', (sent) => {
     expect(refusal({ ...web, push_id: sent })).toBe(
       'push_id: is not a PushSubscription with endpoint, keys.p256dh and keys.auth',
     );
@@ -180,7 +177,7 @@ describe('addresses', () => {
     ['https://push.example/x', '.example'],
     ['https://push.alt/x', '.alt'],
     ['https://abcdef.onion/x', '.onion'],
-  ])('an endpoint that nothing can reach is refused: %s', (endpoint, name) => {
+  ])('are rejected if the endpoint is unreachable: %s', (endpoint, name) => {
     expect(refusal({ ...web, push_id: { ...subscription, endpoint } })).toBe(
       `push_id: is a subscription that cannot be reached: its endpoint is below ${name}, where no host exists. Unsubscribe the browser and subscribe it again`,
     );
@@ -196,24 +193,24 @@ describe('addresses', () => {
     'https://ntfy.local/x',
     'https://ntfy.lan/x',
     'https://192.0.2.1/x',
-  ])('an endpoint that something may reach is taken: %s', (endpoint) => {
+  ])('are accepted if the endpoint may be reachable: %s', (endpoint) => {
     expect(read({ ...web, push_id: { ...subscription, endpoint } }).pushId).toContain(endpoint);
   });
 
-  test('the longest endpoint has 2,048 characters', () => {
+  test('have an endpoint of at most 2,048 characters', () => {
     const endpoint = `https://push.example.net/${'x'.repeat(2_023)}`;
     expect(read({ ...web, push_id: { ...subscription, endpoint } }).pushId).toContain(endpoint);
   });
 });
 
-describe('what else a device says', () => {
-  test("the vendor's names are read with every spelling of the abbreviation, the first that is there", () => {
+describe('the other attributes of a device', () => {
+  test('are read in every spelling of the abbreviation; the first one wins', () => {
     expect(read({ ...android, svc_gaid: 'g' }).gaid).toBe('g');
     expect(read({ ...android, acme_gaid: 'g', svc_gaid: 'h' }).gaid).toBe('g');
     expect(read({ ...android, other_gaid: 'g', gaid: 'h' }).gaid).toBeNull();
   });
 
-  test('null says nothing, as for every member that may be absent; another spelling may say something', () => {
+  test('ignore null, like every optional member; another spelling may have a value', () => {
     const silent = { acme_push_opted: null, acme_push_provisional_opted: null, acme_gaid: null };
     expect(read({ ...android, ...silent })).toMatchObject({ isOptedOut: false, isProvisional: false, gaid: null });
     const told = { svc_push_opted: 'False', svc_push_provisional_opted: true, svc_gaid: 'g' };
@@ -229,11 +226,11 @@ describe('what else a device says', () => {
     [false, { isOptedOut: true, isProvisional: false }],
     ['False', { isOptedOut: true, isProvisional: false }],
     ['fAlse', { isOptedOut: true, isProvisional: false }],
-  ])('both opt-ins are booleans or words: %j', (flag, read_) => {
+  ])('accept opt-ins as booleans or words: %j', (flag, read_) => {
     expect(read({ ...android, svc_push_opted: flag, svc_push_provisional_opted: flag })).toMatchObject(read_);
   });
 
-  test.each(['yes', 'untrue', 'trued', 'unfalse', 'falsely', '', 1])('%j is no opt-in', (flag) => {
+  test.each(['yes', 'untrue', 'trued', 'unfalse', 'falsely', '', 1])('reject %j as an opt-in', (flag) => {
     expect(refusal({ ...android, svc_push_opted: flag })).toBe('push_opted: must be True or False');
     expect(refusal({ ...android, acme_push_provisional_opted: flag })).toBe(
       'push_provisional_opted: must be True or False',
@@ -247,7 +244,7 @@ describe('what else a device says', () => {
     ['svc_gaid', 'gaid', 'gaid'],
     ['idfv', 'idfv', 'idfv'],
     ['advertising_identifier', 'idfv', 'idfv'],
-  ])('%s is a text of at most 512 characters', (name, member, shown) => {
+  ])('accept %s as a text of at most 512 characters', (name, member, shown) => {
     expect(read({ ...android, [name]: 'x'.repeat(512) })[member]).toBe('x'.repeat(512));
     for (const none of [null, '']) expect(read({ ...android, [name]: none })[member]).toBeNull();
     expect(refusal({ ...android, [name]: 'x'.repeat(513) })).toBe(`${shown}: must have at most 512 characters`);
@@ -256,11 +253,11 @@ describe('what else a device says', () => {
     expect(refusal({ ...android, [name]: '\ud800' })).toBe(`${shown}: must be well-formed Unicode`);
   });
 
-  test('the id for vendors wins over the one for advertising', () => {
+  test('prefer the id for vendors to the advertising id', () => {
     expect(read({ ...ios, idfv: 'v', advertising_identifier: 'a' }).idfv).toBe('v');
   });
 
-  test('a language is stored in its canonical form', () => {
+  test('store a language in its canonical form', () => {
     expect(read({ ...android, locale: 'pt-br' }).locale).toBe('pt-BR');
     expect(read({ ...android, locale: '' }).locale).toBeNull();
     expect(refusal({ ...android, locale: 'no_tag!' })).toBe('attributes.locale: is no language tag');
@@ -275,12 +272,12 @@ describe('what else a device says', () => {
     ['0', 0],
     [99_999, 99_999],
     ['99999', 99_999],
-  ])("the number on an app's icon may be a text, as in a file: %j", (sent, badgeCount) => {
+  ])('accept the badge number as a text, as in a file: %j', (sent, badgeCount) => {
     expect(read({ ...android, badge_count: sent }).badgeCount).toBe(badgeCount);
   });
 
   test.each([-1, 100_000, 1.5, '-1', '100000', '1x', 'x1', '1.5', '1e2', ' 5', '5 ', true, []])(
-    '%j is no number on an icon',
+    'reject %j as a badge number',
     (sent) => {
       expect(refusal({ ...android, badge_count: sent })).toBe(
         'attributes.badge_count: must be a whole number from 0 to 99999',

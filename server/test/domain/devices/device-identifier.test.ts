@@ -4,7 +4,7 @@ import { addressHash, deviceIdentifiersOf, pushIdValue, deviceNameKinds } from '
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
-test('a device identifies its user by its address and its advertising ids, as far as it has them', () => {
+test('identifies a user by the address and the advertising ids of a device, as far as they exist', () => {
   const pushId = { attribute: 'device:push_id', type: 'string', value: 't' };
   expect(deviceIdentifiersOf({ pushId: 't' })).toEqual([pushId]);
   expect(deviceIdentifiersOf({ pushId: 't', gaid: null, idfv: '' })).toEqual([pushId]);
@@ -15,18 +15,18 @@ test('a device identifies its user by its address and its advertising ids, as fa
   ]);
 });
 
-test('an address of more than 512 bytes is looked up by its SHA-256', () => {
+test('looks up an address of more than 512 bytes by its SHA-256', () => {
   expect(pushIdValue('é'.repeat(256))).toBe('é'.repeat(256));
   const long = `${'é'.repeat(256)}x`;
   expect(pushIdValue(long)).toBe(sha256(long).toString('hex'));
   expect(deviceIdentifiersOf({ pushId: long })[0]!.value).toBe(sha256(long).toString('hex'));
 });
 
-test('an address is known over all users by its SHA-256', () => {
+test('identifies an address over all users by its SHA-256', () => {
   expect(addressHash('é')).toEqual(sha256('é'));
 });
 
-test("a block names devices by address, advertising id or the caller's own id (fact 5)", () => {
+test('finds devices of a block by address, advertising id or the caller’s own id (fact 5)', () => {
   expect(Object.fromEntries(deviceNameKinds(['acme', 'svc']))).toEqual({
     ...{ acme_gaid: 'gaid', svc_gaid: 'gaid', push_id: 'push-id' },
     ...{ unique_id: 'unique-id', device_unique_id: 'unique-id' },

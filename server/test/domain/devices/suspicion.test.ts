@@ -6,14 +6,14 @@ const after = (hours: number) => new Date(since.getTime() + hours * 3_600_000);
 const first = { code: 'BadDeviceToken', sends: 1, since, lastAt: since };
 
 describe('a suspicion', () => {
-  test('begins with its first strike and counts each send', () => {
+  test('starts with its first strike and counts each send', () => {
     expect(nextSuspicion(undefined, { code: 'BadDeviceToken', at: since })).toEqual(first);
     expect(nextSuspicion(first, { code: 'INVALID_ARGUMENT', at: after(1) })).toEqual({
       ...{ code: 'INVALID_ARGUMENT', sends: 2, since, lastAt: after(1) },
     });
   });
 
-  test('counts a host that is not found once a day', () => {
+  test('counts an unknown host once a day', () => {
     const host = { ...first, code: 'HOST_NOT_FOUND' };
     expect(nextSuspicion(host, { code: 'HOST_NOT_FOUND', at: after(23.9) })).toBe(host);
     expect(nextSuspicion(host, { code: 'HOST_NOT_FOUND', at: after(24) })).toMatchObject({ sends: 2 });
@@ -24,12 +24,12 @@ describe('a suspicion', () => {
     [3, 71.9, false],
     [3, 72, true],
     [40, 72, true],
-  ])('of %i sends over %d hours takes the device out: %s', (sends, hours, isOut) => {
+  ])('removes the device after %i sends over %d hours: %s', (sends, hours, isOut) => {
     expect(isDroppedSuspect({ ...first, sends, lastAt: after(hours) })).toBe(isOut);
   });
 });
 
-describe('what is said of a suspicion', () => {
+describe('the description of a suspicion', () => {
   const enough = { ...first, sends: 3, lastAt: after(72) };
   const active = { state: 'ACTIVE', isRecovered: false } as const;
   const gone = { state: 'GONE', isRecovered: false } as const;
@@ -47,7 +47,7 @@ describe('what is said of a suspicion', () => {
       ...{ what: 'nothing if the provider called it dead', suspicion: first, device: gone },
       told: null,
     },
-  ] as const)('is $what', ({ suspicion, device, told }) => {
+  ] as const)('exists for $what', ({ suspicion, device, told }) => {
     expect(describeSuspicion(suspicion, device)).toEqual(told);
   });
 });

@@ -30,7 +30,7 @@ const written = (change: Partial<StreamedEvent>, more: Partial<BatchToWrite> = {
   write({ ...more, events: [{ ...event, ...change }] }).events[0]!;
 
 describe('a batch of events (fact 7)', () => {
-  test('names its app, and carries each event with its campaign and user', () => {
+  test('names its app, and contains each event with its campaign and user', () => {
     expect(write({ events: [event, event] })).toMatchObject({
       ...{ app_name: 'Shop', source: 'CARILLON', svc_request_id: 'b1', events: { length: 2 } },
     });
@@ -55,20 +55,20 @@ describe('a batch of events (fact 7)', () => {
     ['cleared', 'ANDROID', 'NOTIFICATION_CLEARED_SVC'],
     ['cleared', 'IOS', 'NOTIFICATION_CLEARED_IOS_SVC'],
     ['control_group', null, 'SVC_CAMPAIGN_CONTROL_GROUP'],
-  ])('calls %s on %s %s', (kind, platform, code) => {
+  ])('names %s on %s %s', (kind, platform, code) => {
     const byUser = kind === 'clicked' || kind === 'cleared';
     expect(written({ kind, platform })).toMatchObject({
       ...{ event_name: code, event_code: code, event_type: byUser ? 'USER_ACTION_EVENT' : 'CAMPAIGN_EVENT' },
     });
   });
 
-  test("spells the installation's own abbreviation", () => {
+  test('spells the installation’s abbreviation', () => {
     const own = write({ abbreviation: 'Acme', events: [event] });
     expect(own.acme_request_id).toBe('b1');
     expect(own.events[0]!.event_name).toBe('NOTIFICATION_CLICKED_ACME');
   });
 
-  test('tells what the content was, where there were several', () => {
+  test('names the content if there were several', () => {
     const told = { variation: 'B', locale: 'de', action: 'track', controlGroup: 'CAMPAIGN_CONTROL_GROUP' } as const;
     expect(written(told).event_attributes).toMatchObject({
       ...{ variation: 'B', locale: 'de', action: 'track', control_group: 'CAMPAIGN_CONTROL_GROUP' },
@@ -76,7 +76,7 @@ describe('a batch of events (fact 7)', () => {
     expect(Object.keys(written({}).event_attributes as object)).toHaveLength(5);
   });
 
-  test('carries the attributes that were asked for, as far as there are any', () => {
+  test('contains the requested attributes, as far as they exist', () => {
     const asked = { userAttributes: ['plan', 'none', 'gone', 'toString'] };
     expect(written({}, asked).user_attributes).toEqual({ plan: 'gold', none: null });
     const names = ['model', 'locale', 'push_id', 'device_id'] as const;
@@ -87,7 +87,7 @@ describe('a batch of events (fact 7)', () => {
     expect(written({}, { deviceAttributes: ['model'] }).push_id).toBeNull();
   });
 
-  test('names nobody who was erased since, and the user of a device where the event has none', () => {
+  test('names no erased user, and the user of the device if the event has none', () => {
     expect(written({ userId: null }).uid).toBe('olga');
     const erased = { userId: 'gone', deviceId: 'gone', runId: 'gone' };
     expect(written(erased, { userAttributes: ['plan'], deviceAttributes: ['push_id', 'model'] })).toMatchObject({
@@ -101,11 +101,11 @@ describe('a batch of events (fact 7)', () => {
   });
 });
 
-test('a batch that is not taken is sent three times more, after 30, 60 and 120 seconds (fact 7)', () => {
+test('retries a rejected batch three times, after 30, 60 and 120 seconds (fact 7)', () => {
   expect([...eventBatchRetrySeconds]).toEqual([30, 60, 120]);
 });
 
-test('an event has one id everywhere, a UUID of version 8 made of what it is (RFC 9562 §5.8)', () => {
+test('gives an event the same id everywhere, a UUID of version 8 derived from its content (RFC 9562 §5.8)', () => {
   const hex = createHash('sha256').update('["clicked","r","d"]').digest('hex');
   const uuid = eventUuid(['clicked', 'r', 'd']);
   expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

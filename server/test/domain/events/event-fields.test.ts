@@ -26,11 +26,11 @@ test.each<[unknown, string | undefined]>([
   ['', undefined],
   [null, undefined],
   [['1772366400'], undefined],
-])('the time %j of an event is read as %s (fact 5)', (value, time) => {
+])('parses the time %j of an event as %s (fact 5)', (value, time) => {
   expect(readEventTime(value)?.toISOString()).toBe(time);
 });
 
-test('the platforms of events are spelled as documented (fact 5)', () => {
+test('accepts only the documented platforms of events (fact 5)', () => {
   expect(['ANDROID', 'iOS', 'web', 'TV', 'unknown'].map(readEventPlatform)).toEqual([
     ...['ANDROID', 'IOS', 'WEB', 'TV', 'UNKNOWN'],
   ]);
@@ -38,7 +38,7 @@ test('the platforms of events are spelled as documented (fact 5)', () => {
     expect(readEventPlatform(other)).toBeUndefined();
 });
 
-test('a distance from UTC is a whole number of seconds within 15 hours (fact 5)', () => {
+test('accepts an offset from UTC as a whole number of seconds within 15 hours (fact 5)', () => {
   expect([0, 54_000, -54_000].map(isOffset)).toEqual([true, true, true]);
   expect([54_001, -54_001, 0.5, '0', null].map(isOffset)).toEqual([false, false, false, false, false]);
 });

@@ -3,8 +3,8 @@ import { compareVariations, leaderOf, learnedShares } from '../../../src/domain/
 
 const arm = (successes: number, trials: number) => ({ successes, trials });
 
-describe('variations that are compared', () => {
-  test('have a rate with its interval, and are the best as often as one that learns would send them', () => {
+describe('compared variations', () => {
+  test('have a rate with its interval, and are best with the probability that learning would use', () => {
     const arms = [arm(10, 100), arm(0, 20)];
     const shares = learnedShares({ arms, floorPercent: 0, seed: 'a' });
     const compared = compareVariations(arms, 'a');
@@ -16,14 +16,14 @@ describe('variations that are compared', () => {
     expect(compared.reduce((sum, { bestPercent }) => sum + bestPercent, 0)).toBeCloseTo(100, 9);
   });
 
-  test('have as many trials as successes, though fewer are known', () => {
+  test('have at least as many trials as successes, even if fewer are known', () => {
     expect(compareVariations([arm(3, 1), arm(0, 0)], 'a')).toMatchObject([
       { successes: 3, trials: 3, rate: 1 },
       { successes: 0, trials: 0, rate: undefined, interval: undefined },
     ]);
   });
 
-  test('are led by the one that is the best most likely, the first of equals', () => {
+  test('are ordered by the probability to be best; equals keep their order', () => {
     expect(leaderOf(compareVariations([arm(1, 1_000), arm(300, 1_000), arm(2, 1_000)], 'a')).variation).toBe(2);
     const [one, other] = compareVariations([arm(5, 10), arm(5, 10)], 'a');
     expect(

@@ -17,7 +17,7 @@ describe('a draw', () => {
     for (const count of tenths) expect(Math.abs(count / users.length - 0.1)).toBeLessThan(0.01);
   });
 
-  test('of one campaign says nothing of that of another, nor the workspace’s of either', () => {
+  test('is independent between campaigns, and of the workspace’s draw', () => {
     const shares = { workspaceId: 'w', canonicalCampaignId: 'a', globalPercent: 50, campaignPercent: 50 };
     const [one, other] = [makeControlGroupOf(shares)!, makeControlGroupOf({ ...shares, canonicalCampaignId: 'b' })!];
     const count = (isCounted: (userId: string) => boolean) => users.filter(isCounted).length / users.length;
@@ -29,7 +29,7 @@ describe('a draw', () => {
     expect(users.filter(isGlobal(one))).toEqual(users.filter(isGlobal(other)));
   });
 
-  test('of a smaller share is part of that of a larger one', () => {
+  test('includes a smaller share in a larger one', () => {
     const shares = { workspaceId: 'w', canonicalCampaignId: 'a', globalPercent: null };
     const few = makeControlGroupOf({ ...shares, campaignPercent: 5 })!;
     const many = makeControlGroupOf({ ...shares, campaignPercent: 6 })!;
@@ -38,13 +38,13 @@ describe('a draw', () => {
     expect(users.every(makeControlGroupOf({ ...shares, campaignPercent: 100 })!)).toBe(true);
   });
 
-  test('is the first four bytes of SHA-256 of what is drawn, of whom and the user', () => {
+  test('is the first four bytes of the SHA-256 of purpose, owner and user', () => {
     const point = (text: string) => createHash('sha256').update(text).digest().readUInt32BE(0);
     expect(drawPoint('variation', { of: 'c', userId: 'ada' })).toBe(point('variation c ada'));
     expect(drawPoint('global-control', { of: 'w', userId: 'ada' })).toBe(point('global-control w ada'));
   });
 
-  test('holds a share up to its first point that is another’s', () => {
+  test('assigns a share up to the first point of the next one', () => {
     expect([0, 25, 50, 100].map(pointsOfPercent)).toEqual([0, 2 ** 30, 2 ** 31, 2 ** 32]);
     // Whole points.
     expect(pointsOfPercent(1)).toBe(42_949_672);
@@ -67,7 +67,7 @@ describe('the control group of a user', () => {
     expect(users.some((userId) => isGlobal(userId) && isOwn(userId))).toBe(true);
   });
 
-  test('is of one kind where there is one', () => {
+  test('is the only kind if there is one', () => {
     const found = (more: Partial<typeof shares> | object) => [
       ...new Set(users.map(makeControlGroupOf({ ...shares, ...more })!)),
     ];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { rateInterval, upliftOf } from '../../../src/domain/experiments/learning.ts';
 
 describe('intervals', () => {
-  test('a rate has that of Wilson: 10 of 100, none of 20, all of 20', () => {
+  test('are Wilson’s for a rate: 10 of 100, none of 20, all of 20', () => {
     const rounded = (successes: number, trials: number) => {
       const { low, high } = rateInterval({ successes, trials })!;
       return [low.toFixed(4), high.toFixed(4)];
@@ -13,7 +13,7 @@ describe('intervals', () => {
     expect(rateInterval({ successes: 0, trials: 0 })).toBeUndefined();
   });
 
-  test('an uplift has that of the ratio of two rates, worked out by hand', () => {
+  test('are those of the ratio of two rates for an uplift, computed by hand', () => {
     // 30 of 200 against 20 of 200: ratio 1.5, standard error of its logarithm √(1/30 − 1/200 + 1/20 − 1/200) = 0.27080.
     const { value, interval } = upliftOf({
       treated: { successes: 30, trials: 200 },
@@ -29,7 +29,7 @@ describe('intervals', () => {
     });
   });
 
-  test('an uplift is known from one trial and one success of the control on', () => {
+  test('exist for an uplift from one trial and one success of the control group on', () => {
     const of = (successes: number, trials: number) => ({ successes, trials });
     expect(upliftOf({ treated: of(0, 0), control: of(3, 9) })).toBeUndefined();
     expect(upliftOf({ treated: of(3, 9), control: of(0, 0) })).toBeUndefined();

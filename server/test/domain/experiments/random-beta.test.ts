@@ -17,7 +17,7 @@ function* sfc32(seed: Buffer): Generator<bigint> {
   }
 }
 
-test('numbers from a seed are those of sfc32, in the middle of their 2^-32', () => {
+test('generates the numbers of sfc32 from a seed, in the middle of their 2^-32', () => {
   const seed = Buffer.from('fedcba9876543210e1d2c3b4a5968778', 'hex');
   const uniform = makeUniform(seed);
   const wanted = sfc32(seed);
@@ -27,7 +27,7 @@ test('numbers from a seed are those of sfc32, in the middle of their 2^-32', () 
   }
 });
 
-test('draws of a beta distribution follow its own, not its mirror’s', () => {
+test('draws from the beta distribution, not its mirror image', () => {
   const uniform = makeUniform(Buffer.alloc(16, 7));
   const drawn = Array.from({ length: 500 }, () => drawBeta(uniform, { alpha: 1, beta: 9 }));
   // Half are below 1 - 2^(-1/9).
@@ -36,7 +36,7 @@ test('draws of a beta distribution follow its own, not its mirror’s', () => {
   expect(drawn.every((value) => value > 0 && value < 1)).toBe(true);
 });
 
-test('shares are learned of what succeeded and of what did not', () => {
+test('learns shares from successes and failures', () => {
   const shares = (...arms: [successes: number, trials: number][]) =>
     learnedShares({
       arms: arms.map(([successes, trials]) => ({ successes, trials })),

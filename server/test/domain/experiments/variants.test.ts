@@ -28,7 +28,7 @@ const both: Variants = { locales, percents: [60, 40], contents: [one, two] };
 const inOneLanguage: Variants = { locales: [], percents: [60, 40], contents: [[one[0]!], [two[0]!]] };
 
 describe('the variation of a user', () => {
-  test('is that whose share has the user’s point', () => {
+  test('is the one whose share contains the user’s point', () => {
     expect(variationBounds([25, 50, 25])).toEqual([2 ** 30, 3 * 2 ** 30, 2 ** 32]);
     expect(variationBounds([1, 2])).toEqual([1_431_655_765, 2 ** 32]);
     const variationOf = makeVariationOf([25, 50, 25], 'c');
@@ -38,7 +38,7 @@ describe('the variation of a user', () => {
     }
   });
 
-  test('is another draw in another campaign', () => {
+  test('is drawn separately in each campaign', () => {
     const users = Array.from({ length: 64 }, (_, number) => `${number}`);
     expect(users.map(makeVariationOf([50, 50], 'a'))).not.toEqual(users.map(makeVariationOf([50, 50], 'b')));
     expect(new Set(users.map(makeVariationOf([0, 100, 0], 'a')))).toEqual(new Set([2]));
@@ -48,25 +48,25 @@ describe('the variation of a user', () => {
 describe('the locale of a user', () => {
   const choose = (ofDevice: string | null, ofUser: unknown = null) => chooseLocale(locales, { ofDevice, ofUser });
 
-  test('is the closest to what is known of the language, else the default', () => {
+  test('is the closest to the known language, else the default', () => {
     expect([choose('de'), choose('de-AT'), choose('pt-BR'), choose('fr'), choose(null)]).toEqual([2, 2, 3, 1, 1]);
     expect([choose(null, 'pt_BR'), choose('de', 'pt_BR')]).toEqual([3, 2]);
     // No language is named so.
     expect(choose(null, 'default')).toBe(1);
   });
 
-  test('is 0 of a campaign in one language', () => {
+  test('is 0 in a campaign with one language', () => {
     expect(chooseLocale([], { ofDevice: 'de', ofUser: null })).toBe(0);
   });
 });
 
 describe('the content of a variant', () => {
-  test('is that of its variation in its locale, by number; 0 where there is one', () => {
+  test('is that of its variation and locale, by number; 0 if there is only one', () => {
     const of = (variation: number, locale: number) => contentOfVariant(both, { variation, locale });
     expect([of(1, 1), of(2, 3), of(2, 0), of(0, 2)]).toEqual([one[0], two[2], two[0], one[1]]);
   });
 
-  test('has a name where there are several', () => {
+  test('has a name if there are several', () => {
     const names = (variants: Variants) => namedContents(variants).map(({ name }) => name);
     expect(names(both)).toEqual([
       ...['Variation 1, default', 'Variation 1, de', 'Variation 1, pt-BR'],
@@ -78,7 +78,7 @@ describe('the content of a variant', () => {
   });
 });
 
-describe('what files and figures call a variant', () => {
+describe('the name of a variant in files and figures', () => {
   test('is its number and the name of its locale', () => {
     const none = { variation: null, locale: null };
     expect(namedVariant(locales, { variation: 2, locale: 3 })).toEqual({ variation: 'variation_2', locale: 'pt-BR' });
@@ -89,7 +89,7 @@ describe('what files and figures call a variant', () => {
     expect(namedVariant(locales, { variation: null, locale: null })).toEqual(none);
   });
 
-  test('is an empty text where there is one language, and nothing where there is one content', () => {
+  test('is an empty text with one language, and missing with one content', () => {
     expect([0, 1, 3, 4].map((locale) => localeName(locales, { locale }))).toEqual(['', 'default', 'pt-BR', '']);
     expect(localeName(undefined, { locale: 2 })).toBe('');
     expect(countedVariant(locales, { variation: 2, locale: 2 })).toEqual({ variation: 2, locale: 'de' });
@@ -98,7 +98,7 @@ describe('what files and figures call a variant', () => {
 });
 
 describe('a campaign that learns', () => {
-  test('does so by a measure, of these contents alone', () => {
+  test('has a metric, for these contents only', () => {
     const learning = { by: 'GOAL', floorPercent: 5 } as const;
     const found = learningOf({ ...both, learning })!;
     const digest = createHash('sha256')
@@ -109,10 +109,10 @@ describe('a campaign that learns', () => {
     expect(learningOf({ ...both, contents: [one], learning })).not.toEqual(found);
   });
 
-  test('is one that says so', () => expect(learningOf(both)).toBeNull());
+  test('must be configured to', () => expect(learningOf(both)).toBeNull());
 });
 
-describe('what a test or a preview shows', () => {
+describe('the content of a test or a preview', () => {
   const all = { content: one[0]!, variants: both };
   const pick = (
     variation: number | undefined,
@@ -131,13 +131,13 @@ describe('what a test or a preview shows', () => {
     expect(pick(2, undefined)).toEqual({ content: two[0], variants: { locales, percents: [100], contents: [two] } });
   });
 
-  test('or in one for all', () => {
+  test('may be one language for all', () => {
     expect(pick(2, 'de')).toEqual(only('de', two[1]!));
     expect(pick(1, 'PT-br')).toEqual(only('pt-BR', one[2]!));
     expect(pick(1, 'Default')).toEqual(only('default', one[0]!));
   });
 
-  test('of a campaign in one language it is a content', () => {
+  test('is a content in a campaign with one language', () => {
     const given = { content: one[0]!, variants: inOneLanguage };
     expect(pick(2, undefined, given)).toEqual({ content: two[0], variants: null });
     expect(pick(2, 'default', given)).toEqual({ content: two[0], variants: null });
@@ -148,7 +148,7 @@ describe('what a test or a preview shows', () => {
     expect(pick(2, undefined, plain)).toEqual({ unknown: 'variation' });
   });
 
-  test('is nothing where there is no such variation or language', () => {
+  test('is missing for an unknown variation or language', () => {
     expect([pick(0, undefined), pick(3, undefined), pick(3, 'fr')]).toEqual(
       new Array(3).fill({ unknown: 'variation' }),
     );

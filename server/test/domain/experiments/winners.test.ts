@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addWinnerStep, sharesOfWinner, winnerInBucket } from '../../../src/domain/experiments/learning.ts';
 
-test('steps of a winner: each holds from behind its bucket, and takes back what has not begun', () => {
+test('applies each choice of a winner after its bucket, and withdraws choices that have not started', () => {
   const first = addWinnerStep([], { after: 10, variation: 2 });
   const second = addWinnerStep(first, { after: 20, variation: 3 });
   const chunk = (steps: typeof first) => [{ bucketFrom: 0, bucketTo: 63, steps }];
@@ -19,7 +19,7 @@ test('steps of a winner: each holds from behind its bucket, and takes back what 
   expect(addWinnerStep(first, { after: 10, variation: 1 })).toEqual([{ after: 10, variation: 1 }]);
 });
 
-test('the chunk of a bucket says who won there, from its first bucket to its last', () => {
+test('derives the winner of each bucket from its chunk', () => {
   const chunks = [
     { bucketFrom: 0, bucketTo: 63, steps: [{ after: -1, variation: 1 }] },
     { bucketFrom: 64, bucketTo: 127, steps: [{ after: -1, variation: 2 }] },
@@ -29,7 +29,7 @@ test('the chunk of a bucket says who won there, from its first bucket to its las
   expect(winnerInBucket([{ bucketFrom: 0, bucketTo: 63, steps: [] }], 5)).toBeNull();
 });
 
-test('a winner has all shares', () => {
+test('gives a winner all shares', () => {
   const percents = [50, 30, 20];
   expect([1, 3].map((winner) => sharesOfWinner(percents, winner))).toEqual([
     [100, 0, 0],

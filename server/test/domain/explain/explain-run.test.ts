@@ -23,7 +23,7 @@ const explain = ({ run: more, ...rest }: Given) =>
     ...rest,
   });
 
-describe('a run that had not begun', () => {
+describe('a run that had not started', () => {
   test.each([
     ['QUEUED', 'RUN_NOT_STARTED'],
     ['PAUSED', 'RUN_NOT_STARTED'],
@@ -32,14 +32,14 @@ describe('a run that had not begun', () => {
     ['MISSED', 'RUN_MISSED'],
     ['FAILED', 'RUN_FAILED'],
     ['STOPPED', 'RUN_STOPPED'],
-  ] as const)('decides itself: %s', (status, step) => {
+  ] as const)('decides by itself: %s', (status, step) => {
     expect(explain({ run: { status, startedAt: null, statusReason: 'why' } })).toEqual({
       ...{ runId: 'r', runStatus: status, reason: 'why', step, devices: [] },
     });
   });
 });
 
-test('of a run whose day of the ledger is gone nothing is told of users', () => {
+test('reports no users for a run whose ledger day was removed', () => {
   const given = { run: { isLedgerDropped: true }, deliveries: [delivery()] };
   expect(explain(given)).toMatchObject({ step: 'LEDGER_DROPPED', devices: [] });
 });
@@ -69,7 +69,7 @@ describe('a device that is not in the ledger', () => {
     ['CHANGED_SINCE', {}, { chunk: undefined }],
   ];
 
-  test.each(rows)('%s: %j', (step, ...[more, given]) => {
+  test.each(rows)('has the step %s with %j', (step, ...[more, given]) => {
     const device = { ...phone, ...more };
     const nothing = { code: null, attempts: 0, at: null, until: null, ...noVariant };
     expect(explain({ ...given, devices: [device] })).toMatchObject({
@@ -104,11 +104,11 @@ describe('a device that is in the ledger', () => {
     ['EXPIRED', 'UNAVAILABLE', 'EXPIRED'],
   ];
 
-  test.each(rows)('%s %s: %s', (outcome, code, step) => {
+  test.each(rows)('has for %s %s the step %s', (outcome, code, step) => {
     expect(explain({ deliveries: [delivery({ outcome, code })] }).devices).toMatchObject([{ step, code }]);
   });
 
-  test('is told of with what is known of its message', () => {
+  test('is described with the known facts of its message', () => {
     const retryAt = new Date('2026-03-01T10:00:00Z');
     const told = { code: 'FCM_503', attempts: 3, variation: 'variation_2', locale: 'de' };
     const deliveries = [delivery({ outcome: 'WAITING', retryAt, ...told })];
@@ -125,7 +125,7 @@ describe('a device that is in the ledger', () => {
     ]);
   });
 
-  test('is told of with its suspicion where that may have decided, and by whose id it is kept', () => {
+  test('is described with its suspicion if that may have decided, by the id that can keep it', () => {
     const since = new Date('2026-03-01T09:00:00Z');
     const suspicion = { code: 'BadDeviceToken', sends: 1, since, lastAt: since, hasLeft: false };
     const of = (outcome: string, code: string) =>
@@ -140,21 +140,21 @@ describe('a device that is in the ledger', () => {
     expect(gone(false)).toMatchObject({ step: 'DEVICE_GONE', suspicion: null });
   });
 
-  test('has no name any more when it is no more', () => {
+  test('has no name if it was removed', () => {
     expect(explain({ devices: [iphone], deliveries: [delivery()] }).devices).toMatchObject([
       { deviceId: null, platform: 'ANDROID', step: 'ACCEPTED' },
       { deviceId: 'iphone', platform: 'IOS', step: 'CHANGED_SINCE' },
     ]);
   });
 
-  test('that nobody knows how to tell is a fault', () => {
+  test('is a fault if its outcome is unknown', () => {
     for (const one of [{ outcome: 'LOST' }, { outcome: 'WITHHELD', code: 'X' }, { outcome: 'WITHHELD' }])
       expect(() => explain({ deliveries: [delivery(one)] })).toThrow(`unknown outcome ${one.outcome}`);
   });
 });
 
 describe('a user', () => {
-  test('has the step of the device that came furthest, in the order in which the service asks', () => {
+  test('has the step of the device that got furthest, in the order in which the service decides', () => {
     const devices = [
       { ...phone, state: 'BLOCKED' as const },
       { ...iphone, state: 'OPTED_OUT' as const },
@@ -170,16 +170,16 @@ describe('a user', () => {
     expect(steps.indexOf('ACCEPTED')).toBe(steps.length - 1);
   });
 
-  test('of the audience without a device has none', () => {
+  test('has no device step without a device in the audience', () => {
     expect(explain({ devices: [] })).toMatchObject({ step: 'NO_DEVICE', devices: [] });
   });
 
-  test('who is not of the audience was not in it', () => {
+  test('was not in the audience if not matched', () => {
     expect(explain({ membership: 'stranger' })).toMatchObject({ step: 'NOT_IN_AUDIENCE', devices: [] });
     expect(explain({ membership: 'stranger', devices: [] })).toMatchObject({ step: 'NOT_IN_AUDIENCE', devices: [] });
   });
 
-  test('whose membership is forgotten was not in it when a device could be sent to', () => {
+  test('was not in the audience if the membership was removed and a device was reachable', () => {
     const blocked = { ...iphone, state: 'BLOCKED' as const };
     expect(explain({ membership: 'forgotten', devices: [blocked, phone] })).toMatchObject({
       ...{ step: 'NOT_IN_AUDIENCE', devices: [] },
@@ -189,7 +189,7 @@ describe('a user', () => {
     });
   });
 
-  test('who is in the ledger was in the audience, whatever it says now', () => {
+  test('was in the audience if the ledger has an entry, whatever the audience is now', () => {
     for (const membership of ['stranger', 'forgotten'] as const)
       expect(explain({ membership, deliveries: [delivery()] })).toMatchObject({
         ...{ step: 'ACCEPTED', devices: [{ step: 'ACCEPTED' }] },

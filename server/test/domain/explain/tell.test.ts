@@ -12,7 +12,7 @@ const explained = (step: Step, more: Partial<DeviceExplanation> = {}): DeviceExp
 const run = (step: Step, reason: string | null, devices: DeviceExplanation[]) =>
   describeRun({ runId: 'r', runStatus: 'SENT', step, reason, devices });
 
-describe('a device is told of in a sentence', () => {
+describe('the sentence about a device', () => {
   test.each<[string, DeviceExplanation]>([
     ['The device is blocked.', explained('DEVICE_BLOCKED')],
     ['The provider accepted the message at 2026-03-01T09:00:05.000Z.', explained('ACCEPTED', { at })],
@@ -25,7 +25,7 @@ describe('a device is told of in a sentence', () => {
     ],
     ['The message was rejected (variation_2).', explained('REJECTED', { variation: 'variation_2' })],
     ['The message was rejected (de).', explained('REJECTED', { locale: 'de' })],
-  ])('%s', (sentence, device) => expect(describeDelivery(device)).toBe(sentence));
+  ])('is: %s', (sentence, device) => expect(describeDelivery(device)).toBe(sentence));
 
   const strikes = { id: 'd5', code: 'BadDeviceToken', since: at, lastAt: until };
   test.each<[string, DeviceExplanation]>([
@@ -44,11 +44,9 @@ describe('a device is told of in a sentence', () => {
         suspicion: { ...strikes, code: 'HOST_NOT_FOUND', sends: 1, hasLeft: false },
       }),
     ],
-  ])('with its suspicion and how to undo it: %s', (sentence, device) =>
-    expect(describeDelivery(device)).toBe(sentence),
-  );
+  ])('has its suspicion and how to undo it: %s', (sentence, device) => expect(describeDelivery(device)).toBe(sentence));
 
-  test('whatever decided: each step has one of its own', () => {
+  test('exists for each step', () => {
     const sentences = steps.map((step) => describeDelivery(explained(step)));
     for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].+[^.]\.$/);
     // What the device is now, and what the provider said of this message.
@@ -58,7 +56,7 @@ describe('a device is told of in a sentence', () => {
   });
 });
 
-test('a run is told of by the device that came furthest, or else by itself and its reason', () => {
+test('describes a run by the device that got furthest, or by itself and its reason', () => {
   const devices = [explained('DEVICE_BLOCKED'), explained('ACCEPTED', { at }), explained('ACCEPTED', { code: 'X' })];
   expect(run('ACCEPTED', 'ignored', devices)).toBe('The provider accepted the message at 2026-03-01T09:00:05.000Z.');
   expect(run('RUN_FAILED', null, [])).toBe('The run failed before it reached anybody.');
@@ -67,7 +65,7 @@ test('a run is told of by the device that came furthest, or else by itself and i
   );
 });
 
-test('a user without a run is told of by the newest event that started one', () => {
+test('describes a user without a run by the newest event that started one', () => {
   expect(describeNoRun(undefined)).toBe('The campaign has no run: it has not been sent yet, or too long ago.');
   expect(describeNoRun([])).toBe('No event of the person has started the campaign.');
   const trigger = { eventName: 'Bought', occurredAt: at, receivedAt: at, dueAt: until, reason: null, runId: null };

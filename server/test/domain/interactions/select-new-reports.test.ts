@@ -39,7 +39,7 @@ describe('a report counts', () => {
     });
   });
 
-  test('again under another name, of the same message', () => {
+  test('again under another name, for the same message', () => {
     const [one, other] = [report('a'), report('b')];
     expect(select([one, other])).toEqual({
       ...{ fresh: [one, other], firsts: [one] },
@@ -48,7 +48,7 @@ describe('a report counts', () => {
     });
   });
 
-  test('not when it was counted before', () => {
+  test('not if it was counted before', () => {
     expect(select([report('a')], { before: [counted(['x', 'a'])] })).toEqual({
       ...{ fresh: [], firsts: [], gains: [], runGains: [] },
     });
@@ -60,7 +60,7 @@ describe('a report counts', () => {
     });
   });
 
-  test('as the first of its message in another run, though its device is known', () => {
+  test('as the first of its message in another run, even for a known device', () => {
     const other = report('a', { runId: 'r2' });
     expect(select([other], { before: [counted(['a'])] })).toEqual({
       ...{ fresh: [other], firsts: [other] },
@@ -69,7 +69,7 @@ describe('a report counts', () => {
     });
   });
 
-  test('up to so many of a device, run and kind', () => {
+  test('up to a limit per device, run and kind', () => {
     const names = ['a', 'b', 'c', 'd'];
     const reports = names.map((name) => report(name));
     expect(select(reports, { most: 3 }).fresh).toEqual(reports.slice(0, 3));
@@ -78,14 +78,14 @@ describe('a report counts', () => {
   });
 });
 
-describe('reports are told apart', () => {
+describe('the identity of reports', () => {
   test.each<[string, Partial<Report>]>([
     ['by their workspace', { workspaceId: 'w2' }],
     ['by their bucket', { bucket: 8 }],
     ['by their campaign', { campaignId: 'c2' }],
     ['by their device', { deviceId: 'd2' }],
     ['by their kind', { kind: 'IMPRESSION' }],
-  ])('%s: each is the first of its message and of its device', (_what, more) => {
+  ])('differs %s, so each is the first of its message and device', (_what, more) => {
     const reports = [report('a'), report('a', more)];
     const { fresh, firsts, gains } = select(reports);
     expect([fresh, firsts]).toEqual([reports, reports]);
@@ -94,7 +94,7 @@ describe('reports are told apart', () => {
     expect(gains).toHaveLength('deviceId' in more ? 1 : 2);
   });
 
-  test('though what names them is the same when it is read without an end', () => {
+  test('differs even if their concatenated names are equal', () => {
     const reports = [report('a', { bucket: 1, campaignId: '1c' }), report('a', { bucket: 11, campaignId: 'c' })];
     const { fresh, firsts, gains, runGains } = select(reports);
     expect([fresh, firsts]).toEqual([reports, reports]);
@@ -110,7 +110,7 @@ describe('reports are told apart', () => {
     ]);
   });
 
-  test('by platform and content: figures of their own', () => {
+  test('includes platform and content: separate figures', () => {
     const reports = [
       report('a'),
       ...([{ platform: 'IOS' }, { variation: 2 }, { locale: 'de' }] as const).map((more, place) =>
@@ -132,7 +132,7 @@ describe('reports are told apart', () => {
     ]);
   });
 
-  test('by run: figures of the run', () => {
+  test('includes the run: figures of the run', () => {
     const { gains, runGains } = select([report('a'), report('a', { runId: 'r2' }), report('b')]);
     expect(gains).toEqual([{ ...figure, reports: 3, devices: 1, messages: 2 }]);
     expect(runGains).toEqual([
@@ -142,7 +142,7 @@ describe('reports are told apart', () => {
   });
 });
 
-test('a report is told from its repetition by its name; those without one are the same', () => {
+test('recognizes a repeated report by its name; reports without one are equal', () => {
   const digest = (text: string) => createHash('sha256').update(text).digest().subarray(0, 12);
   expect(reportDigest('a')).toEqual(digest('a'));
   expect(reportDigest(undefined)).toEqual(digest(''));

@@ -12,35 +12,35 @@ describe('the limit of bursts', () => {
     }).length;
   };
 
-  test('allows a full burst, then one by one as time passes', () => {
+  test('allows a full burst, then one event at a time', () => {
     expect(passed([0, 0, 0, 0, 0, 0, 0])).toBe(5);
     expect(passed([0, 0, 0, 0, 0, 2000, 2000])).toBe(6);
     expect(passed([0, 0, 0, 0, 0, 10_000, 10_000, 10_000, 10_000, 10_000, 10_000])).toBe(10);
   });
 
-  test('lets an even stream at its rate through for ever', () => {
+  test('allows an even stream at its rate forever', () => {
     const stream = Array.from({ length: 1000 }, (_, index) => index * 2000);
     expect(passed(stream)).toBe(1000);
   });
 
-  test('says when the next one passes, and a clock that was set back locks nobody out', () => {
+  test('returns when the next event is allowed, and locks no caller out when the clock is set back', () => {
     expect(passBurst(limit, { fullAt: 10_000, now: 0 })).toEqual({ retryAfterSeconds: 2 });
     expect(passBurst(limit, { fullAt: 10_000, now: 2000 })).toEqual({ fullAt: 12_000 });
     expect(passBurst(limit, { fullAt: 400_000_000, now: 0 })).toEqual({ fullAt: 2000 });
   });
 
-  test('of a subject that was not seen lately begins with its whole burst', () => {
+  test('starts with the full burst for a subject that was idle', () => {
     expect(passBurst(limit, { fullAt: undefined, now: 5_000 })).toEqual({ fullAt: 7_000 });
     expect(passBurst(limit, { fullAt: 1_000, now: 5_000 })).toEqual({ fullAt: 7_000 });
     expect(passBurst(limit, { fullAt: 6_000, now: 5_000 })).toEqual({ fullAt: 8_000 });
   });
 
-  test('forgives the rounding of a millisecond, and no more', () => {
+  test('tolerates the rounding of a millisecond, and no more', () => {
     expect(passBurst(limit, { fullAt: 8_000.4, now: 0 })).toEqual({ fullAt: 10_000.4 });
     expect(passBurst(limit, { fullAt: 8_000.5, now: 0 })).toEqual({ retryAfterSeconds: 1 });
   });
 
-  test('makes nobody wait for longer than its time', () => {
+  test('never delays longer than its period', () => {
     expect(passBurst(limit, { fullAt: 18_000, now: 0 })).toEqual({ retryAfterSeconds: 10 });
     expect(passBurst(limit, { fullAt: 18_001, now: 0 })).toEqual({ fullAt: 2_000 });
   });

@@ -63,7 +63,7 @@ test.each([
   ['maxCampaignsPerPage', { V5: 15 }],
   ['defaultAccessTokenMinutes', 15],
   ['refreshTokenSeconds', 2_592_000],
-])('%s is what the interface says', (name, expected) => {
+])('has the value of the interface: %s', (name, expected) => {
   const { value } = limits.find((limit) => limit.name === name)!;
   if (typeof expected === 'number') expect(value).toBe(expected);
   else if ('V5' in expected) expect(value).toMatchObject(expected);
@@ -121,6 +121,6 @@ test.each([
   [[30, 120], 'seconds', '30 seconds, 2 minutes'],
   [[{ events: 5, seconds: 60 }], 'requests', '5 requests in 1 minute'],
   [{ V1: 100, V5: [{ events: 1, seconds: 1 }] }, 'calls', '`V1`: 100 calls; `V5`: 1 call in 1 second'],
-])('writes %j %s as %s', (value, unit, expected) => {
+])('formats %j %s as %s', (value, unit, expected) => {
   expect(describeLimitValue(value, unit)).toBe(expected);
 });

@@ -64,7 +64,7 @@ const rows: Row[] = [
   },
 ];
 
-test.each(rows)('$what: $granted', ({ from, second = 0, more, granted, left }) => {
+test.each(rows)('grants with $what: $granted', ({ from, second = 0, more, granted, left }) => {
   const begun = newSendBudget(at(0));
   const budget = from
     ? { tokens: from.tokens ?? 0, refilledAt: at(from.refilled ?? 0), busySince: at(from.busy ?? 0) }
@@ -74,7 +74,7 @@ test.each(rows)('$what: $granted', ({ from, second = 0, more, granted, left }) =
   expect(drawn.budget.tokens).toBeCloseTo(left, 9);
 });
 
-test('a draw is noted: when it was, and since when the budget has been in use', () => {
+test('stores each draw, and since when the budget has been in use', () => {
   const first = draw(newSendBudget(at(0)), 10).budget;
   expect([first.refilledAt, first.busySince]).toEqual([at(10), at(0)]);
   const again = draw(first, 75).budget;
@@ -83,7 +83,7 @@ test('a draw is noted: when it was, and since when the budget has been in use', 
   expect(draw(again, 70).budget.refilledAt).toEqual(at(75));
 });
 
-test('no minute has more than its rate, however it is asked', () => {
+test('never exceeds its rate in a minute, whatever the requests', () => {
   let budget = newSendBudget(at(0));
   const granted: [second: number, count: number][] = [];
   // A pause that fills the bucket, and then every 0.7 s.

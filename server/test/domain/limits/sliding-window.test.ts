@@ -31,6 +31,6 @@ test.each<Row>([
   { name: 'events of a clock that was moved back', events: every(5, 0).map(() => 86_400), now: 0, seconds: 0 },
   { name: 'five events of a node whose clock is 5 s ahead', events: every(5, 0).map(() => 5), now: 0, seconds: 65 },
   { name: 'five events of one that is further ahead', events: every(5, 0).map(() => 5.001), now: 0, seconds: 0 },
-])('$name: $seconds s', ({ events, now, seconds }) => {
+])('waits with $name: $seconds s', ({ events, now, seconds }) => {
   expect(wait(events, now)).toBe(seconds);
 });

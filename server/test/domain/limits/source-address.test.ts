@@ -10,6 +10,6 @@ test.each([
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['nonsense', 'unknown'],
   ['', 'unknown'],
-])('guesses from %s count against %s (decision D19)', (address, source) => {
+])('counts guesses from %s against %s (decision D19)', (address, source) => {
   expect(sourceOfAddress(address)).toBe(source);
 });

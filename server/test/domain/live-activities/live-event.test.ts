@@ -3,7 +3,7 @@ import { liveSendUntil, tokenKindOf, writeLivePayload } from '../../../src/domai
 
 const contentState = { eta: 12 };
 
-test("the body of Apple's push holds what the app's types decode, and nothing that was not said", () => {
+test('sends Apple the members that the app’s types decode, and no unset ones', () => {
   expect(JSON.parse(writeLivePayload({ kind: 'update', contentState, priority: 5 }, 1_772_366_400))).toEqual({
     aps: { timestamp: 1_772_366_400, event: 'update', 'content-state': contentState },
   });
@@ -28,11 +28,11 @@ test("the body of Apple's push holds what the app's types decode, and nothing th
   });
 });
 
-test('an event that starts an activity goes to the tokens that start, every other to those of the activity', () => {
+test('sends a start event to the start tokens, and every other event to those of the activity', () => {
   expect((['start', 'update', 'end'] as const).map(tokenKindOf)).toEqual(['START', 'UPDATE', 'UPDATE']);
 });
 
-test('an event is sent for eight hours, or until it is out of date; a date that is over says nothing', () => {
+test('sends an event for eight hours, or until it is stale; a past date has no effect', () => {
   const at = new Date('2026-03-01T12:00:00Z');
   const seconds = at.getTime() / 1_000;
   const hour = 3_600;

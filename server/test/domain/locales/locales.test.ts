@@ -27,14 +27,14 @@ test.each([
   ['zh-hant-tw', 'zh-Hant-TW'],
   ['not a tag', undefined],
   ['', undefined],
-])('%j is the tag %s', (text, tag) => expect(canonicalTag(text)).toBe(tag));
+])('normalizes %j to the tag %s', (text, tag) => expect(canonicalTag(text)).toBe(tag));
 
 test.each([
   ['de', ['de', 'de-Latn']],
   ['pt-BR', ['pt-BR', 'pt-Latn', 'pt']],
   ['zh-TW', ['zh-TW', 'zh-Hant', 'zh']],
   ['und-x-own', ['und-x-own', 'en-Latn', 'en']],
-])('texts for %s are looked for under %j', (tag, tags) => expect(tagsFor(tag)).toEqual(tags));
+])('looks up texts for %s as %j', (tag, tags) => expect(tagsFor(tag)).toEqual(tags));
 
 describe('the language of a user', () => {
   const content: CampaignContent = {
@@ -51,13 +51,13 @@ describe('the language of a user', () => {
     [null, 'no tag at all', undefined],
     [null, 7, undefined],
     [null, undefined, undefined],
-  ])('of a device that says %j, and an attribute %j, is %s', (ofDevice, ofUser, language) => {
+  ])('is for device locale %j and attribute %j: %s', (ofDevice, ofUser, language) => {
     expect(chooseLanguage(content, { platform: 'WEB', ofDevice, ofUser })).toBe(language);
     expect(chooseLanguage(content, { platform: 'IOS', ofDevice, ofUser })).toBeUndefined();
     expect(chooseLanguage(content, { platform: 'ANDROID', ofDevice, ofUser })).toBeUndefined();
   });
 
-  test('a text that is missing is that of the wider language, at last the content’s own', () => {
+  test('falls back to the wider language, then to the content’s own text', () => {
     const of = makeContentIn({
       WEB: {
         ...web,
@@ -73,7 +73,7 @@ describe('the language of a user', () => {
     expect(makeContentIn({ IOS: ios })('IOS', 'de')).toStrictEqual(ios);
   });
 
-  test('a content has languages where one of its platforms has', () => {
+  test('exists in a content if one of its platforms has texts', () => {
     expect(hasLocales(content)).toBe(true);
     expect(hasLocales({ IOS: ios })).toBe(false);
     expect(languagesOf(content, 'WEB')).toEqual(['de', 'pt-BR']);
@@ -95,7 +95,7 @@ describe('locales of a push', () => {
     return { content, faults: payload.faults.map(({ field, reason }) => `${field}: ${reason}`) };
   };
 
-  test('are the texts and addresses of each platform', () => {
+  test('are the texts and URLs of each platform', () => {
     const { content, faults } = read({
       de: {
         ANDROID: { title: 'Hallo', message: 'Fertig', summary: 'Kurz' },
@@ -118,7 +118,7 @@ describe('locales of a push', () => {
     });
   });
 
-  test('of an iPhone have a subtitle', () => {
+  test('may have a subtitle for iPhones', () => {
     const payload = makePushReader(
       { locales: { de: { IOS: { subtitle: 'Kurz' } } } },
       { mode: 'AUTO', bodies: 'strict' },
@@ -144,7 +144,7 @@ describe('locales of a push', () => {
     [{ de: { WEB: { redirectURL: 'shop://1' } } }, ['locales.de.WEB.redirectURL: must be a URL with https or http']],
     [{ de: { WEB: { iconURL: 'shop://1' } } }, ['locales.de.WEB.iconURL: must be a URL with https or http']],
     [{ de: { WEB: { imageURL: 'http://a.example/' } } }, ['locales.de.WEB.imageURL: must be a URL with https']],
-  ])('%j: %j', (locales, faults) => expect(read(locales).faults).toEqual(faults));
+  ])('parse %j as %j', (locales, faults) => expect(read(locales).faults).toEqual(faults));
 
   test('may be fifty, and no more', () => {
     const many = (count: number) =>
@@ -153,7 +153,7 @@ describe('locales of a push', () => {
     expect(read(many(51)).faults).toEqual(['locales: must have at most 50 languages']);
   });
 
-  test('that were left out in a form are none', () => {
+  test('are missing if a form leaves them out', () => {
     const payload = makePushReader(
       { locales: { de: {}, fr: { WEB: { title: '' }, IOS: null } } },
       { mode: 'AUTO', bodies: 'lenient' },

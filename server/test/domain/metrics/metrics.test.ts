@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeBucketCounts, minuteOf } from '../../../src/domain/operations/metrics.ts';
 
-test('a histogram counts what is at most each bound, and all of it', () => {
+test('counts values up to each bound of a histogram, and all of them', () => {
   const counts = makeBucketCounts([1, 5, 10]);
   const none = [1, 5, 10].map((upTo) => ({ upTo, count: 0 }));
   expect(counts.read()).toEqual({ count: 0, sum: 0, buckets: none });
@@ -18,7 +18,7 @@ test('a histogram counts what is at most each bound, and all of it', () => {
   expect(counts.read()).toEqual(expected);
 });
 
-test('the minute of an instant is the one that has begun', () => {
+test('returns the minute that has started for an instant', () => {
   expect(minuteOf(new Date('2026-03-01T12:34:59.999Z')).toISOString()).toBe('2026-03-01T12:34:00.000Z');
   expect(minuteOf(new Date('2026-03-01T12:35:00.000Z')).toISOString()).toBe('2026-03-01T12:35:00.000Z');
 });

@@ -24,8 +24,8 @@ function verdict(changed: Partial<Facts>) {
   return verdictOf(findIssues({ at, installation: facts, workspace: facts, overview: facts }));
 }
 
-describe('a finding says how bad it is, what to do, and where', () => {
-  test('a server that is not ready, a job that fails, work that nobody takes', () => {
+describe('a finding', () => {
+  test('reports a server that is not ready, a failing job, and work that no node claims', () => {
     const place = { screen: 'system' };
     expect(findingsOf({ troubles: ['database'] })).toEqual([
       {
@@ -53,12 +53,12 @@ describe('a finding says how bad it is, what to do, and where', () => {
     ]);
   });
 
-  test('work is late after two minutes', () => {
+  test('reports late work after two minutes', () => {
     expect(findingsOf({ oldestWaitingAt: ago(2) })).toEqual([]);
     expect(findingsOf({ oldestWaitingAt: new Date(ago(2).getTime() - 1) })).toHaveLength(1);
   });
 
-  test('a provider that refused its credential, and one that is left alone', () => {
+  test('reports a provider that rejected its credential, and one that is not used', () => {
     const place = { screen: 'providers' };
     const check = { verdict: 'REFUSED', words: 'invalid_grant', at: ago(1) } as const;
     expect(findingsOf({ providers: [{ ...fcm, check, silent: { until: at, reason: 'QUOTA_EXCEEDED' } }] })).toEqual([
@@ -86,12 +86,12 @@ describe('a finding says how bad it is, what to do, and where', () => {
     [47 * 60, '47 hours'],
     [48 * 60, '2 days'],
     [60 * 60, '3 days'],
-  ])('%s minutes ago is told as %s', (minutes, words) => {
+  ])('formats %s minutes ago as %s', (minutes, words) => {
     const check = { verdict: 'REFUSED', words: 'x', at: ago(minutes) } as const;
     expect(findingsOf({ providers: [{ ...fcm, check }] })[0]!.what).toContain(`last checked, ${words} ago: x`);
   });
 
-  test('no provider at all', () => {
+  test('reports that there is no provider', () => {
     expect(findingsOf({ providers: [apns] })).toEqual([
       {
         ...{ level: 'attention', what: 'No provider is connected: no message can be sent.' },
@@ -100,7 +100,7 @@ describe('a finding says how bad it is, what to do, and where', () => {
     ]);
   });
 
-  test('runs that failed or missed their time', () => {
+  test('reports runs that failed or missed their time', () => {
     const run = { campaignId: 'c', campaignName: 'Spring' };
     const todo = 'Its report says whom it reached; a clone sends again.';
     const place = { screen: 'campaign', campaignId: 'c' };
@@ -121,7 +121,7 @@ describe('a finding says how bad it is, what to do, and where', () => {
     ['Active segments', 'segments'],
     ['Push requests', 'log'],
     ['Requests of Active segments', 'log'],
-  ])('the limit of %s, from nine tenths of it', (name, screen) => {
+  ])('reports the limit of %s, from nine tenths of it', (name, screen) => {
     expect(findingsOf({ limits: [{ name, used: 899, most: 1_000 }] })).toEqual([]);
     expect(findingsOf({ limits: [{ name, used: 1_900, most: 2_000 }] })).toEqual([
       {
@@ -133,7 +133,7 @@ describe('a finding says how bad it is, what to do, and where', () => {
   });
 });
 
-describe('a send that a provider paused', () => {
+describe('a run that a provider paused', () => {
   const pause = { platform: 'ANDROID', provider: null, waits: 'all', runs: 1, campaignId: 'c' } as const;
 
   test.each<[Partial<Facts['paused'][0]>, string]>([
@@ -147,7 +147,7 @@ describe('a send that a provider paused', () => {
     [{ platform: null, provider: 'apns', reason: 'X' }, 'A send is paused. APNs says: X'],
     // Nobody is connected there any more.
     [{ platform: 'WEB', reason: 'VapidPkHashMismatch: no' }, 'A send is paused. WEB says: VapidPkHashMismatch: no'],
-  ])('%j', (change, what) => {
+  ])('is described for %j', (change, what) => {
     expect(findingsOf({ paused: [{ ...pause, reason: 'UNREGISTERED: no', ...change }] })).toEqual([
       {
         ...{ level: 'trouble', what, place: { screen: 'campaign', campaignId: 'c' } },
@@ -156,7 +156,7 @@ describe('a send that a provider paused', () => {
     ]);
   });
 
-  test('who refused is the provider that is named, else the one whose word the reason begins with', () => {
+  test('names the provider, else the one that the reason starts with', () => {
     expect(pausedBy({ platform: 'IOS', provider: 'apns', reason: 'UNREGISTERED: no' })).toBe('apns');
     expect(pausedBy({ platform: 'IOS', provider: null, reason: 'UNREGISTERED: no' })).toBe('fcm');
     expect(pausedBy({ platform: 'IOS', provider: null, reason: 'BadTopic: not UNREGISTERED' })).toBe('apns');
@@ -164,10 +164,10 @@ describe('a send that a provider paused', () => {
   });
 });
 
-describe('messages that failed in the last hour', () => {
+describe('failed messages of the last hour', () => {
   const failure = { platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID', advice: 'Look at it.' } as const;
 
-  test('are told with the most frequent code where they are twenty and more than 5 %', () => {
+  test('are reported with the most frequent code from twenty and 5 % on', () => {
     const failures = [
       { ...failure, outcome: 'GONE', code: 'UNREGISTERED', devices: 5_000 },
       { ...failure, devices: 1_200 },
@@ -187,7 +187,7 @@ describe('messages that failed in the last hour', () => {
     [20, 0, 1],
     [20, 380, 0],
     [20, 379, 1],
-  ])('%s failed and %s accepted make %s findings', (devices, accepted, findings) => {
+  ])('with %s failed and %s accepted make %s findings', (devices, accepted, findings) => {
     expect(findingsOf({ accepted, failures: [{ ...failure, devices }] })).toHaveLength(findings);
   });
 });
@@ -204,11 +204,11 @@ describe('the verdict', () => {
     [trouble, '1 thing keeps messages from people'],
     [{ troubles: ['a', 'b'], limits: [limit] }, '2 things keep messages from people'],
     [{ tooManyConnections }, '1 thing needs a look'],
-  ])('of %j is: %s', (facts, headline) => {
+  ])('for %j is: %s', (facts, headline) => {
     expect(verdict(facts).headline).toBe(headline);
   });
 
-  test('names what keeps messages back first, each kind in its order', () => {
+  test('names what blocks delivery first, each kind in its order', () => {
     const run = { campaignId: 'c', campaignName: 'Spring', status: 'FAILED', reason: 'x' } as const;
     const answers: ProviderAnswers[] = [
       { platform: 'ANDROID', name: 'FCM', accepted: 0, waiting: [{ code: '503', devices: 1 }], failures: [] },
@@ -223,11 +223,11 @@ describe('the verdict', () => {
   });
 });
 
-describe('how a provider answers', () => {
+describe('the answers of a provider', () => {
   const none: ProviderAnswers = { platform: 'ANDROID', name: 'FCM', accepted: 0, waiting: [], failures: [] };
   const judge = (answers: Partial<ProviderAnswers>) => judgeAnswers({ ...none, ...answers });
 
-  test('messages that wait lead to the most frequent cause of the provider', () => {
+  test('report waiting messages with the most frequent cause', () => {
     const waiting = [
       { code: 'QUIET_HOURS', devices: 900 },
       { code: 'TIMEOUT', devices: 1 },
@@ -249,11 +249,11 @@ describe('how a provider answers', () => {
     [20, 380, 0],
     [20, 379, 1],
     [20, 10_000, 0],
-  ])('%s that wait beside %s that were accepted make %s findings', (devices, accepted, findings) => {
+  ])('make with %s waiting and %s accepted %s findings', (devices, accepted, findings) => {
     expect(judge({ accepted, waiting: [{ code: '503', devices }] })).toHaveLength(findings);
   });
 
-  test('refusals lead to the first of them, with its advice', () => {
+  test('report rejections with the first of them and its advice', () => {
     const rejected = { outcome: 'REJECTED', code: 'INVALID', devices: 1_500, advice: 'Look at it.' };
     const withheld = { outcome: 'WITHHELD', code: 'FREQUENCY_CAP', devices: 9, advice: 'No.' };
     expect(judge({ failures: [withheld, rejected] })).toEqual([
@@ -269,7 +269,7 @@ describe('how a provider answers', () => {
   });
 });
 
-test('one node may open as many connections as there are; of equal limits the server has the word', () => {
+test('allows one node as many connections as exist; with equal limits the server’s is named', () => {
   const limit = { maxConnections: 103, reserved: 3, ofRole: 100, ofDatabase: null };
   const judge = (connections: number) => judgeConnectionBudget({ nodes: [{ connections }], limit });
   expect(judge(100)).toEqual({ nodes: 1, mayOpen: 100, available: 100, finding: undefined });

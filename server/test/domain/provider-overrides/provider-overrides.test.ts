@@ -18,7 +18,7 @@ const name = "{{ UserAttribute['a'] }}";
 const nested = (depth: number): unknown => (depth === 1 ? {} : { a: nested(depth - 1) });
 
 describe('overrides of a push', () => {
-  test('are read as they were sent, null in them too', () => {
+  test('are parsed as they were sent, including null', () => {
     const sent = {
       fcm: { android: { priority: 'high', ttl: null }, data: { order: name } },
       hms: { android: { urgency: 'HIGH' } },
@@ -35,7 +35,7 @@ describe('overrides of a push', () => {
     });
   });
 
-  test('that are not there, or empty, are none', () => {
+  test('are missing if absent or empty', () => {
     expect(read(undefined)).toStrictEqual({ overrides: {}, readsUser: [], faults: [] });
     expect(read({ fcm: {}, apns: {} })).toStrictEqual({ overrides: {}, readsUser: [], faults: [] });
     expect(read({ apns: { headers: {} } }).overrides).toStrictEqual({ apns: { headers: {} } });
@@ -159,7 +159,7 @@ describe('overrides of a push', () => {
     ],
   ])('may not be %s', (_name, sent, faults) => expect(read(sent).faults).toEqual(faults));
 
-  test('at the limits they are taken', () => {
+  test('are accepted at the limits', () => {
     expect(read({ fcm: { a: 'x'.repeat(4_088) } }).faults).toEqual([]);
     expect(read({ fcm: nested(8) }).faults).toEqual([]);
     expect(read({ fcm: { android_v2: {}, android: null } }).faults).toEqual([]);
@@ -168,12 +168,12 @@ describe('overrides of a push', () => {
     expect(read({ webpush: { payload: { notification: 'a' } } }).faults).toEqual([]);
   });
 
-  test('a text that cannot be looked at further is looked at no further', () => {
+  test('stop checking a text that cannot be checked further', () => {
     expect(read({ fcm: { token: '\0' } }).faults).toHaveLength(1);
     expect(read({ fcm: { token: '\0' } }).overrides).toEqual({});
   });
 
-  test('keys of our own begin with a prefix and a line', () => {
+  test('reject keys with our own prefix and an underscore', () => {
     expect(['push_from', 'svc_a', 'svc', 'svca', 'old_', 'push'].map((key) => isOwnKey(key, ['svc', 'old']))).toEqual([
       true,
       true,
@@ -194,7 +194,7 @@ describe('overrides on the platforms', () => {
   });
   const overrides = { fcm: { a: 1 }, hms: { b: 2 }, apns: { payload: { c: 3 } }, webpush: { payload: { d: 4 } } };
 
-  test('each gets those of the providers that carry it; the fallback those that read nothing of the user', () => {
+  test('go to the providers of each platform; the fallback gets those that read nothing of the user', () => {
     const spread = content();
     spreadOverrides(spread, { overrides, readsUser: new Set(['fcm', 'webpush']) });
     expect(spread.ANDROID!.overrides).toEqual({ fcm: { a: 1 }, hms: { b: 2 } });
@@ -203,7 +203,7 @@ describe('overrides on the platforms', () => {
     expect(collectOverrides(spread)).toEqual({ fcm: { a: 1 }, hms: { b: 2 }, webpush: { payload: { d: 4 } } });
   });
 
-  test('none leave a content as it was', () => {
+  test('leave a content unchanged if there are none', () => {
     const spread = content();
     spreadOverrides(spread, { overrides: {}, readsUser: new Set() });
     expect(spread).toStrictEqual(content());

@@ -5,7 +5,7 @@ import { keptTables } from '../../../src/domain/operations/retention.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'retention.md'), 'utf8');
 
-test('the page has a row for each group of tables, in the words of the list', () => {
+test('has a row on the page for each group of tables, with the text of the list', () => {
   const [, section] = page.split('<!-- generated: retention -->') as [string, string];
   const lines = section.slice(0, section.indexOf('<!-- end -->')).split('\n');
   const rows = lines.filter((line) => line.startsWith('| ')).slice(2);

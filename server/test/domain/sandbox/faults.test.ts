@@ -25,11 +25,11 @@ describe('fault switches', () => {
     [{ fcm: null }, 'fcm: must be an object'],
     [{ fcm: [{}, []] }, 'fcm[1]: must be an object'],
     [{ fcm: Array.from({ length: 21 }, () => ({})) }, 'fcm: must have at most 20 faults'],
-  ])('%j is refused with %s', (input, reason) => {
+  ])('reject %j with %s', (input, reason) => {
     expect(refusal(input)).toBe(`PARAMETER_INVALID ${reason}`);
   });
 
-  test('up to 20 of a kind are taken', () => {
+  test('may be up to 20 of a kind', () => {
     const twenty = Array.from({ length: 20 }, () => ({ status: 503 }));
     expect(parseFaults({ hms: twenty }).hms).toEqual(twenty);
     expect(parseFaults({})).toEqual({ fcm: [], apns: [], webpush: [], hms: [], api: [] });
@@ -47,7 +47,7 @@ describe('fault switches', () => {
     ['count', 1, 1_000_000_000],
     ['share', 0, 1],
     ['countPerDevice', 1, 1_000_000_000],
-  ])('%s is a number from %s to %s', (name, minimum, maximum) => {
+  ])('accept %s from %s to %s', (name, minimum, maximum) => {
     expect([minimum, maximum].map((value) => faultOf({ [name]: value }))).toEqual([undefined, undefined]);
     for (const value of [minimum - 1, maximum + 1, String(minimum), null, Number.NaN])
       expect(faultOf({ [name]: value })).toBe(`.${name}: must be a number from ${minimum} to ${maximum}`);
@@ -82,7 +82,7 @@ describe('fault switches', () => {
     [{ answer: 'limited', status: 503 }, 'answer: cannot be combined with status'],
     [{ staus: 503 }, 'staus: is not a fault switch'],
     [{ route: '/v1' }, 'route: is not a fault switch of fcm'],
-  ])('of a provider: %j, %s', (fault, reason) => {
+  ])('of a provider reject %j: %s', (fault, reason) => {
     expect(faultOf(fault)).toBe(reason && `.${reason}`);
   });
 
@@ -101,14 +101,14 @@ describe('fault switches', () => {
     [{ answer: 'limited' }, 'answer: is not a fault switch of api'],
     [{ share: 1 }, 'share: is not a fault switch of api'],
     [{ countPerDevice: 1 }, 'countPerDevice: is not a fault switch of api'],
-  ])('of the API: %j, %s', (fault, reason) => {
+  ])('of the API reject %j: %s', (fault, reason) => {
     expect(faultOf(fault, 'api')).toBe(reason && `.${reason}`);
   });
 });
 
-describe('which requests a fault strikes', () => {
+describe('a fault', () => {
   // Vectors of the published generator (mulberry32), made by another program.
-  test('a share of them is a sequence that stays the same from release to release', () => {
+  test('strikes a share in a sequence that is stable between releases', () => {
     const strike = makeFaultSwitch([{ probability: 0.5 }]);
     const strikes = Array.from({ length: 40 }, () => (strike({}) ? 'x' : '.')).join('');
     expect(strikes).toBe('xx..xxxxx..x.xxxx.x.......xx....xx.xx...');
@@ -118,7 +118,7 @@ describe('which requests a fault strikes', () => {
     );
   });
 
-  test('of a route with a star those whose path begins so; a request without a path is no such one', () => {
+  test('strikes paths with the prefix of a route with a star, and no requests without a path', () => {
     const strike = makeFaultSwitch([{ route: '/v5/campaigns/*' }]);
     const paths = ['/v5/campaigns/', '/v5/campaigns/1/executions', '/v5/campaigns', '/v1/campaigns/1', undefined];
     expect(paths.map((one) => strike(one === undefined ? {} : { path: one }) !== undefined)).toEqual([
@@ -126,7 +126,7 @@ describe('which requests a fault strikes', () => {
     ]);
   });
 
-  test('a share of devices is the same ones for the same seed, and requests without a device are spared', () => {
+  test('strikes the same share of devices for the same seed, and no requests without a device', () => {
     const devices = Array.from({ length: 2_000 }, (_, index) => `token-${index}`);
     const struckBy = (fault: object): string[] => {
       const strike = makeFaultSwitch([fault]);
@@ -144,13 +144,13 @@ describe('which requests a fault strikes', () => {
       expect(makeFaultSwitch([fault])({})).toBeUndefined();
   });
 
-  test('each device is struck as often as told, and then works', () => {
+  test('strikes each device the given number of times, which then works', () => {
     const strike = makeFaultSwitch([{ answer: 'sporadic', countPerDevice: 2 }]);
     const strikes = ['a', 'b', 'a', 'a', 'b', 'b'].map((device) => strike({ device }) !== undefined);
     expect(strikes).toEqual([true, true, true, false, true, false]);
   });
 
-  test('a fault that is over leaves the requests to the next', () => {
+  test('leaves requests to the next fault when it is used up', () => {
     const strike = makeFaultSwitch([
       { count: 1, status: 429 },
       { count: 1, status: 503 },
@@ -159,7 +159,7 @@ describe('which requests a fault strikes', () => {
   });
 });
 
-test('an address misbehaves by how it begins, at every provider', () => {
+test('makes an address fail by its prefix, at every provider', () => {
   for (const { outcome, fcm, apns, webpush, hms } of magicTokens) {
     for (const [provider, start] of Object.entries({ fcm, webpush, hms }))
       expect(magicOutcome(provider as ProviderName, `${start ?? `magic-${outcome}`}-1`)).toBe(start && outcome);
@@ -169,8 +169,8 @@ test('an address misbehaves by how it begins, at every provider', () => {
   }
 });
 
-describe('what a simulated provider refused', () => {
-  test('is shown with its headers, and of what authorizes with the scheme alone', () => {
+describe('a rejected request of a simulated provider', () => {
+  test('is shown with its headers, and only the scheme of its credentials', () => {
     const headers = { ':path': '/3/device/1', authorization: 'bearer secret', a: ['1', '2'], b: 'x', c: undefined };
     expect(shownHeaders(headers)).toEqual({ authorization: 'bearer …', a: '1, 2', b: 'x' });
   });
@@ -197,7 +197,7 @@ describe('what a simulated provider refused', () => {
     [413, {}, 'the message is too large'],
     [429, undefined, 'too many requests'],
     [500, null, 'status 500'],
-  ])('%s with %j is told as: %s', (status, body, reason) => {
+  ])('with status %s and %j has the reason: %s', (status, body, reason) => {
     expect(reasonOf({ status, body })).toBe(reason);
   });
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/segments/preview.ts';
 import type { AttributeFilter, GroupFilter, SegmentFilter } from '../../../src/domain/segments/filter.ts';
 
-describe('what a filter may ask of', () => {
+describe('the attributes of a filter', () => {
   const seen = (type: string, values: string[], users = 1) =>
     values.map((value) => ({ name: 'x', type, value, users }));
   test.each([
@@ -17,11 +17,11 @@ describe('what a filter may ask of', () => {
     ['boolean', 'bool'],
     ['array_string', 'array_string'],
     ['array_number', 'array_double'],
-  ])('values of the type %s are asked as %s', (type, asked) => {
+  ])('of the type %s are queried as %s', (type, asked) => {
     expect(describeAttributes(['x'], seen(type, ['1', '2']))).toEqual([{ name: 'x', type: asked, values: ['1', '2'] }]);
   });
 
-  test('a name without values, or with none that a filter knows, is a text without suggestions', () => {
+  test('are texts without suggestions if they have no values or none that a filter knows', () => {
     const of = [{ name: 'other', type: 'number', value: '1', users: 5 }, ...seen('object', ['{}'])];
     expect(describeAttributes(['x', 'y'], of)).toEqual([
       { name: 'x', type: 'string', values: [] },
@@ -29,7 +29,7 @@ describe('what a filter may ask of', () => {
     ]);
   });
 
-  test('the type is that of most users, and only its values are suggested', () => {
+  test('have the type of most users, and suggest only its values', () => {
     const of = [...seen('string', ['a'], 3), ...seen('number', ['1', '2'], 2)];
     expect(describeAttributes(['x'], of)).toEqual([{ name: 'x', type: 'double', values: ['1', '2'] }]);
     expect(describeAttributes(['x'], [...of, ...seen('string', ['b'], 2)])).toEqual([
@@ -37,7 +37,7 @@ describe('what a filter may ask of', () => {
     ]);
   });
 
-  test('texts are times when every one is', () => {
+  test('are times if every text is one', () => {
     const days = seen('string', ['2026-03-10', '2026-03-11T10:00Z'], 9);
     expect(describeAttributes(['x'], days)[0]!.type).toBe('datetime');
     expect(describeAttributes(['x'], [...days, ...seen('number', ['5'])])[0]!.type).toBe('datetime');
@@ -46,11 +46,11 @@ describe('what a filter may ask of', () => {
 });
 
 describe('an estimate of users', () => {
-  test('looks at 16 of 256 buckets', () => {
+  test('reads 16 of 256 buckets', () => {
     expect(sampledBuckets).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
   });
 
-  test('needs 400 that were found, and has two digits', () => {
+  test('needs 400 matches, and has two digits', () => {
     expect(estimateUsers(399, { share: 1 / 16 })).toBeUndefined();
     expect(estimateUsers(400, { share: 1 / 16 })).toBe(6_400);
     expect(estimateUsers(25_982, { share: 1 / 16 })).toBe(420_000);
@@ -65,10 +65,10 @@ describe('an estimate of users', () => {
     [106, 110],
     [999, 1_000],
     [415_712, 420_000],
-  ])('%d reads %d', (count, read) => expect(roundToTwoDigits(count)).toBe(read));
+  ])('formats %d as %d', (count, read) => expect(roundToTwoDigits(count)).toBe(read));
 });
 
-describe('a filter in words', () => {
+describe('the description of a filter', () => {
   const attribute = (filter: object, negate = false): SegmentFilter =>
     ({ kind: 'attribute', name: 'x', negate, ...filter }) as AttributeFilter;
   const group = (...filters: SegmentFilter[]): GroupFilter => ({
@@ -144,19 +144,19 @@ describe('a filter in words', () => {
       'no value of x is less than 5',
       { dataType: 'array_double', quantifier: 'any_of', test: { operator: 'lessThan', value: 5 } },
     ],
-  ])('%s; %s', (plain, negated, filter) => {
+  ])('is: %s; %s', (plain, negated, filter) => {
     expect(say(group(attribute(filter)))).toBe(`Users for whom ${plain}.`);
     expect(say(group(attribute(filter, true)))).toBe(`Users for whom ${negated}.`);
   });
 
-  test('lists of up to four values are told whole, of longer ones three', () => {
+  test('lists up to four values, and three of longer lists', () => {
     expect(say(group(attribute(text('in', ['a', 'b', 'c', 'd']))))).toBe('Users for whom x is "a", "b", "c" or "d".');
     expect(say(group(attribute(text('in', ['a', 'b', 'c', 'd', 'e']))))).toBe(
       'Users for whom x is "a", "b", "c" or 2 more.',
     );
   });
 
-  test('a segment without a name is named by its id, and groups within a group stand in brackets', () => {
+  test('names a segment without a name by its id, and nested groups in parentheses', () => {
     const reference: SegmentFilter = { kind: 'segment', id: 's-1', negate: true };
     const one = attribute({ dataType: 'bool', test: { operator: 'is', value: true } });
     const two: GroupFilter = { ...group(one, one), operator: 'or' };
@@ -168,7 +168,7 @@ describe('a filter in words', () => {
     );
   });
 
-  test('ends with its 1,000th character, or with a mark that it was cut there', () => {
+  test('ends at 1,000 characters, or with a mark that it was cut there', () => {
     const of = (length: number): string =>
       say(group(attribute(text('in', ['a'.repeat(length - 'Users for whom x is "".'.length)]))));
     expect(of(1_000)).toMatch(/^.{998}"\.$/);

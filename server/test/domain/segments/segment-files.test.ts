@@ -24,15 +24,15 @@ describe('a number in a file (decision D24)', () => {
     ['1e3', '1000'],
     ['1E-2', '0.01'],
     ['1e+12', '1000000000000'],
-  ])('%j is stored as %j', (text, stored) => expect(parseFileNumber(text)).toBe(stored));
+  ])('stores %j as %j', (text, stored) => expect(parseFileNumber(text)).toBe(stored));
 
   test.each(['', '.', 'a', '0x10', ' 7', '7 ', '7,5', 'e3', '1e', '1e5.5', '1x3', '++7', '1e999', 'Infinity', 'NaN'])(
-    '%j is no number',
+    'is not %j',
     (text) => expect(parseFileNumber(text)).toBeUndefined(),
   );
 });
 
-describe('a whole file that is no column of values', () => {
+describe('a file that is not a column of values', () => {
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
   test.each<[string, Uint8Array, string | undefined]>([
     ['texts', bytes('u1\nu2\n'), undefined],
@@ -60,10 +60,10 @@ describe('a whole file that is no column of values', () => {
     ['a page', bytes('  <!DOCTYPE html><title>404'), 'it is an HTML page'],
     ['a page without its type', bytes('\n<HTML lang="en">'), 'it is an HTML page'],
     ['a value that names a page', bytes('see <html>'), undefined],
-  ])('%s', (_name, head, fault) => expect(fileFault(head)).toBe(fault));
+  ])('is recognized: %s', (_name, head, fault) => expect(fileFault(head)).toBe(fault));
 });
 
-describe('what a callback says of a failure (fact 2.2)', () => {
+describe('the failure in a callback (fact 2.2)', () => {
   const left = 'The members of the custom_segment are unchanged.';
   test.each<[OperationFault, string]>([
     [{ kind: 'too-large' }, 'File size cannot be greater than 150MB.'],
@@ -76,7 +76,7 @@ describe('what a callback says of a failure (fact 2.2)', () => {
     [{ kind: 'content-type' }, 'File content type is not supported.'],
     [{ kind: 'unreadable', reason: 'it is a ZIP archive' }, 'File cannot be read: it is a ZIP archive.'],
     [{ kind: 'daily-users' }, 'Users uploaded per day limit breached.'],
-  ])('%j', (fault, sentence) => {
+  ])('is described for %j', (fault, sentence) => {
     expect(describeFault(fault, 'CREATE')).toEqual({
       status: 400,
       errorMessage: `${sentence} Created custom_segment contains 0 users.`,
@@ -85,7 +85,7 @@ describe('what a callback says of a failure (fact 2.2)', () => {
       expect(describeFault(fault, kind)).toEqual({ status: 400, errorMessage: `${sentence} ${left}` });
   });
 
-  test('a fault of this service is no fault of the file', () => {
+  test('does not blame the file for an internal fault', () => {
     expect(describeFault({ kind: 'internal' }, 'ADD')).toEqual({
       status: 500,
       errorMessage: 'Internal Server Error. Contact Carillon Team.',
@@ -95,7 +95,7 @@ describe('what a callback says of a failure (fact 2.2)', () => {
 
 describe("the callback's body (interface 2.7)", () => {
   const of = { dbName: 'Shop', segmentName: 'VIPs', requestId: 'r-1' };
-  test('of a success has the three counts, and no message', () => {
+  test('has the three counts on success, and no message', () => {
     const outcome = { status: 201, valuesFound: 9, valuesProcessed: 8, userCount: 7 } as const;
     expect(JSON.parse(callbackBody({ ...of, outcome }))).toEqual({
       db_name: 'Shop',
@@ -108,7 +108,7 @@ describe("the callback's body (interface 2.7)", () => {
     });
   });
 
-  test('of a failure has the message, and no counts', () => {
+  test('has the message on failure, and no counts', () => {
     expect(JSON.parse(callbackBody({ ...of, outcome: { status: 400, errorMessage: 'No.' } }))).toEqual({
       db_name: 'Shop',
       segment_name: 'VIPs',
@@ -128,7 +128,7 @@ describe('the email about a file operation', () => {
     rejects: [],
   };
 
-  test('of a success', () => {
+  test('reports a success', () => {
     expect(operationReport(input)).toEqual({
       subject: 'Segment "VIPs": users added',
       body: [
@@ -145,7 +145,7 @@ describe('the email about a file operation', () => {
     });
   });
 
-  test('of a failure, with rejected lines in the order of the file', () => {
+  test('reports a failure, with rejected lines in the order of the file', () => {
     const rejects = [
       { line: 12, reason: 'the line is empty' },
       { line: 3, reason: 'the value is not UTF-8' },
@@ -167,7 +167,7 @@ describe('the email about a file operation', () => {
     });
   });
 
-  test('shows 20 rejected lines, and says how many more there are', () => {
+  test('shows 20 rejected lines, and the number of the others', () => {
     const bodyOf = (count: number): string[] => {
       const rejects = Array.from({ length: count }, (_, index) => ({ line: index + 1, reason: 'no' }));
       return operationReport({ ...input, rejects }).body.split('\n');
@@ -176,7 +176,7 @@ describe('the email about a file operation', () => {
     expect(bodyOf(23).slice(-3)).toEqual(['  line 20: no', '  and 3 more', '']);
   });
 
-  test('what others named stands on one line, without marks that turn the text round (fault 3.6)', () => {
+  test('prints names of callers on one line, without bidirectional marks (fault 3.6)', () => {
     const { subject, body } = operationReport({
       ...input,
       segmentName: '  VIP\r\nBcc: x\u202edcba\u2028e\ud800 ',
@@ -190,7 +190,7 @@ describe('the email about a file operation', () => {
     ]);
   });
 
-  test('a long name is cut in the subject to 120 characters, none of which is cut in half', () => {
+  test('cuts a long name in the subject to 120 whole characters', () => {
     const subjectOf = (segmentName: string): string => operationReport({ ...input, segmentName }).subject;
     expect(subjectOf('😀'.repeat(120))).toBe(`Segment "${'😀'.repeat(120)}": users added`);
     expect(subjectOf('😀'.repeat(121))).toBe(`Segment "${'😀'.repeat(119)}…": users added`);
@@ -203,6 +203,6 @@ test.each([
   ['USER_ATTRIBUTE_UNIQUE_ID', { kind: 'customer-id' }],
   ['USER_ATTRIBUTE_USER_EMAIL', { kind: 'attribute', attribute: 'u_em', type: 'string' }],
   ['shoe size', { kind: 'attribute', attribute: 'shoe size', type: 'string' }],
-])('values of a file under %j', (attributeName, meaning) => {
+])('finds the attribute of a file column %j', (attributeName, meaning) => {
   expect(valueMeaningOf({ attributeName, attributeType: 'string' })).toEqual(meaning);
 });

@@ -33,7 +33,7 @@ const isVip: SegmentFilter = {
 describe('a reference to a filter segment', () => {
   const trees = (included: GroupFilter, excluded?: GroupFilter): FilterTrees => ({ included, excluded });
 
-  test('is replaced by its trees: who is included and not excluded', () => {
+  test('is replaced by its trees: included and not excluded users', () => {
     const treesOf = new Map([['s', trees(group(isVip), group(isVip))]]);
     expect(expandSegmentFilter(group(segment('s', true), segment('file')), treesOf)).toEqual(
       group(
@@ -49,12 +49,12 @@ describe('a reference to a filter segment', () => {
     expect(expandSegmentFilter(segment('s'), new Map([['s', trees(group(isVip))]]))).toEqual(group(group(isVip)));
   });
 
-  test('of excluded users that are told by "not" is turned round once', () => {
+  test('is inverted once for excluded users under "not"', () => {
     const treesOf = new Map([['s', trees(group(isVip), { ...group(isVip), negate: true })]]);
     expect(expandSegmentFilter(segment('s'), treesOf)).toEqual(group(group(isVip), group(isVip)));
   });
 
-  test('may stand twice, and is refused within itself, however far', () => {
+  test('may occur twice, and is rejected within itself, at any depth', () => {
     const treesOf = new Map([
       ['a', trees(group(segment('b')))],
       ['b', trees(group(isVip))],
@@ -78,7 +78,7 @@ describe('a reference to a filter segment', () => {
     });
   });
 
-  test('leads to at most 1,000 filters, groups and references among them', () => {
+  test('resolves to at most 1,000 filters, groups and references', () => {
     const treesOf = new Map([['s', trees(group(...Array<SegmentFilter>(10).fill(isVip)))]]);
     // Each reference is itself, its group and ten filters: 12 with it.
     const of = (references: number, others: number): GroupFilter =>
@@ -89,7 +89,7 @@ describe('a reference to a filter segment', () => {
     );
   });
 
-  test('is told once by the filter that holds it', () => {
+  test('is reported once by the filter that contains it', () => {
     expect(segmentsUsedBy(group(segment('a'), group(segment('b', true), isVip), segment('a')))).toEqual(['a', 'b']);
     expect(segmentsUsedBy(isVip)).toEqual([]);
   });
@@ -101,7 +101,7 @@ describe('a stored filter segment', () => {
   const id = segmentId;
   const reference = tree({ filter_type: 'custom_segments', id });
 
-  test('is read by the parser that took it', () => {
+  test('is parsed by the parser that accepted it', () => {
     expect(parseStoredFilters({ includedFilters: vip, excludedFilters: null })).toEqual({
       included: group(isVip),
       excluded: undefined,
@@ -112,7 +112,7 @@ describe('a stored filter segment', () => {
     );
   });
 
-  test('has the trees of the filter segments that it refers to, and other segments as they are', () => {
+  test('contains the trees of filter segments that it refers to, and leaves other segments', () => {
     const of = { includedFilters: reference, excludedFilters: reference };
     const referred = { includedFilters: vip, excludedFilters: null, id };
     const replaced = group(group(group(isVip)));
@@ -128,7 +128,7 @@ describe('a stored filter segment', () => {
   });
 });
 
-describe('the spans of a test of time', () => {
+describe('the spans of a time condition', () => {
   const now = new Date('2026-03-10T10:00:00.000Z');
   const time = (text: string): FilterTime => parseIsoTime(text)!;
   const relative = (days: number): FilterTime => ({ kind: 'relative', days });
@@ -159,7 +159,7 @@ describe('the spans of a test of time', () => {
         ['2026-02-01T12:00:00.000Z', '2026-02-01T12:00:00.001Z'],
       ],
     ],
-  ])('%j', (asked, spans) => {
+  ])('are those of %j', (asked, spans) => {
     const read = timeRanges(asked, now).map(({ from, until }) => [
       new Date(from).toISOString(),
       new Date(until).toISOString(),
@@ -168,7 +168,7 @@ describe('the spans of a test of time', () => {
   });
 });
 
-describe('a filter as it is read', () => {
+describe('a parsed filter', () => {
   const read = (filter: object): unknown => {
     const parsed = parseSegmentFilter({
       filter_operator: 'or',
@@ -271,16 +271,16 @@ describe('a filter as it is read', () => {
       { data_type: 'string', operator: 'is', value: 'x', colour: '\0' },
       'filters[0].colour must be well-formed Unicode without NUL, names of members too',
     ],
-  ])('%j', (filter, test) => expect(read(filter)).toStrictEqual(test));
+  ])('is checked: %j', (filter, test) => expect(read(filter)).toStrictEqual(test));
 
-  test('a member of the tree with a name that cannot be stored is refused as one of the tree', () => {
+  test('is rejected with a member name that cannot be stored', () => {
     const filter = { filter_type: 'custom_segments', id: segmentId };
     expect(parseSegmentFilter({ filter_operator: 'and', filters: [filter], 'a\0': 1 })).toEqual({
       fault: { code: 'invalid', reason: 'the tree must be well-formed Unicode without NUL, names of members too' },
     });
   });
 
-  test('a segment may be negated, and its label must be a text', () => {
+  test('may negate a segment, whose label must be a text', () => {
     const filter = { filter_type: 'custom_segments', id: segmentId };
     expect(parseSegmentFilter({ filter_operator: 'and', filters: [{ ...filter, negate: true }] })).toEqual({
       filter: group(segment(filter.id, true)),
@@ -294,7 +294,7 @@ describe('a filter as it is read', () => {
     });
   });
 
-  test('twenty fields that nobody knows are told, wherever they stand', () => {
+  test('reports up to twenty unknown fields, at any place', () => {
     const unknown = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`colour${index}`, 1]));
     const filter = { filter_type: 'custom_segments', id: segmentId, ...unknown };
     const parsed = parseSegmentFilter({ filter_operator: 'and', filters: [filter, filter, filter] });

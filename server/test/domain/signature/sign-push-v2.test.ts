@@ -9,11 +9,11 @@ const now = new Date(1_772_366_400_000);
 const keys = [{ secret: 'other' }, { secret: 'cpk_key' }, { secret: 'cpk_key' }];
 const found = (change: object) => findSigningKeyV2({ ...signed, signature, now, ...change }, keys);
 
-test('the signature covers id, time and body (decision D35a)', () => {
+test('signs id, time and body (decision D35a)', () => {
   expect(signPushV2(signed, 'cpk_key')).toBe(signature);
 });
 
-test('the key that signed is found, the first of equal ones', () => {
+test('finds the signing key, the first of equal ones', () => {
   expect(found({})).toBe(keys[1]);
   expect(findSigningKeyV2({ ...signed, signature, now }, [keys[0]!])).toBeUndefined();
 });
@@ -26,7 +26,7 @@ test.each([
   [{ signature: `${signature}=` }],
   [{ signature: signature.replace('v1', 'v2') }],
   [{ signature: '' }],
-])('with %j no key is found', (change) => {
+])('finds no key with %j', (change) => {
   expect(found(change)).toBeUndefined();
 });
 
@@ -35,7 +35,7 @@ test.each([
   [-300, true],
   [300.001, false],
   [-300.001, false],
-])('the time may be five minutes off, whichever way: %s s, %s (decision D35a)', (seconds, isFound) => {
+])('accepts a time up to five minutes off, in both directions: %s s, %s (decision D35a)', (seconds, isFound) => {
   expect(found({ now: new Date(now.getTime() + seconds * 1_000) }) !== undefined).toBe(isFound);
 });
 
@@ -54,15 +54,12 @@ test.each<[object, boolean]>([
   [{ timestamp: '1772366400.0' }, false],
   [{ timestamp: '1772366400\n' }, false],
   [{ timestamp: '' }, false],
-])(
-  'an id is 1 to 128 printable characters, a time up to 12 digits, however well %j is signed: %s',
-  (change, isFound) => {
-    const sent = { ...signed, ...change };
-    expect(found({ ...sent, signature: signPushV2(sent, 'cpk_key') }) !== undefined).toBe(isFound);
-  },
-);
+])('accepts an id of 1 to 128 printable characters and a time of up to 12 digits: %j, %s', (change, isFound) => {
+  const sent = { ...signed, ...change };
+  expect(found({ ...sent, signature: signPushV2(sent, 'cpk_key') }) !== undefined).toBe(isFound);
+});
 
-test('of the first signature exactly 64 lower-case hexadecimal characters are taken (decision D35)', () => {
+test('accepts exactly 64 lower-case hexadecimal characters of the first signature (decision D35)', () => {
   const push = { appId: 'SHOP', campaignName: 'Spring' };
   const own = signPush({ ...push, key: 'k' });
   const keysOfPush = [{ secret: 'k' }, { secret: 'k' }];

@@ -16,7 +16,7 @@ function readDiagrams(): Record<string, Record<string, string>> {
   );
 }
 
-test('the diagrams of the page are the state machines, in their order', () => {
+test('shows the state machines as the diagrams of the page, in their order', () => {
   const diagrams = readDiagrams();
   expect(Object.keys(diagrams)).toEqual(stateMachines.map(({ name }) => name));
   for (const { name, begins, changes, ends = [] } of stateMachines) {

@@ -6,17 +6,17 @@ import { hashReportSignature, opensReport, signReport } from '../../../src/domai
 // printf '%s' 'SHOP|2026-03-01_é.csv.gz|s3cret' | sha256sum
 const signature = '21f8d5336bbfbcccc67280ecfd049328da38285c26af1933d15aef49010cccb1';
 
-test('a report file is opened by the SHA-256 of workspace, name and secret, joined by pipes (fact 7)', () => {
+test('opens a report file by the SHA-256 of workspace, name and secret, joined by pipes (fact 7)', () => {
   expect(signReport({ workspaceId: 'SHOP', name: '2026-03-01_é.csv.gz', secret: 's3cret' })).toBe(signature);
 });
 
-test('statistics have the limits of fact 7', () => {
+test('limits statistics as in fact 7', () => {
   expect(limits).toMatchObject({
     ...{ statsRequestsPerMinute: 100, maxStatsCampaigns: 10, maxStatsDays: 30, maxReportDays: 90, reportFileDays: 7 },
   });
 });
 
-test('of a signature its SHA-256 is stored, and it alone opens the file', () => {
+test('stores only the SHA-256 of a signature, and opens the file only with the signature', () => {
   const stored = hashReportSignature(signature);
   expect(stored).toEqual(createHash('sha256').update(signature).digest());
   expect(opensReport(signature, stored)).toBe(true);

@@ -34,7 +34,7 @@ function stepsOf(text: string): number {
 const whole = /\b(Ts|[TLR])\b(?!['"])/g;
 
 // A step is one operation, 64 characters that it reads, or 16 characters or items that it makes (docs/decisions/0019).
-describe('an operation pays for its size before it begins', () => {
+describe('an operation', () => {
   test.each([
     ['1', 1],
     ["'a'", 1],
@@ -107,7 +107,7 @@ describe('an operation pays for its size before it begins', () => {
     ["R.get('k1')", 5],
     ['1.5', 1],
     ['-0.0', 2],
-  ])('%s: %d steps', (expression, steps) => {
+  ])('costs for %s: %d steps', (expression, steps) => {
     expect(stepsOf(`{% set t = ${expression.replaceAll(whole, 'UserAttribute.$1')} %}`)).toBe(steps);
   });
 
@@ -122,7 +122,7 @@ describe('an operation pays for its size before it begins', () => {
     ['{% for x in UserAttribute.L %}{% endfor %}', 1_704],
     ['{% for x in UserAttribute.L if false %}{% endfor %}', 1_704],
     ["{{ '%.2f %s'|format(1, 'abc') }}", 8],
-  ])('%s: %d steps in all', (text, steps) => expect(stepsOf(text)).toBe(steps));
+  ])('costs in total for %s: %d steps', (text, steps) => expect(stepsOf(text)).toBe(steps));
 });
 
 describe('the limits of a rendering', () => {
@@ -132,13 +132,13 @@ describe('the limits of a rendering', () => {
   };
   const longest = 'x'.repeat(maxRenderedCharacters);
 
-  test('all steps may be spent, not one more', () => {
+  test('allow all steps, but not one more', () => {
     const budget = new Budget();
     budget.spend(maxTemplateSteps);
     expect(() => budget.spend(1)).toThrow('takes more than 5000 steps');
   });
 
-  test('a text of the largest size may be made on the way, not a longer one', () => {
+  test('allow an intermediate text of the maximum size, but not a longer one', () => {
     expect(reasonOf("{% set t = UserAttribute.t ~ '' %}", { t: longest })).toBeUndefined();
     expect(reasonOf("{% set t = UserAttribute.t ~ 'x' %}", { t: longest })).toEqual({
       cause: 'LIMIT',
@@ -146,7 +146,7 @@ describe('the limits of a rendering', () => {
     });
   });
 
-  test('all texts together may have the largest size, and no more', () => {
+  test('allow all texts together the maximum size, and no more', () => {
     expect(reasonOf('{{ UserAttribute.t }}', { t: longest })).toBeUndefined();
     expect(reasonOf('x{{ UserAttribute.t }}', { t: longest })).toEqual({
       cause: 'LIMIT',
@@ -154,14 +154,14 @@ describe('the limits of a rendering', () => {
     });
   });
 
-  test('the smallest number is shown whole, and none as -0', () => {
+  test('format the smallest number completely, and never -0', () => {
     expect(renderText('{{ UserAttribute.n }} {{ -0.0 }}', sourcesOf({ n: -1.2345678901234568e-300 }))).toEqual({
       text: '-1.2345678901234568e-300 0',
     });
   });
 });
 
-describe('what may be nested', () => {
+describe('the nesting of a template', () => {
   const nested = (opener: string, closer: string, depth: number): string =>
     opener.repeat(depth) + '1' + closer.repeat(depth);
   const faultOf = (text: string): string | undefined => {
@@ -169,13 +169,13 @@ describe('what may be nested', () => {
     return 'fault' in parsed ? parsed.fault : undefined;
   };
 
-  test('49 brackets are read, and as many again after them; 50 are too many', () => {
+  test('allows 49 brackets, and as many again after them, but not 50', () => {
     const brackets = nested('(', ')', 49);
     expect(faultOf(`{{ ${brackets} + ${brackets} }}`)).toBeUndefined();
     expect(faultOf(`{{ ${nested('(', ')', 50)} }}`)).toBe('is nested too deeply');
   });
 
-  test('19 blocks are read, and as many again after them; 20 are too many', () => {
+  test('allows 19 blocks, and as many again after them, but not 20', () => {
     const blocks = nested('{% if 1 %}', '{% endif %}', 19);
     expect(faultOf(blocks + blocks)).toBeUndefined();
     expect(faultOf(`\n${nested('{% if 1 %}', '{% endif %}', 20)}`)).toBe('line 2: is nested too deeply');

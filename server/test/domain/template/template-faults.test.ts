@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseTemplate } from '../../../src/domain/template/parser.ts';
 import { renderText, sourcesOf } from '../../template/template-sources.ts';
 
-describe('what a template cannot do with a value', () => {
+describe('an impossible operation in a template', () => {
   test.each([
     ['{{ 1 // 0 }}', 'UNKNOWN', 'a division by zero'],
     ['{{ 1 % 0 }}', 'UNKNOWN', 'a division by zero'],
@@ -151,14 +151,14 @@ describe('an attribute that the user does not have', () => {
     '{% set a, b = UserAttribute.nope %}',
     '{% if UserAttribute.nope %}{% endif %}',
     '{{ 1 if UserAttribute.nope else 2 }}',
-  ])('fails by its name wherever it is used: %s', (text) => {
+  ])('fails with its name wherever it is used: %s', (text) => {
     expect(renderText(text, sourcesOf({}))).toEqual({
       fault: { cause: 'USER_ATTRIBUTE', reason: "UserAttribute['nope'] has no value" },
     });
   });
 });
 
-describe('what is no template', () => {
+describe('an invalid template', () => {
   test.each([
     ['{# open', 'a comment has no end'],
     ['a\n{# open', 'line 2: a comment has no end'],

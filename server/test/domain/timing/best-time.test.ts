@@ -24,13 +24,13 @@ describe('the best time of a user', () => {
     ['is known from three opens', { 7: 3 }, 7],
   ])('%s', (_what, ...[opens, hour]) => expect(hourOf(opens)).toBe(hour));
 
-  test('is not known from two: the campaign says what then', () => {
+  test('is unknown from two opens: the campaign decides', () => {
     const policies = ['DO_NOT_SEND', 'SEND_AT_START', 'SEND_AT_END'] as const;
     for (const opens of [{}, { 7: 2 }])
       expect(policies.map((ifUnknown) => hourOf(opens, { ifUnknown, windowHours: 6 }))).toEqual([undefined, 0, 6]);
   });
 
-  test('may lie outside the time of the campaign, which says what then', () => {
+  test('may be outside the time of the campaign, which then decides', () => {
     const policies = ['DO_NOT_SEND', 'SEND_AT_START', 'SEND_AT_END'] as const;
     const ask = (hour: number) =>
       policies.map((ifOutside) => hourOf({ [hour]: 3 }, { ifOutside, windowHours: 6, ifUnknown: 'SEND_AT_START' }));
@@ -39,7 +39,7 @@ describe('the best time of a user', () => {
   });
 });
 
-test('a timing says whether it is at the best time', () => {
+test('reports whether a timing uses the best time', () => {
   const daily = { firstDate: '2026-03-01', endDate: '2026-03-09', time: '09:00', timeZone: 'UTC' };
   expect(bestTimeOfTiming({ kind: 'periodic', repeatAfterDays: 1, ...daily, bestTime: rule })).toBe(rule);
   expect(bestTimeOfTiming({ kind: 'periodic', repeatAfterDays: 1, ...daily })).toBeNull();

@@ -5,7 +5,7 @@ import type { CalendarRule } from '../../../src/domain/timing/calendar.ts';
 test.each<[string, CalendarRule, string, string[]]>([
   ['a Monday', { every: 'week', step: 1, weekdays: [1] }, '2026-03-09', ['2026-03-02', '2026-03-09']],
   ['a first', { every: 'month', step: 1, dates: [1, 2], weekdays: [] }, '2026-04-01', ['2026-03-02', '2026-04-01']],
-])('a series that ends on %s, the first day of its period, has that day', (_day, ...[rule, until, days]) => {
+])('includes %s, the first day of its period, in a series that ends there', (_day, ...[rule, until, days]) => {
   const firstDate = '2026-03-02';
   expect([...calendarDates(rule, { firstDate, from: firstDate, until })]).toEqual(days);
 });
@@ -16,7 +16,7 @@ test.each<[CalendarRule, string[]]>([
     { every: 'month', step: 1, dates: [6, 2, 6], weekdays: [{ week: 1, weekday: 2 }] },
     ['2026-03-02', '2026-03-03', '2026-03-06'],
   ],
-])('the days of %j are in order, each once', (rule, days) => {
+])('returns the days of %j in order, each once', (rule, days) => {
   const firstDate = '2026-03-02';
   expect([...calendarDates(rule, { firstDate, from: firstDate, until: '2026-03-08' })]).toEqual(days);
 });

@@ -11,6 +11,6 @@ test.each([
   ['month', '2021-02-14', { date: '2021-02-14', from: '2021-02-01', days: 28 }],
   ['month', '2026-02-30', { date: '2026-02-28', from: '2026-01-26', days: 35 }],
   ['week', '2026-02-31', { date: '2026-02-28', from: '2026-02-23', days: 7 }],
-] as const)('the %s of %s in whole weeks', (view, date, span) => {
+] as const)('returns the %s of %s in whole weeks', (view, date, span) => {
   expect(calendarSpan({ view, date })).toStrictEqual(span);
 });

@@ -14,19 +14,19 @@ const kolkata = (startedAt: string, now: string, ifPassed: PassedPolicy = 'SKIP'
     now: instant(now),
   });
 
-describe('a user is sent to at the local time', () => {
-  test('when it comes', () => {
+describe('a user gets a message', () => {
+  test('at the local time', () => {
     expect(kolkata('00:00:00', '03:29:59')).toEqual(instant('03:30:00'));
     expect(kolkata('00:00:00', '03:30:00')).toBeUndefined();
     expect(kolkata('00:00:00', '12:00:00')).toBeUndefined();
   });
 
-  test('when the run began at most an hour after it', () => {
+  test('if the run started at most an hour after the local time', () => {
     expect(kolkata('04:30:00', '04:30:01')).toBeUndefined();
     expect(kolkata('04:30:01', '04:30:02')).toBe('passed');
   });
 
-  test('or, where it had passed, at that of the campaign’s zone', () => {
+  test('at the time of the campaign’s zone if the local time had passed', () => {
     expect(kolkata('06:00:00', '06:00:00', 'SEND')).toEqual(instant('09:00:00'));
     expect(kolkata('06:00:00', '09:00:00', 'SEND')).toBeUndefined();
     expect(kolkata('06:00:00', '10:00:00', 'SEND')).toBeUndefined();
@@ -48,21 +48,21 @@ function forAll(timing: Timing): Timing {
 }
 
 describe('a campaign in the zones of its users', () => {
-  test('is one that says so', () => {
+  test('is configured to', () => {
     expect([later, periodic, calendar].map(isInUserZone)).toEqual([true, true, true]);
     expect([soon, triggered, ...[later, periodic, calendar].map(forAll)].map(isInUserZone)).toEqual(
       new Array(5).fill(false),
     );
   });
 
-  test('is due when the zone that comes first is, UTC+14', () => {
+  test('is due when the first zone is, UTC+14', () => {
     expect(inFirstZone(later)).toStrictEqual({ ...later, at: new Date('2026-02-28T19:00:00Z') });
     expect(inFirstZone(periodic)).toStrictEqual({ ...periodic, timeZone: 'Etc/GMT-14' });
     expect(inFirstZone(calendar)).toStrictEqual({ ...calendar, timeZone: 'Etc/GMT-14' });
     for (const timing of [soon, triggered, forAll(later), forAll(periodic)]) expect(inFirstZone(timing)).toBe(timing);
   });
 
-  test('has runs that are each for a local time', () => {
+  test('has a run for each local time', () => {
     const local = { date: '2026-03-01', time: '09:00', timeZone: 'Asia/Kolkata', ifPassed: 'SKIP' };
     expect(localSendOf(later, null)).toStrictEqual(local);
     expect(localSendOf(later, instant('23:00:00'))).toStrictEqual(local);
@@ -72,13 +72,13 @@ describe('a campaign in the zones of its users', () => {
     }
   });
 
-  test('others have none', () => {
+  test('has such runs, unlike others', () => {
     for (const timing of [soon, triggered, ...[later, periodic, calendar].map(forAll)])
       expect(localSendOf(timing, instant('03:30:00'))).toBeNull();
   });
 });
 
-test('a stored timing has its instant again', () => {
+test('restores the instant of a stored timing', () => {
   const stored = { ...later, at: '2026-03-01T03:30:00.000Z' };
   expect(fromStoredTiming(stored)).toStrictEqual(later);
   for (const timing of [soon, periodic, triggered] as const) expect(fromStoredTiming(timing as never)).toBe(timing);

@@ -47,9 +47,9 @@ describe('a delivery (interface 2.9, decision D36)', () => {
       { ...periodic, endDate: '03/02/2026' },
       { ...every(2, '2026-03-02'), endDate: '2026-03-02' },
     ],
-  ])('%s', (_what, ...[input, timing]) => expect(parse(input)).toStrictEqual(timing));
+  ])('is parsed: %s', (_what, ...[input, timing]) => expect(parse(input)).toStrictEqual(timing));
 
-  test('the zone of the workspace may be an alias', () => {
+  test('may use an alias as the zone of the workspace', () => {
     expect(parse(later, 'IST')).toStrictEqual({ ...at('2026-03-02T03:30:00Z'), timeZone: 'Asia/Kolkata' });
   });
 
@@ -86,17 +86,17 @@ describe('a delivery (interface 2.9, decision D36)', () => {
         (repeatAfter) => ({ ...periodic, repeatAfter }),
       ),
     ],
-  ])('%s %s', (field, ...[reason, inputs]) => {
+  ])('rejects %s %s', (field, ...[reason, inputs]) => {
     for (const input of inputs)
       expect(parse(input), JSON.stringify(input)).toEqual({ fault: { field: `campaignDelivery.${field}`, reason } });
   });
 
-  test('a minute from now is not in the past', () => {
+  test('accepts a minute from now as the future', () => {
     expect(parse({ ...notNow, time: '12:01 PM' })).toMatchObject({ at: new Date('2026-03-01T12:01:00Z') });
   });
 });
 
-describe('one instant', () => {
+describe('a single instant', () => {
   const once = { kind: 'later', at: now, date: '2026-03-01', time: '12:00', timeZone: 'UTC' } as const;
 
   test('is due until it has come', () => {
@@ -106,7 +106,7 @@ describe('one instant', () => {
     ]);
   });
 
-  test('without one there is none, and asked for none there is none', () => {
+  test('does not exist if it is missing or not requested', () => {
     const daily: Timing = {
       ...{ kind: 'periodic', repeatAfterDays: 1, firstDate: '2026-03-01', endDate: '2026-03-09' },
       ...{ time: '09:00', timeZone: 'UTC' },
@@ -118,7 +118,7 @@ describe('one instant', () => {
   });
 });
 
-test.each(['x02/28/2026', '02/28/2026x', '02/28/20260', ' 02/28/2026'])('%j is no date', (text) => {
+test.each(['x02/28/2026', '02/28/2026x', '02/28/20260', ' 02/28/2026'])('rejects the date %j', (text) => {
   expect(parseDate(text)).toBeUndefined();
 });
 
@@ -129,13 +129,13 @@ test.each([
   ['109:05 AM', undefined],
   ['09:05 AMx', undefined],
   ['09:05  AM', undefined],
-])('the time %j is %s', (text, time) => expect(parseTime(text)).toBe(time));
+])('parses the time %j as %s', (text, time) => expect(parseTime(text)).toBe(time));
 
-test('a local time is told to the second where there are seconds', () => {
+test('formats seconds of a local time only if there are any', () => {
   expect(localTime(new Date('2026-03-01T12:00:00Z'), 'Asia/Kolkata')).toBe('17:30');
   expect(localTime(new Date('2026-03-01T12:00:07Z'), 'Asia/Kolkata')).toBe('17:30:07');
 });
 
-test('an instant names no zone, though Temporal takes its own for one', () => {
+test('accepts no zone name in an instant, although Temporal does', () => {
   expect(findTimeZone('2026-01-01T00:00Z')).toBeUndefined();
 });

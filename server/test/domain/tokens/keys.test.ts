@@ -52,12 +52,12 @@ describe('the settings of a key (decision D15, fact 1)', () => {
     [{ accessTokenMinutes: 61 }, badMinutes],
     [{ accessTokenMinutes: 15.5 }, badMinutes],
     [{ accessTokenMinutes: Number.NaN }, badMinutes],
-  ])('%j', (settings, expected) => {
+  ])('are checked: %j', (settings, expected) => {
     expect(fault(settings as Record<string, unknown>)).toEqual(expected);
   });
 });
 
-test('the secret of a key opens, as a password, the routes of its scopes; that of an OAuth key none (decision D20)', () => {
+test('accepts the secret of a key as a password on the routes of its scopes, but not of an OAuth key (decision D20)', () => {
   const opening = keyKinds.filter((kind) => opensAsPassword({ kind, scopes: ['data', 'push'] }, 'push'));
   expect(opening).toEqual(['data', 'push', 'campaigns']);
   expect(opensAsPassword({ kind: 'data', scopes: ['data', 'segmentation'] }, 'push')).toBe(false);
@@ -79,7 +79,7 @@ describe('secrets', () => {
     expect(hintOfSecret('cpk_abcdefghijklmnop')).toBe('cpk_…mnop');
   });
 
-  test('hold letters, digits, dashes and underscores', () => {
+  test('contain letters, digits, dashes and underscores', () => {
     const secret = makeSecret('data');
     expect(isSecret('data', secret)).toBe(true);
     for (const other of ['|', ':', ' ', 'é', '\n'])
@@ -89,7 +89,7 @@ describe('secrets', () => {
   });
 });
 
-test('a workspace id has 1 to 64 letters, digits, dashes and underscores', () => {
+test('accepts a workspace id of 1 to 64 letters, digits, dashes and underscores', () => {
   for (const id of ['A', 'shop_DEBUG', 'x-1', 'x'.repeat(64)]) expect(isWorkspaceId(id)).toBe(true);
   for (const id of ['', 'a b', 'a|b', 'a\0', 'a\n', '\na', 'é', 'x'.repeat(65)]) expect(isWorkspaceId(id)).toBe(false);
 });
@@ -105,7 +105,7 @@ test.each<[host: string, dataCenter: string | undefined, isUnknown: boolean]>([
   ['x.api-07.push.example', undefined, false],
   ['oauth2-07.other.example', undefined, false],
   ['push.example', undefined, false],
-])('the host %s names the data center %s; one that there is not: %s (decision D1)', (host, dataCenter, isUnknown) => {
+])('maps the host %s to the data center %s, which is unknown: %s (decision D1)', (host, dataCenter, isUnknown) => {
   expect(dataCenterOfHost(host, 'Push.Example')).toBe(dataCenter);
   expect(namesUnknownDataCenter(host, 'Push.Example')).toBe(isUnknown);
   expect(namesUnknownDataCenter(host, undefined)).toBe(false);

@@ -30,16 +30,16 @@ test.each([
   [`00-${traceId}-${spanId}-01x`, undefined],
   ['', undefined],
   [undefined, undefined],
-])('%s is read as %j', (text, parsed) => {
+])('parses %s as %j', (text, parsed) => {
   expect(parseTraceparent(text)).toEqual(parsed);
 });
 
-test('what is written is version 00, with one flag', () => {
+test('writes version 00, with one flag', () => {
   expect(writeTraceparent({ ...known, isSampled: true })).toBe(`00-${traceId}-${spanId}-01`);
   expect(writeTraceparent({ ...known, isSampled: false })).toBe(`00-${traceId}-${spanId}-00`);
 });
 
-test('a trouble of a node is told with its detail, where it has one', () => {
+test('reports a trouble of a node with its detail, if there is one', () => {
   expect(describeTrouble({ name: 'database' })).toBe('database');
   expect(describeTrouble({ name: 'jobs', detail: 'release-runs (53100)' })).toBe('jobs: release-runs (53100)');
 });

@@ -28,7 +28,7 @@ const condition = (more: Partial<TriggerCondition>): TriggerCondition => ({
   ...more,
 });
 
-test('a campaign is started by an event of one of its names, with attributes that pass', () => {
+test('starts a campaign by an event of one of its names whose attributes match', () => {
   const of = condition({
     events: [
       { eventName: 'Left', attributes: undefined },
@@ -50,12 +50,12 @@ describe('a message is due', () => {
       { event: bought(event), user, now },
     );
 
-  test('so long after the event', () => {
+  test('at the delay after the event', () => {
     expect(due({})).toEqual({ at: occurredAt });
     expect(due({ milliseconds: hour })).toEqual({ at: new Date('2026-03-10T11:00:00Z') });
   });
 
-  test("before or after the time that an attribute says, the event's own before the user's", () => {
+  test('before or after the time in an attribute, the event’s own before the user’s', () => {
     const user = { departs: '2026-03-12T08:00:00Z' };
     const event = { departs: '2026-03-11T08:00:00Z' };
     expect(due({ attribute: 'departs', milliseconds: hour }, { event, user })).toEqual({
@@ -66,7 +66,7 @@ describe('a message is due', () => {
     });
   });
 
-  test.each([{}, { departs: 'soon' }, { departs: true }])('never, where the attribute says no time: %j', (event) => {
+  test.each([{}, { departs: 'soon' }, { departs: true }])('never, if the attribute contains no time: %j', (event) => {
     expect(due({ attribute: 'departs' }, { event })).toEqual({ reason: 'NO_TIME' });
     expect(due({ attribute: 'toString' }, { event })).toEqual({ reason: 'NO_TIME' });
   });
@@ -81,7 +81,7 @@ describe('a message is due', () => {
   });
 });
 
-describe('what must be true at the due time', () => {
+describe('the condition at the due time', () => {
   const filter = (compared: CountFilter['compared'], count: number, eventName = 'Bought'): CountFilter => ({
     eventName,
     attributes: undefined,
@@ -98,11 +98,11 @@ describe('what must be true at the due time', () => {
     ['atleast', [true, true, false]],
     ['exactly', [false, true, false]],
     ['atmost', [false, true, true]],
-  ] as const)('%s 1, 2 or 3 of two events: %j', (compared, met) => {
+  ] as const)('counts %s 1, 2 or 3 of two events: %j', (compared, met) => {
     expect([1, 2, 3].map((count) => isMet([filter(compared, count)]))).toEqual(met);
   });
 
-  test('is every filter, or any', () => {
+  test('requires every filter, or any', () => {
     const both = [filter('exactly', 2), filter('exactly', 1, 'Left')];
     expect(isMet(both)).toBe(false);
     expect(isMet(both, { operator: 'or' })).toBe(true);
@@ -110,7 +110,7 @@ describe('what must be true at the due time', () => {
     expect(isMet([filter('exactly', 1), filter('exactly', 1, 'Left')], { operator: 'or' })).toBe(false);
   });
 
-  test('is true where nothing was asked, and counts only events whose attributes pass', () => {
+  test('is true if there are no filters, and counts only events whose attributes match', () => {
     expect(isSecondaryMet(condition({}), { events: [], at: occurredAt })).toBe(true);
     const asked = condition({
       secondary: { operator: 'and', filters: [{ ...filter('exactly', 1), attributes: vips }] },
@@ -120,7 +120,7 @@ describe('what must be true at the due time', () => {
   });
 });
 
-describe('an attribute of an event passes', () => {
+describe('an attribute condition of an event', () => {
   const at = new Date('2026-03-10T10:00:00.000Z');
   const passes = (filter: object, x: unknown): boolean =>
     matchAttributes({ kind: 'attribute', name: 'x', negate: false, ...filter } as AttributeFilter, { x }, at);
@@ -197,12 +197,12 @@ describe('an attribute of an event passes', () => {
       [2, 1],
       true,
     ],
-  ])('%s', (...[, filter, value, isPassed]) => {
+  ])('matches %s', (...[, filter, value, isPassed]) => {
     expect(passes(filter, value)).toBe(isPassed);
     expect(passes({ ...filter, negate: true }, value)).toBe(!isPassed);
   });
 
-  test('all of a group, or any; its own members alone are attributes', () => {
+  test('requires all of a group, or any, of its own members', () => {
     const filters = [isVip, { ...isVip, name: 'new' }];
     const of = (operator: 'and' | 'or', attributes: Record<string, unknown>): boolean =>
       matchAttributes({ kind: 'group', operator, negate: false, filters }, attributes, at);
@@ -220,7 +220,7 @@ describe('an attribute of an event passes', () => {
     expect(matchAttributes(exists as AttributeFilter, Object.create({ constructor: 'a' }) as never, at)).toBe(false);
   });
 
-  test('an event is in no segment', () => {
+  test('never matches a segment', () => {
     expect(() => matchAttributes({ kind: 'segment', id: 's', negate: false }, {}, at)).toThrow(
       'events are in no segment',
     );
@@ -236,10 +236,10 @@ describe('an attribute of an event passes', () => {
     ['2026-03-10T01:00+01:00', '2026-03-10T00:00:00.000Z'],
     ['1700000000', undefined],
     [null, undefined],
-  ])('%j says the time %s', (value, time) => expect(readAttributeTime(value)?.toISOString()).toBe(time));
+  ])('reads %j as the time %s', (value, time) => expect(readAttributeTime(value)?.toISOString()).toBe(time));
 });
 
-describe('a trigger is told', () => {
+describe('the description of a trigger', () => {
   const told = {
     eventName: 'Bought',
     occurredAt,
@@ -253,9 +253,9 @@ describe('a trigger is told', () => {
     ['WAITING', `${event} is due at 2026-03-10T11:00:00.000Z.`],
     ['HELD', `${event} was due at 2026-03-10T11:00:00.000Z and waits for the end of the pause.`],
     ['SENT', `${event} is in run r-1.`],
-  ] as const)('%s', (state, sentence) => expect(describeTrigger({ ...told, state })).toBe(sentence));
+  ] as const)('is that of %s', (state, sentence) => expect(describeTrigger({ ...told, state })).toBe(sentence));
 
-  test('with the reason why nothing was sent', () => {
+  test('has the reason why nothing was sent', () => {
     expect(dropReasons.map((reason) => describeTrigger({ ...told, state: 'DROPPED', reason, dueAt: null }))).toEqual([
       `${event} was found too late to be sent.`,
       `${event} was not sent: what had to be true by then was not.`,

@@ -134,18 +134,18 @@ describe('filters of events (fact 2.3, 6.2)', () => {
       'filters[0].execution.count must be a whole number from 0 to 1000',
     ],
     ['executed as a text', tree(action({ executed: 'yes' })), 'filters[0].executed must be true or false'],
-  ])('%s starts no campaign', (_name, sent, fault) => expect(faultOf(sent)).toBe(fault));
+  ])('do not accept %s', (_name, sent, fault) => expect(faultOf(sent)).toBe(fault));
 
   test.each<[unknown, string]>([
     [1_001, 'filters[0].execution.count must be a whole number from 0 to 1000'],
     [-1, 'filters[0].execution.count must be a whole number from 0 to 1000'],
     [1.5, 'filters[0].execution.count must be a whole number from 0 to 1000'],
     ['1', 'filters[0].execution.count must be a whole number from 0 to 1000'],
-  ])('%j events are not counted', (count, fault) => {
+  ])('do not count %j events', (count, fault) => {
     expect(faultOf(tree(action({ execution: { type: 'exactly', count } })), 'secondary')).toBe(fault);
   });
 
-  test('an event that did not happen can only be counted as none', () => {
+  test('count an event that did not happen only as none', () => {
     for (const execution of [
       { type: 'exactly', count: 1 },
       { type: 'atmost', count: 0 },
@@ -155,7 +155,7 @@ describe('filters of events (fact 2.3, 6.2)', () => {
       );
   });
 
-  test('at the limits they are taken', () => {
+  test('are accepted at the limits', () => {
     expect(faultOf(tree(...Array<Json>(20).fill(action())))).toBeUndefined();
     expect(faultOf(tree(action({ action_name: 'ä'.repeat(256) })))).toBeUndefined();
     expect(faultOf(tree(action({ attributes: nested(10) })))).toBeUndefined();
@@ -178,7 +178,7 @@ describe('filters of events (fact 2.3, 6.2)', () => {
     [{ execution: { type: 'atleast', count: 3 } }, { compared: 'atleast', count: 3 }],
     [{ execution: { type: 'exactly', count: 1_000 } }, { compared: 'exactly', count: 1_000 }],
     [{ execution: { type: 'atmost', count: 0 } }, { compared: 'atmost', count: 0 }],
-  ])('how often: %j', (more, counted) => {
+  ])('count as in %j', (more, counted) => {
     expect(readEventFilters(tree(action(more)), 'secondary')).toEqual({
       operator: 'or',
       filters: [{ eventName: 'Bought', attributes: undefined, ...counted }],
@@ -186,7 +186,7 @@ describe('filters of events (fact 2.3, 6.2)', () => {
     });
   });
 
-  test('attributes are read as those of users are, an empty tree of them as none', () => {
+  test('read attributes like those of users, and an empty tree as none', () => {
     const of = (sent: unknown): unknown => {
       const read = readEventFilters(tree(action({ attributes: sent })), 'primary');
       return 'fault' in read ? read.fault : read.filters[0]!.attributes;
@@ -202,7 +202,7 @@ describe('filters of events (fact 2.3, 6.2)', () => {
     });
   });
 
-  test('what nobody knows is handed back with its path', () => {
+  test('return unknown members with their paths', () => {
     const known = { filter_type: 'nested_filters', category: 'x' };
     const sent = {
       ...tree(action({ colour: 1, attributes: { ...attributes({ ...isVip, shade: 1 }), ...known, tone: 1 } })),
@@ -316,14 +316,14 @@ describe('a condition of a trigger (fact 6.2)', () => {
       { ...asap, secondary_included_filters: tree(action()) },
       ['secondary_included_filters: needs trigger_delay_type DELAY: what happens until then is looked at'],
     ],
-  ])('is refused: %s', (_name, sent, faults) => {
+  ])('is rejected: %s', (_name, sent, faults) => {
     const told = read(sent);
     expect(told.faults).toEqual(faults.map((fault) => `trigger_condition.${fault}`));
     if (['nothing', 'a broken filter', 'no time', 'years', 'a delay of nothing'].includes(_name))
       expect(told.condition).toBeUndefined();
   });
 
-  test('what must be true when it is due is counted, with the events that start it by name once', () => {
+  test('is counted at the due time, with the starting events once by name', () => {
     const sent = {
       ...delay(1, 'DAYS'),
       included_filters: tree(action(), action({ action_name: 'Left' }), action({ attributes: attributes(isVip) })),
@@ -356,12 +356,12 @@ describe('a condition of a trigger (fact 6.2)', () => {
     expect(eventNamesOf(condition!)).toEqual(['Bought', 'Left']);
   });
 
-  test('a look back at the span up to what an attribute says needs no delay', () => {
+  test('needs no delay for a span up to the time of an attribute', () => {
     const sent = { ...asap, trigger_attr: 'departs', secondary_included_filters: tree(action()) };
     expect(read(sent).faults).toEqual([]);
   });
 
-  test('a stored one is read by the reader that took it', () => {
+  test('is parsed from storage by the reader that accepted it', () => {
     expect(readStoredTrigger(makeDocumentReader(asap)).events).toEqual([
       { eventName: 'Bought', attributes: undefined },
     ]);

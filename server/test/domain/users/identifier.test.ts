@@ -28,18 +28,18 @@ describe('the names by which a push names its users (fact 3.2)', () => {
     ['PUSH_ID', true, { kind: 'attribute', attribute: 'PUSH_ID' }],
     ['uid', true, { kind: 'customer-id' }],
     ['uid', false, undefined],
-  ])('%s (custom: %s) looks up %j', (name, isCustom, found) => {
+  ])('%s (custom: %s) look up %j', (name, isCustom, found) => {
     expect(identifierOf(name, { isCustom })).toEqual(found);
   });
 
-  test("the advertising id is stored under its neutral name, whatever the deployment's abbreviation", () => {
+  test('store the advertising id under its neutral name, whatever the abbreviation', () => {
     const prefixes = ['acme', 'svc'];
     expect(
       ['ACME_GAID', 'SVC_GAID', 'acme_GAID', 'OTHER_GAID', 'plan'].map((name) => neutralName(name, prefixes)),
     ).toEqual(['SVC_GAID', 'SVC_GAID', 'acme_GAID', 'OTHER_GAID', 'plan']);
   });
 
-  test("values of devices are told from a user's own", () => {
+  test('distinguish values of devices from a user’s own', () => {
     expect(['device:gaid', 'a device:', 'u_em'].map(isOfDevices)).toEqual([true, false, false]);
   });
 });
@@ -61,17 +61,17 @@ describe('the values that identify a user (decision D24)', () => {
     [true, undefined],
     [null, undefined],
     [['a'], undefined],
-  ])('%j is stored as %j', (value, stored) => {
+  ])('store %j as %j', (value, stored) => {
     expect(toIdentifierValue(value)).toEqual(stored);
   });
 
-  test('7, 7.0 and 7e0 are one value', () => {
+  test('treat 7, 7.0 and 7e0 as one value', () => {
     expect(['7', '7.0', '7e0', '-0', '0.5'].map((text) => canonicalNumber(Number(text)))).toEqual([
       ...['7', '7', '7', '0', '0.5'],
     ]);
   });
 
-  test('texts and numbers among the attributes identify, other types do not', () => {
+  test('are texts and numbers among the attributes, no other types', () => {
     expect(identifiersOf({ email: 'a@b.example', age: 7, isMember: true, tags: ['a'], none: null })).toEqual([
       { attribute: 'email', type: 'string', value: 'a@b.example' },
       { attribute: 'age', type: 'double', value: '7' },
@@ -79,7 +79,7 @@ describe('the values that identify a user (decision D24)', () => {
   });
 });
 
-test('callers name a user by customer id or by our own id, under both of its names (fact 5)', () => {
+test('finds a user by customer id or by our own id, under both of its names (fact 5)', () => {
   const prefixes = ['acme', 'svc'];
   const kinds = ['customer_id', 'id', 'acme_id', 'svc_id', 'other_id', '_id', 'ID', ''];
   expect(kinds.map((type) => identityKindOf(type, prefixes))).toEqual([
@@ -87,28 +87,28 @@ test('callers name a user by customer id or by our own id, under both of its nam
   ]);
 });
 
-test('a push to named users is refused beyond 100 of them (decision D32)', () => {
+test('rejects a push to more than 100 named users (decision D32)', () => {
   expect(tooManyUsers).toEqual({ field: 'targetUserAttributes', reason: 'matches more than 100 users' });
 });
 
-test('the attributes that a lookup may read are those of its name and of what the name stands for', () => {
+test('reads only the attributes of the given name and its meaning in a lookup', () => {
   expect(storedNames(['First Name', 'plan', 'USER_ATTRIBUTE_USER_FIRST_NAME', 'plan'])).toEqual([
     ...['First Name', 'u_fn', 'plan', 'USER_ATTRIBUTE_USER_FIRST_NAME'],
   ]);
   expect(storedNames('all')).toBe('all');
 });
 
-test('the customer id is the one of the user, whatever the attributes hold', () => {
+test('uses the customer id of the user, whatever the attributes contain', () => {
   const { find } = userSource({ customerId: 'c-1', attributes: { uid: 'other', customer_id: 'other', ID: 'own' } });
   expect(['uid', 'customer_id', 'ID', 'USER_ATTRIBUTE_UNIQUE_ID'].map(find)).toEqual(['c-1', 'c-1', 'own', 'c-1']);
 });
 
-test('a user is in the bucket of the first byte of the SHA-256 of the customer id', () => {
+test('puts a user into the bucket of the first byte of the SHA-256 of the customer id', () => {
   for (const id of ['c-1', 'Zoë', '']) expect(bucketOf(id)).toBe(createHash('sha256').update(id).digest()[0]);
   expect(bucketCount).toBe(256);
 });
 
-test('rows of several buckets are locked from the lowest bucket on, in their order within it', () => {
+test('locks rows of several buckets from the lowest bucket on, in their order within it', () => {
   const rows = [
     { bucket: 10, name: 'a' },
     { bucket: 9, name: 'b' },

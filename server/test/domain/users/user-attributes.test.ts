@@ -14,11 +14,11 @@ describe('customer ids', () => {
     ...['unknown', 'guest', 'null', '0', '1', '2', '-1', '-2', 'true', 'false', '(empty)', 'na', 'n/a', 'none'],
     ...['user_id', 'id', 'uid', 'userid', 'customer_id', 'user_attribute_unique_id', 'dummy_seller_code', ''],
     ...['Guest', ' NULL ', '  '],
-  ])('%j stands for nobody and is refused', (id) => {
+  ])('may not be %j, which stands for no user', (id) => {
     expect(customerIdFault(id)).toBe('is a reserved value');
   });
 
-  test('another is taken as it is written, up to 512 bytes', () => {
+  test('are otherwise accepted as written, up to 512 bytes', () => {
     for (const id of ['3', '00', 'guest1', 'Zoë', 'é'.repeat(256)]) expect(customerIdFault(id)).toBeUndefined();
     expect(customerIdFault(`${'é'.repeat(256)}x`)).toBe('must have at most 512 bytes');
     expect(customerIdFault('a\0b')).toBe('must not hold NUL');
@@ -30,13 +30,13 @@ describe('attributes', () => {
   const fault = (attributes: Record<string, unknown>) => attributesFault(attributes, ['acme', 'svc']);
 
   test.each(['', 'id', '_id', 'device:push_id', 'svc_sum', 'acme_x', 'svc_', 'svc_gaid_x', 'svc_push_opted'])(
-    'the name %j is reserved (fact 5)',
+    'may not have the reserved name %j (fact 5)',
     (attribute) => {
       expect(fault({ good: 1, [attribute]: 'x' })).toEqual({ attribute, reason: 'is a reserved name' });
     },
   );
 
-  test("other names are the caller's own, the vendor's standard ones too", () => {
+  test('may have any other name, including the vendor’s standard ones', () => {
     const names = [
       'uid',
       'ids',
@@ -53,7 +53,7 @@ describe('attributes', () => {
     expect(fault({ ['x'.repeat(256)]: 1 })).toBeUndefined();
   });
 
-  test('a name of more than 256 characters is told by its beginning', () => {
+  test('are reported by the beginning of a name of more than 256 characters', () => {
     expect(fault({ ['x'.repeat(257)]: 1 })).toEqual({
       ...{ attribute: 'x'.repeat(50), reason: 'must have at most 256 characters' },
     });
@@ -71,11 +71,11 @@ describe('attributes', () => {
     [[1, { a: ['x', Number.NEGATIVE_INFINITY] }], 'must be a number that a double can hold'],
     [{ a: { 'b\0': 1 } }, 'must not hold NUL'],
     [{ a: 'x', b: ['\ud800'] }, 'must be well-formed Unicode'],
-  ])('the value %j: %s', (value, reason) => {
+  ])('accept or reject the value %j: %s', (value, reason) => {
     expect(fault({ first: 1, value })).toEqual(reason === undefined ? undefined : { attribute: 'value', reason });
   });
 
-  test('what cannot be stored in a value cannot be in a name', () => {
+  test('may not have a name that cannot be stored as a value', () => {
     expect(fault({ 'a\0': 1 })).toEqual({ attribute: 'a\0', reason: 'must not hold NUL' });
     expect(textFault('a')).toBeUndefined();
   });
@@ -91,7 +91,7 @@ describe('attributes', () => {
     [{ zone: 'x'.repeat(60) }, `is not a time-zone name: ${'x'.repeat(50)}`],
     [{ zone: 7 }, 'is not a time-zone name'],
     [{ zone: ['Europe/Zurich'] }, 'is not a time-zone name'],
-  ])("a user's time zone is a name of one, or blank: %j", (attributes, reason) => {
+  ])('accept a time zone by name, or blank: %j', (attributes, reason) => {
     expect(zoneAttributeFault(attributes, 'zone')).toEqual(
       reason === undefined ? undefined : { attribute: 'zone', reason },
     );
@@ -102,7 +102,7 @@ describe('a change of attributes (fact 5)', () => {
   const add = (value: unknown) => ({ addValueToArrayField: value });
   const remove = (value: unknown) => ({ removeValueFromArrayField: value });
 
-  test('a value replaces, null removes, and the rest stays', () => {
+  test('replaces a value, removes null, and keeps the rest', () => {
     const current = { a: 1, b: [1], c: 'x' };
     expect(mergeAttributes(current, { a: null, b: 2, d: { e: 1 } })).toEqual({ b: 2, c: 'x', d: { e: 1 } });
     expect(mergeAttributes({}, { gone: null })).toEqual({});
@@ -130,7 +130,7 @@ describe('a change of attributes (fact 5)', () => {
     ],
     [[{ a: 1, b: { d: 1, c: 2 } }], remove({ b: { c: 2, d: 1 }, a: 1 }), []],
     [[null, 'x'], remove([null]), ['x']],
-  ])('of the list %j, %j makes %j', (current, change, edited) => {
+  ])('changes the list %j with %j to %j', (current, change, edited) => {
     expect(mergeAttributes(current === undefined ? {} : { list: current }, { list: change })).toEqual({ list: edited });
   });
 
@@ -144,7 +144,7 @@ describe('a change of attributes (fact 5)', () => {
     [null, false],
     ['addValueToArrayField', false],
     [undefined, false],
-  ])('%j edits a list: %s; an object with anything else in it is a value', (change, isEdit) => {
+  ])('treats %j as a list edit: %s; an object with another member is a value', (change, isEdit) => {
     expect(isListEdit(change)).toBe(isEdit);
     if (!isEdit && change !== null) expect(mergeAttributes({ a: ['x'] }, { a: change })).toEqual({ a: change });
   });
