@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { defaultAppId } from '../../domain/apps.ts';
 import type { Logger } from '../../log.ts';
 import { listApps } from '../../storage/apps.ts';
+import { isDistributed } from '../../storage/cluster.ts';
 import { inTransaction, withSession } from '../../storage/database.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { ensureEventsPartition } from '../../storage/users/events.ts';
@@ -111,7 +112,8 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
   });
   for (const one of sessions) await batches.prepare(one);
   const rejects = makeRejectsFile(`${file.path}.rejects.ndjson`, { isContinued: counts.lines > 0 });
-  const writer = makeWriter(deps, { file, key, sessions, progress, rejects });
+  const isCluster = await isDistributed(session, 'users');
+  const writer = makeWriter(deps, { file, key, sessions, progress, rejects, isCluster });
   try {
     let batch = batches.begin(deps.clock.now());
     let refused: Reject[] = [];
@@ -159,24 +161,26 @@ function readRows(file: ImportFile, csv: CsvRules, progress: ImportProgress) {
   return /\.csv(\.gz)?$/i.test(file.path) ? readCsvRows(lines, csv) : readJsonRows(lines);
 }
 
-type Writer = Load & { progress: ImportProgress; rejects: Rejects };
+type Writer = Load & { progress: ImportProgress; rejects: Rejects; isCluster: boolean };
 type Written = { batch: Batch; committed: Promise<void> };
 type Piece = { batch: Batch; refused: Reject[]; line: number };
 
 /**
  * Stores batches while the next are copied. Connections alternate, each with its own staging tables. Batches that share no row
- * are stored concurrently, but always committed in the order of the file, so that the number of the last line is correct.
+ * are stored concurrently, but always committed in the order of the file, so that the number of the last line is correct. On a
+ * cluster they are stored one after the other: Citus lets one multi-shard statement at a time change a shard, until its
+ * transaction ends. A batch that overtook the previous one would hold that lock while it waits for it to commit.
  */
 function makeWriter(
   { database, clock }: ImportDependencies,
-  { file, key, sessions, progress, rejects }: Omit<Writer, 'totalBytes'>,
+  { file, key, sessions, progress, rejects, isCluster }: Omit<Writer, 'totalBytes'>,
 ) {
   let turn = 0;
   /** The newest batches, one per connection, oldest first; each is committed after the previous one. */
   let recent: Written[] = [];
 
   async function store(session: Session, { batch, refused, line }: Piece, before: Written[]): Promise<void> {
-    const shared = before.findLast((other) => !batch.isApart(other.batch));
+    const shared = before.findLast((other) => isCluster || !batch.isApart(other.batch));
     await shared?.committed;
     const at = clock.now();
     if (file.kind === 'events') await ensureEventsPartition(database, eventDay(at));
