@@ -105,7 +105,7 @@ function prunePackages(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     if (forOthers.test(name) && !/licen[cs]e|notice|copying/i.test(name))
       rmSync(join(folder, name), { force: true, recursive: true });
-  // A package that loads optional settings files needs TypeScript only for a file in TypeScript, and there is none.
+  // One package can load settings files in TypeScript. Carillon has no such file, so the compiler is not needed.
   for (const name of ['.bin', '@types', 'undici-types', 'openapi-types', 'typescript', '.package-lock.json'])
     rmSync(join(folder, name), { recursive: true, force: true });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const manifests = ['.', 'server', 'client', 'console', 'bench'].map((folder) => join(folder, 'package.json'));
 
-/** Returns the obstacles to a release: manifests that disagree, or a changelog without the version. Empty if there is none. */
+/** Returns the obstacles to a release: manifests that disagree, or a changelog without the version. */
 export function checkVersions(root: string): { version: string; faults: string[] } {
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
   const { version } = JSON.parse(read('server/package.json')) as { version: string };

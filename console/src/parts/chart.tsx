@@ -52,7 +52,7 @@ export function Chart({ label, height, drawn, draw }: ChartProps) {
   return <div ref={element} className={styles.chart} role="img" aria-label={label} style={{ minHeight: height }} />;
 }
 
-/** Formats the time under the mouse for the legend; empty while there is none. */
+/** Formats the time under the mouse for the legend; an empty text while the mouse is elsewhere. */
 export function timeSeries(timeZone: string): UPlot.Series {
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   return { label: '', value: (_chart, time) => (time === null ? '' : `${clock.format(time * 1000)} ${timeZone}`) };

@@ -12,7 +12,7 @@ import { ValueField } from './value-field.tsx';
 
 type FilterEditorProps = {
   trees: BuiltTrees;
-  /** The fault, shown at its condition; undefined if there is none or it is not shown yet. */
+  /** The fault to show at its condition. */
   fault: FilterFault | undefined;
   onChanged: (trees: BuiltTrees) => void;
 };

@@ -30,7 +30,7 @@ const loggedActions: Record<Actor['kind'], readonly string[]> = {
   system: [],
 };
 
-/** Returns the account as the actor of its own sign-in. */
+/** Returns the actor of a change that a user makes to their own account. */
 export function accountActor({ id, name }: { id: string; name: string }): Actor {
   return { kind: 'account', id, name };
 }

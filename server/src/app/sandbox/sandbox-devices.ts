@@ -59,7 +59,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
       });
     const { address } = providers[provider];
     const start = magic?.[provider];
-    // A token in a form of its own is hexadecimal.
+    // Providers with a pattern for tokens accept hexadecimal ones.
     if (address !== 'subscription' && address.pattern)
       return `${start ?? ''}${randomBytes(32).toString('hex')}`.slice(0, 64);
     const token = `${start ?? 'virtual'}-${randomBytes(16).toString('hex')}`;
