@@ -13,7 +13,7 @@ const bytesPerDevice = 8_000;
 const wantedRefusals = 40;
 const maxFullMilliseconds = 30_000;
 /** On a busy machine, 30 s can pass before a write needs a byte that the disk does not have. */
-const maxMillisecondsToFirstRefusal = 150_000;
+const maxMillisecondsToFirstRefusal = 120_000;
 
 /**
  * The disk of the database and of the nodes' folder is filled to the last byte in a campaign and while pushes arrive, and
