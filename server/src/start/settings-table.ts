@@ -250,7 +250,7 @@ export const settings = {
     choices: ['local', 'network'],
     default: 'local',
     sentence:
-      'Who may call the routes of the sandbox, which ask for no credentials: programs on this machine, or with `network` everybody who reaches the port, as a container with a published port needs ([who may call](sandbox.md#who-may-call)). Sandbox only.',
+      'Who may call the routes of the sandbox, which ask for no credentials: programs on this machine, or with `network` everybody who reaches the port, as a container with a published port needs ([who may call](sandbox.md#access)). Sandbox only.',
   },
   allowedHosts: {
     kind: 'list',
