@@ -3,7 +3,7 @@ import { makeId } from '../../server/src/domain/ids.ts';
 import { bucketOf } from '../../server/src/domain/users/users.ts';
 import { makeSimulatedSubscription } from '../../server/src/providers/webpush/simulated-browser.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
-import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
+import type { TortureBundle } from '../../server/test/rig/installation.ts';
 
 export type DevicesToInsert = {
   devices: number;

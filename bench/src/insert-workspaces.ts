@@ -1,7 +1,7 @@
 import { createKey } from '../../server/src/app/keys/keys.ts';
 import { createWorkspace } from '../../server/src/app/workspaces.ts';
 import { inTransaction } from '../../server/src/storage/database.ts';
-import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
+import type { TortureBundle } from '../../server/test/rig/installation.ts';
 
 export type BenchWorkspace = { id: string; pushKey: string };
 

@@ -9,7 +9,7 @@ import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
+import { makeTortureBundle } from '../../server/test/rig/installation.ts';
 import { tellComparison } from './comparison.ts';
 import { insertDevices } from './insert-devices.ts';
 import { quantile } from './median.ts';

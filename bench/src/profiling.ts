@@ -1,5 +1,5 @@
 import type { Node } from '../../server/test/start/start-bundle.ts';
-import type { BundleOptions } from '../../server/test/torture/torture-bundle.ts';
+import type { BundleOptions } from '../../server/test/rig/installation.ts';
 
 /** Returns variables that make a Node process write a CPU profile into a folder when it exits normally. */
 export function profilingEnvironment(folder: string | undefined): Record<string, string> {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from '../../server/test/engine/delivery/make-certificate.ts';
-import { readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
+import { readProcessSeconds } from '../../server/test/rig/processor-time.ts';
 
 export type Nghttpd = {
   /** Contains `key.pem`, `cert.pem` and `files/`, which is served; removed with the server. */

@@ -6,7 +6,7 @@ import { signPush } from '../src/domain/crypto/signatures.ts';
 import { startCarillon } from '../src/start/node/start-carillon.ts';
 import type { DemoKeys } from '../src/app/sandbox/find-demo-workspace.ts';
 import { createTestDatabase } from './test-database.ts';
-import type { Front } from './torture/torture-bundle.ts';
+import type { Front } from './rig/installation.ts';
 
 export type CarillonBundle = Awaited<ReturnType<typeof startCarillonBundle>>;
 

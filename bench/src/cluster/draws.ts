@@ -1,4 +1,4 @@
-import { makeRandom } from '../../../server/test/torture/make-random.ts';
+import { makeRandom } from '../../../server/test/rig/random.ts';
 
 /** Random decisions, reproducible by a seed. */
 export type Draws = {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
-import { findCitus } from '../../../server/test/citus/find-citus.ts';
+import { findCitus } from '../../../server/test/rig/citus-cluster.ts';
 import { lastIdAt } from '../../../server/src/domain/ids.ts';
 import { countAudiencePlatforms } from '../../../server/src/storage/campaigns/audience-groups.ts';
 import type { Platform } from '../../../server/src/domain/content/content.ts';

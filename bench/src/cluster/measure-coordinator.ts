@@ -1,8 +1,8 @@
 import { bucketCount } from '../../../server/src/domain/users/users.ts';
 import { openDatabase, withSession } from '../../../server/src/storage/database.ts';
 import type { Database, Queryable } from '../../../server/src/storage/database.ts';
-import type { CitusPrograms } from '../../../server/test/citus/find-citus.ts';
-import { startCitusCluster } from '../../../server/test/citus/start-citus-cluster.ts';
+import { startCitusCluster } from '../../../server/test/rig/citus-cluster.ts';
+import type { CitusPrograms } from '../../../server/test/rig/citus-cluster.ts';
 import { secondsOf } from './read-usage.ts';
 
 const statements = 2_000;

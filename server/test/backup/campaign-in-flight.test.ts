@@ -7,7 +7,7 @@ import { readConfig } from '../../src/start/config.ts';
 import { startCarillon } from '../../src/start/node/start-carillon.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import { runCommand } from '../cli/run-command.ts';
-import { pushContent } from '../torture/push-content.ts';
+import { pushContent } from '../rig/caller.ts';
 import { createEmptyDatabase } from './empty-database.ts';
 import type { EmptyDatabase } from './empty-database.ts';
 

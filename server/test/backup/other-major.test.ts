@@ -9,8 +9,8 @@ import { openDatabase } from '../../src/storage/database.ts';
 import { startCarillon } from '../../src/start/node/start-carillon.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import { runCommand } from '../cli/run-command.ts';
-import { findDatabaseRefusal, startFleetDatabase } from '../nodes/start-fleet-database.ts';
-import { pushContent } from '../torture/push-content.ts';
+import { pushContent } from '../rig/caller.ts';
+import { findDatabaseRefusal, startFleetDatabase } from '../rig/fleet.ts';
 
 const users = 400;
 const refusal = findDatabaseRefusal('empty');

@@ -9,7 +9,7 @@ import { makeReadDatabaseSamples } from '../../src/engine/monitoring/metric-samp
 import { makeLog } from '../../src/log.ts';
 import { checkMasterKey } from '../../src/start/database/open-installation.ts';
 import { findNewestBackup, noteBackup } from '../../src/storage/backup.ts';
-import { startSmallDisk } from '../torture/start-small-disk.ts';
+import { startSmallDisk } from '../rig/databases.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 

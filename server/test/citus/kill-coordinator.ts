@@ -10,12 +10,11 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { auditRun, countMismatches, findBrokenPromises } from '../torture/audit-run.ts';
-import { pickOccurrences } from '../torture/pick-moments.ts';
-import { openTortureBundle } from '../torture/torture-bundle.ts';
-import type { TortureBundle } from '../torture/torture-bundle.ts';
-import { findCitus } from './find-citus.ts';
-import { startKillableCluster } from './start-killable-cluster.ts';
+import { auditRun, countMismatches, findBrokenPromises } from '../rig/audit.ts';
+import { findCitus, startKillableCluster } from '../rig/citus-cluster.ts';
+import { openTortureBundle } from '../rig/installation.ts';
+import type { TortureBundle } from '../rig/installation.ts';
+import { pickOccurrences } from '../rig/random.ts';
 
 const { values } = parseArgs({
   options: {

@@ -18,14 +18,13 @@ import { readCommit } from '../read-commit.ts';
 import { makeRefusalCounter } from './count-refusals.ts';
 import type { Refusals } from './count-refusals.ts';
 import { buildCitus } from './build-citus.ts';
-import { findCitus } from './find-citus.ts';
+import { findCitus, startCitusCluster } from '../rig/citus-cluster.ts';
+import type { CitusCluster } from '../rig/citus-cluster.ts';
 import { describeRun } from './describe-run.ts';
 import type { Batch } from './describe-run.ts';
 import { clusterReport } from './read-report.ts';
 import { addUp, totalsLine } from './report-tests.ts';
 import { runFiles } from './run-files.ts';
-import { startCitusCluster } from './start-citus-cluster.ts';
-import type { CitusCluster } from './start-citus-cluster.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const { values, positionals } = parseArgs({

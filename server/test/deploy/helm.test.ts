@@ -9,7 +9,7 @@ import { installTools } from '../../../client/test/install-tools.ts';
 import { makeProgram } from '../../src/cli/run-command-line.ts';
 import { carillonVersion } from '../../src/start/carillon-version.ts';
 import { startNode } from '../start/start-bundle.ts';
-import { findDatabaseRefusal, startFleetDatabase } from '../nodes/start-fleet-database.ts';
+import { findDatabaseRefusal, startFleetDatabase } from '../rig/fleet.ts';
 import { findManifest, makeHelm } from './helm-chart.ts';
 import type { Manifest } from './helm-chart.ts';
 import { projectFolder, readDockerfile, textOf } from './read-dockerfile.ts';

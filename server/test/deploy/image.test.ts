@@ -11,7 +11,7 @@ import { until } from '../carillon-bundle.ts';
 import { signPush } from '../../src/domain/crypto/signatures.ts';
 import { isRoot } from '../start/place-bundle.ts';
 import type { StartLine } from '../start/start-bundle.ts';
-import { pushContent } from '../torture/push-content.ts';
+import { pushContent } from '../rig/caller.ts';
 import { projectFolder, readDockerfile, textOf } from './read-dockerfile.ts';
 import type { Instruction } from './read-dockerfile.ts';
 

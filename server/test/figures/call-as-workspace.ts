@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import type { ApiNode } from '../nodes/open-fleet.ts';
+import type { ApiNode } from '../rig/fleet.ts';
 
 export type Call = ReturnType<typeof callAsWorkspace>;
 

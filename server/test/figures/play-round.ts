@@ -4,12 +4,12 @@ import { reportDigest } from '../../src/domain/events/interactions.ts';
 import type { Platform } from '../../src/domain/content/content.ts';
 import type { AttributionType } from '../../src/domain/campaigns/conversions.ts';
 import { contentIn, shares } from '../experiments/variation-bundle.ts';
-import { until, waitForRunEnd } from '../nodes/open-fleet.ts';
-import type { Fleet, FleetNode } from '../nodes/open-fleet.ts';
+import { until, waitForRunEnd } from '../rig/fleet.ts';
+import type { Fleet, FleetNode } from '../rig/fleet.ts';
+import type { EventReceiver } from '../rig/receivers.ts';
 import type { Call } from './call-as-workspace.ts';
 import { compareFigures } from './compare-figures.ts';
 import type { Comparison } from './compare-figures.ts';
-import type { EventReceiver } from './start-event-receiver.ts';
 
 export const percents = [40, 30, 20, 10];
 export const locales = ['default', 'de', 'pt'];

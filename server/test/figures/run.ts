@@ -10,13 +10,13 @@
  */
 import { parseArgs } from 'node:util';
 import { changeWorkspace, parseControls } from '../../src/app/workspaces.ts';
-import { openFleet } from '../nodes/open-fleet.ts';
-import { startReport } from '../nodes/record-report.ts';
+import { openFleet } from '../rig/fleet.ts';
+import { startEventReceiver } from '../rig/receivers.ts';
+import { startReport } from '../rig/report.ts';
 import { callAsWorkspace } from './call-as-workspace.ts';
 import { nameOf } from './compare-figures.ts';
 import { controlPercents, percents, playRound } from './play-round.ts';
 import type { Played } from './play-round.ts';
-import { startEventReceiver } from './start-event-receiver.ts';
 
 const { values } = parseArgs({
   options: { users: { type: 'string', default: '100000' }, record: { type: 'boolean', default: false } },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DemoKeys } from '../../src/app/sandbox/find-demo-workspace.ts';
 import { openDatabase } from '../../src/storage/database.ts';
-import { startKillableDatabase } from '../torture/start-killable-database.ts';
+import { startKillableDatabase } from '../rig/databases.ts';
 import type { FuzzTarget } from './fuzz-routes.ts';
 import type { Usage } from './measure-usage.ts';
 

@@ -3,9 +3,9 @@ import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { openSignedInClient } from '../console/signed-in-client.ts';
 import { isPoolerInstalled, startPooler } from '../start-pooler.ts';
-import { startCommitCutter } from '../torture/start-commit-cutter.ts';
-import type { CommitCutter, CutPlan, CutWay } from '../torture/start-commit-cutter.ts';
-import type { Front } from '../torture/torture-bundle.ts';
+import { startCommitCutter } from '../rig/commit-cutter.ts';
+import type { CommitCutter, CutPlan, CutWay } from '../rig/commit-cutter.ts';
+import type { Front } from '../rig/installation.ts';
 
 // The connection to the database is cut at a commit, and whoever waits for the response is told the truth. The torture
 // test `lost-commits` does the same at length.

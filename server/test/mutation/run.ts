@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { installTools } from '../../../client/test/install-tools.ts';
 import { startTestServer } from '../global-setup.ts';
-import { startReport } from '../nodes/record-report.ts';
+import { startReport } from '../rig/report.ts';
 import { isInSample } from './assignment.ts';
 import { findTests } from './find-tests.ts';
 import type { MutationPlan } from './in-place-runner.ts';

@@ -7,11 +7,9 @@ import type { DistributionProgress } from '../../src/start/database/distribute-d
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';
-import { findCitus } from '../citus/find-citus.ts';
-import { prepareCoordinator } from '../citus/prepare-cluster.ts';
-import { durableSettings, startCitusCluster } from '../citus/start-citus-cluster.ts';
+import { durableSettings, findCitus, prepareCoordinator, startCitusCluster } from '../rig/citus-cluster.ts';
+import { readServerSeconds } from '../rig/processor-time.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
-import { readServerSeconds } from './processor-time.ts';
 
 export type DistributedPart = { table: string; rows: number; megabytes: number; seconds: number };
 export type Distribution = {

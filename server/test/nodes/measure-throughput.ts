@@ -1,6 +1,6 @@
-import { pushToAll, waitForRunEnd } from './open-fleet.ts';
-import type { Fleet } from './open-fleet.ts';
-import { readProcessSeconds } from './processor-time.ts';
+import { pushToAll, waitForRunEnd } from '../rig/fleet.ts';
+import type { Fleet } from '../rig/fleet.ts';
+import { readProcessSeconds } from '../rig/processor-time.ts';
 
 /** Of one campaign to everybody, or the mean of several. */
 export type Throughput = {

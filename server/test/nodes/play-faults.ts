@@ -1,8 +1,8 @@
-import { auditRun, countMismatches, findBrokenPromises } from '../torture/audit-run.ts';
-import { findKept, startPushLoad } from '../torture/push-load.ts';
-import type { Collector } from '../torture/start-collector.ts';
-import { pushToAll, until, waitForRunEnd } from './open-fleet.ts';
-import type { ApiNode, Fleet, FleetNode } from './open-fleet.ts';
+import { auditRun, countMismatches, findBrokenPromises, findKept } from '../rig/audit.ts';
+import type { Collector } from '../rig/collector.ts';
+import { pushToAll, until, waitForRunEnd } from '../rig/fleet.ts';
+import type { ApiNode, Fleet, FleetNode } from '../rig/fleet.ts';
+import { startPushLoad } from '../rig/load.ts';
 import type { Place } from './open-network.ts';
 import { settleAll, startTimes } from './report-times.ts';
 import type { Report, Times } from './report-times.ts';

@@ -1,5 +1,5 @@
-import { until } from './open-fleet.ts';
-import type { Fleet } from './open-fleet.ts';
+import { until } from '../rig/fleet.ts';
+import type { Fleet } from '../rig/fleet.ts';
 
 /** What was seen in a round, and the promises that were broken. */
 export type Report = { numbers: Record<string, number | string>; broken: string[] };

@@ -13,15 +13,13 @@
 import { parseArgs } from 'node:util';
 import { measureDistribution } from './measure-distribution.ts';
 import { measureThroughput } from './measure-throughput.ts';
-import { openFleet } from './open-fleet.ts';
-import type { Fleet } from './open-fleet.ts';
+import { findDatabaseRefusal, openFleet } from '../rig/fleet.ts';
+import type { DatabaseKind, Fleet } from '../rig/fleet.ts';
+import { startReport } from '../rig/report.ts';
 import { findNetworkRefusal, openNetwork } from './open-network.ts';
 import { playFaults } from './play-faults.ts';
 import { playLocks } from './play-locks.ts';
-import { startReport } from './record-report.ts';
 import type { Report } from './report-times.ts';
-import { findDatabaseRefusal } from './start-fleet-database.ts';
-import type { DatabaseKind } from './start-fleet-database.ts';
 
 const { values } = parseArgs({
   options: {

@@ -7,11 +7,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StartLine } from '../start/start-bundle.ts';
 import { addNextMigration } from '../next-migrations.ts';
-import { makeCaller } from '../torture/make-caller.ts';
+import { makeCaller } from '../rig/caller.ts';
+import { findDatabaseRefusal, startFleetDatabase, until } from '../rig/fleet.ts';
+import type { FleetDatabase } from '../rig/fleet.ts';
 import { projectFolder } from '../deploy/read-dockerfile.ts';
-import { until } from './open-fleet.ts';
-import { findDatabaseRefusal, startFleetDatabase } from './start-fleet-database.ts';
-import type { FleetDatabase } from './start-fleet-database.ts';
 
 const run = promisify(execFile);
 const plain = ['--disable-warning=ExperimentalWarning'];

@@ -1,8 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
 import type { ProviderName } from '../../src/domain/delivery/providers.ts';
-import { makeRandom } from '../torture/make-random.ts';
-import type { Random } from '../torture/make-random.ts';
-import { hashOf } from './hash-of.ts';
+import { hashOf, makeRandom } from '../rig/random.ts';
+import type { Random } from '../rig/random.ts';
 import { aboutAccount, accountLimited, busy, credentialRefused, unreached } from './simulated-answers.ts';
 import type { TrueAnswer } from './simulated-answers.ts';
 

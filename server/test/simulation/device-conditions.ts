@@ -1,5 +1,5 @@
 import type { ProviderName } from '../../src/domain/delivery/providers.ts';
-import type { Random } from '../torture/make-random.ts';
+import type { Random } from '../rig/random.ts';
 import { aboutDevice, dead, unreached } from './simulated-answers.ts';
 import type { TrueAnswer } from './simulated-answers.ts';
 

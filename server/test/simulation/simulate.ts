@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { makeRandom } from '../torture/make-random.ts';
+import { hashOf, makeRandom } from '../rig/random.ts';
 import {
   clearSimulation,
   findDueWork,
@@ -14,7 +14,6 @@ import {
 } from './simulated-store.ts';
 import { findBrokenRules } from './find-broken-rules.ts';
 import { makeAccountTroubles } from './account-troubles.ts';
-import { hashOf } from './hash-of.ts';
 import { makeStoredCredentials } from './simulated-credentials.ts';
 import { makeSimulatedProviders } from './simulated-providers.ts';
 import { makeSimulatedWorker, heartbeatMilliseconds } from './simulated-worker.ts';

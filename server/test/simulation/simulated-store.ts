@@ -2,7 +2,7 @@ import type { Clock } from '../../src/clock.ts';
 import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
-import type { Random } from '../torture/make-random.ts';
+import type { Random } from '../rig/random.ts';
 
 /** Takes away what the seed before left, however it ended. */
 export async function clearSimulation(database: Database): Promise<void> {

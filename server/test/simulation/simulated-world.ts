@@ -14,7 +14,7 @@ import { bucketOf } from '../../src/domain/users/users.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { WorkspaceChanges } from '../../src/storage/workspaces.ts';
-import type { Random } from '../torture/make-random.ts';
+import type { Random } from '../rig/random.ts';
 import { pushOrigins } from './account-troubles.ts';
 import { browserSubscription } from './browser-subscription.ts';
 import { drawCondition, drawSporadic } from './device-conditions.ts';

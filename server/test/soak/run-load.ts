@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Random } from '../torture/make-random.ts';
+import type { Random } from '../rig/random.ts';
 import type { SoakAction } from './load/soak-action.ts';
 import type { SoakTally } from './soak-tally.ts';
 

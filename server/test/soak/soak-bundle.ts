@@ -7,15 +7,14 @@ import { join } from 'node:path';
 import { acrossRoleOf } from '../../src/storage/installation/database-roles.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { StartLine } from '../start/start-bundle.ts';
-import { makeRandom } from '../torture/make-random.ts';
-import { nodeEnvironment } from '../torture/node-environment.ts';
-import { runCommand } from '../torture/run-command.ts';
-import { startKillableDatabase } from '../torture/start-killable-database.ts';
+import { startKillableDatabase } from '../rig/databases.ts';
+import { nodeEnvironment, runCommand } from '../rig/processes.ts';
+import { makeRandom } from '../rig/random.ts';
+import { startReceiver } from '../rig/receivers.ts';
 import { makeCallNode } from './call-node.ts';
 import { openInspector } from './open-inspector.ts';
 import { sampleNode } from './sample-node.ts';
 import { makeSoakTally } from './soak-tally.ts';
-import { startReceiver } from './start-receiver.ts';
 
 /** Users with one device each, a third of each platform, that answer as they should all the time. */
 export const steadyUsers = 600;

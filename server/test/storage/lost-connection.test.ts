@@ -3,7 +3,7 @@ import { inTransaction, openDatabase, withSession } from '../../src/storage/data
 import type { Database, Queryable } from '../../src/storage/database.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { createTestDatabase } from '../test-database.ts';
-import { startGate } from '../torture/start-gate.ts';
+import { startGate } from '../rig/gate.ts';
 
 // What the driver does by itself: crash the process, leave the connection mute, or run the rest of a transaction on
 // another session, statement by statement (docs/decisions/0025).

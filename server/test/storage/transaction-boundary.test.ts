@@ -12,8 +12,8 @@ import {
 import type { Database, Transaction } from '../../src/storage/database.ts';
 import { until } from '../carillon-bundle.ts';
 import { createTestDatabase } from '../test-database.ts';
-import { startCommitCutter } from '../torture/start-commit-cutter.ts';
-import type { CommitCutter } from '../torture/start-commit-cutter.ts';
+import { startCommitCutter } from '../rig/commit-cutter.ts';
+import type { CommitCutter } from '../rig/commit-cutter.ts';
 
 // What is answered is stored: whatever else is in flight, whatever the session forgot, wherever it was cut.
 let bundle: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -1,7 +1,8 @@
-import { findKept, startPushLoad } from './push-load.ts';
-import type { Report } from './scenario.ts';
-import { makeTortureBundle } from './torture-bundle.ts';
-import type { TortureOptions } from './torture-bundle.ts';
+import { findKept } from '../rig/audit.ts';
+import { makeTortureBundle } from '../rig/installation.ts';
+import type { TortureOptions } from '../rig/installation.ts';
+import { startPushLoad } from '../rig/load.ts';
+import type { Report } from '../rig/report.ts';
 
 const clients = 64;
 const users = 999;

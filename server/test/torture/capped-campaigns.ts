@@ -1,7 +1,7 @@
-import { pickOccurrences } from './pick-moments.ts';
-import type { Report } from './scenario.ts';
-import { makeTortureBundle } from './torture-bundle.ts';
-import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
+import { makeTortureBundle } from '../rig/installation.ts';
+import type { TortureBundle, TortureOptions } from '../rig/installation.ts';
+import { pickOccurrences } from '../rig/random.ts';
+import type { Report } from '../rig/report.ts';
 
 /**
  * Two campaigns to everybody at once under a cap of one message a day, while workers are killed with SIGKILL: everybody

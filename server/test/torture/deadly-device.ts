@@ -1,8 +1,8 @@
-import { auditRun } from './audit-run.ts';
-import type { Report } from './scenario.ts';
+import { auditRun } from '../rig/audit.ts';
+import { makeTortureBundle } from '../rig/installation.ts';
+import type { TortureOptions } from '../rig/installation.ts';
+import type { Report } from '../rig/report.ts';
 import { sendPastDeadlyDevice } from './send-past-deadly-device.ts';
-import { makeTortureBundle } from './torture-bundle.ts';
-import type { TortureOptions } from './torture-bundle.ts';
 
 /**
  * Fault F16: one device of a campaign to everybody ends, with SIGKILL, each worker that sends to it. It is found and set

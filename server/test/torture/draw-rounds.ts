@@ -1,4 +1,4 @@
-import { makeRandom } from './make-random.ts';
+import { makeRandom } from '../rig/random.ts';
 
 export type DrawnRound = {
   scenario: string;

@@ -1,9 +1,9 @@
 import { localTime, findTimeZone, timeZoneAliases } from '../../src/domain/timing/local-time.ts';
-import { auditRun } from './audit-run.ts';
-import type { Report } from './scenario.ts';
+import { auditRun } from '../rig/audit.ts';
+import { makeTortureBundle } from '../rig/installation.ts';
+import type { TortureBundle, TortureOptions } from '../rig/installation.ts';
+import type { Report } from '../rig/report.ts';
 import { sendPastDeadlyDevice } from './send-past-deadly-device.ts';
-import { makeTortureBundle } from './torture-bundle.ts';
-import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
 
 const zoneNames = Object.keys(timeZoneAliases);
 const namelessZone = 'Middle/Of/Nowhere';

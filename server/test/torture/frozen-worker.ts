@@ -1,8 +1,8 @@
-import { auditRun, findBrokenPromises } from './audit-run.ts';
-import type { Report } from './scenario.ts';
-import type { WorkerProcess } from './start-worker-process.ts';
-import { makeTortureBundle } from './torture-bundle.ts';
-import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
+import { auditRun, findBrokenPromises } from '../rig/audit.ts';
+import { makeTortureBundle } from '../rig/installation.ts';
+import type { TortureBundle, TortureOptions } from '../rig/installation.ts';
+import type { WorkerProcess } from '../rig/processes.ts';
+import type { Report } from '../rig/report.ts';
 import { watchFences } from './watch-fences.ts';
 
 export type FrozenWorkerOptions = TortureOptions & {
@@ -123,7 +123,7 @@ async function freeze(
   }
 }
 
-/** As torture-worker.ts names itself. */
+/** As rig/worker.ts names itself. */
 function isOwnedBy(pid: number, owner: string): boolean {
   return owner.startsWith(`${pid}-`);
 }

@@ -1,11 +1,10 @@
-import { isAllEnded } from './audit-fill.ts';
-import { auditRun, findBrokenPromises } from './audit-run.ts';
-import { findKept, startPushLoad } from './push-load.ts';
-import type { Report } from './scenario.ts';
-import { startSmallDisk } from './start-small-disk.ts';
-import type { SmallDisk } from './start-small-disk.ts';
-import { openTortureBundle } from './torture-bundle.ts';
-import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
+import { auditRun, findBrokenPromises, findKept, isAllEnded } from '../rig/audit.ts';
+import { startSmallDisk } from '../rig/databases.ts';
+import type { SmallDisk } from '../rig/databases.ts';
+import { openTortureBundle } from '../rig/installation.ts';
+import type { TortureBundle, TortureOptions } from '../rig/installation.ts';
+import { startPushLoad } from '../rig/load.ts';
+import type { Report } from '../rig/report.ts';
 
 const clients = 8;
 const baseMegabytes = 500;

@@ -1,8 +1,8 @@
-import { auditRun, findBrokenPromises } from './audit-run.ts';
-import { pickOccurrences } from './pick-moments.ts';
-import type { Report } from './scenario.ts';
-import { makeTortureBundle } from './torture-bundle.ts';
-import type { TortureOptions } from './torture-bundle.ts';
+import { auditRun, findBrokenPromises } from '../rig/audit.ts';
+import { makeTortureBundle } from '../rig/installation.ts';
+import type { TortureOptions } from '../rig/installation.ts';
+import { pickOccurrences } from '../rig/random.ts';
+import type { Report } from '../rig/report.ts';
 
 /**
  * Fault F17: all processes of the database are killed in the middle of a campaign and it starts again. The nodes live

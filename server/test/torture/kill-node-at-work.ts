@@ -1,15 +1,14 @@
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { auditFills, isAllEnded } from './audit-fill.ts';
-import { auditRun, findBrokenPromises } from './audit-run.ts';
-import { makeRandom } from './make-random.ts';
-import type { Random } from './make-random.ts';
-import { findKept, startPushLoad } from './push-load.ts';
-import type { Report } from './scenario.ts';
+import { auditFills, auditRun, findBrokenPromises, findKept, isAllEnded } from '../rig/audit.ts';
+import type { TortureOptions } from '../rig/installation.ts';
+import { startPushLoad } from '../rig/load.ts';
+import { makeRandom } from '../rig/random.ts';
+import type { Random } from '../rig/random.ts';
+import { startFileHost } from '../rig/receivers.ts';
+import type { FileHost } from '../rig/receivers.ts';
+import type { Report } from '../rig/report.ts';
 import { startSoleNode, until } from './sole-node.ts';
-import { startFileHost } from './start-file-host.ts';
-import type { FileHost } from './start-file-host.ts';
-import type { TortureOptions } from './torture-bundle.ts';
 
 type Work = 'burst' | 'fill' | 'schedule';
 const works: Work[] = ['burst', 'fill', 'schedule'];

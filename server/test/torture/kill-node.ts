@@ -1,10 +1,9 @@
-import { auditRun, findBrokenPromises } from './audit-run.ts';
-import { makeRandom } from './make-random.ts';
-import { pickOccurrences } from './pick-moments.ts';
-import type { Report } from './scenario.ts';
+import { auditRun, findBrokenPromises } from '../rig/audit.ts';
+import type { TortureOptions } from '../rig/installation.ts';
+import { makeRandom, pickOccurrences } from '../rig/random.ts';
+import type { Report } from '../rig/report.ts';
 import { startSoleNode, until } from './sole-node.ts';
 import type { OpenInstallation } from '../../src/start/database/open-installation.ts';
-import type { TortureOptions } from './torture-bundle.ts';
 
 /**
  * With its embedded database a node knows that it is alone: far below a lease. On a database that others may use it waits until

@@ -1,10 +1,10 @@
 import { isPoolerInstalled, startPooler } from '../start-pooler.ts';
-import type { Random } from './make-random.ts';
-import type { Report } from './scenario.ts';
-import { startCommitCutter } from './start-commit-cutter.ts';
-import type { CommitCutter, CutPlan, CutWay } from './start-commit-cutter.ts';
-import { makeTortureBundle } from './torture-bundle.ts';
-import type { Front, TortureBundle, TortureOptions } from './torture-bundle.ts';
+import { startCommitCutter } from '../rig/commit-cutter.ts';
+import type { CommitCutter, CutPlan, CutWay } from '../rig/commit-cutter.ts';
+import { makeTortureBundle } from '../rig/installation.ts';
+import type { Front, TortureBundle, TortureOptions } from '../rig/installation.ts';
+import type { Random } from '../rig/random.ts';
+import type { Report } from '../rig/report.ts';
 
 export type LostCommitsOptions = TortureOptions & {
   /** `pooler`: PgBouncer in transaction mode, and connections are cut before it and behind it. */

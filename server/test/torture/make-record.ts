@@ -1,8 +1,8 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { readCommit } from '../read-commit.ts';
 import type { PlayedRound } from './play-rounds.ts';
-import { sumNumbers } from './scenario.ts';
-import type { Report } from './scenario.ts';
+import { sumNumbers } from '../rig/report.ts';
+import type { Report } from '../rig/report.ts';
 import type { TortureRecord } from './torture-record.ts';
 
 type Measured = {

@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { makeBundleShelf } from './bundle-shelf.ts';
+import { makeBundleShelf, openTortureBundle } from '../rig/installation.ts';
+import type { TortureOptions } from '../rig/installation.ts';
+import type { Report } from '../rig/report.ts';
 import type { DrawnRound } from './draw-rounds.ts';
-import type { Report } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
-import { openTortureBundle } from './torture-bundle.ts';
-import type { TortureOptions } from './torture-bundle.ts';
 
 export type PlayedRound = DrawnRound & Report;
 

@@ -1,9 +1,9 @@
-import { auditRun, findBrokenPromises } from './audit-run.ts';
-import type { Report } from './scenario.ts';
-import { startGate } from './start-gate.ts';
-import type { Gate } from './start-gate.ts';
-import { makeTortureBundle } from './torture-bundle.ts';
-import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
+import { auditRun, findBrokenPromises } from '../rig/audit.ts';
+import { startGate } from '../rig/gate.ts';
+import type { Gate } from '../rig/gate.ts';
+import { makeTortureBundle } from '../rig/installation.ts';
+import type { TortureBundle, TortureOptions } from '../rig/installation.ts';
+import type { Report } from '../rig/report.ts';
 
 type Phase = {
   name: string;

@@ -14,12 +14,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawRounds } from './draw-rounds.ts';
-import { findCitus } from '../citus/find-citus.ts';
-import { startKillableCluster } from '../citus/start-killable-cluster.ts';
+import { findCitus, startKillableCluster } from '../rig/citus-cluster.ts';
+import type { Report } from '../rig/report.ts';
 import { commandOf, makeRecord } from './make-record.ts';
 import { playOne, playRounds } from './play-rounds.ts';
 import type { PlayedRound } from './play-rounds.ts';
-import type { Report } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
 const { values } = parseArgs({

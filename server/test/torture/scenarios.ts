@@ -10,10 +10,10 @@ import { killNodeAtWork } from './kill-node-at-work.ts';
 import { killWorkers } from './kill-workers.ts';
 import { lostCommits } from './lost-commits.ts';
 import { providerFaults } from './provider-faults.ts';
-import type { Report } from './scenario.ts';
+import type { TortureOptions } from '../rig/installation.ts';
+import type { Report } from '../rig/report.ts';
 import { stopWorkers } from './stop-workers.ts';
 import { terminatedSessions } from './terminated-sessions.ts';
-import type { TortureOptions } from './torture-bundle.ts';
 
 export type Scenario = {
   play(options: TortureOptions): Promise<Report>;

@@ -1,5 +1,5 @@
-import type { WorkerProcess } from './start-worker-process.ts';
-import type { TortureBundle } from './torture-bundle.ts';
+import type { TortureBundle } from '../rig/installation.ts';
+import type { WorkerProcess } from '../rig/processes.ts';
 
 /**
  * Starts a campaign while one address ends, with SIGKILL, each worker that sends to it, and a new worker after each

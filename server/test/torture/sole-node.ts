@@ -8,13 +8,11 @@ import { openInstallation } from '../../src/start/database/open-installation.ts'
 import type { OpenInstallation } from '../../src/start/database/open-installation.ts';
 import { startNode } from '../start/start-bundle.ts';
 import type { StartLine } from '../start/start-bundle.ts';
-import { killCluster } from './start-killable-database.ts';
-import { makeCaller } from './make-caller.ts';
-import { nodeEnvironment } from './node-environment.ts';
-import { runCommand } from './run-command.ts';
-import { startCollector } from './start-collector.ts';
-import { startTortureNode } from './start-torture-node.ts';
-import type { TortureOptions } from './torture-bundle.ts';
+import { makeCaller } from '../rig/caller.ts';
+import { startCollector } from '../rig/collector.ts';
+import { killCluster } from '../rig/databases.ts';
+import type { TortureOptions } from '../rig/installation.ts';
+import { nodeEnvironment, runCommand, startTortureNode } from '../rig/processes.ts';
 
 /**
  * The only node of an installation: of role `all`, on its own embedded database or on the one that the options start, with

@@ -1,12 +1,11 @@
 import { openDatabase } from '../../src/storage/database.ts';
-import { auditFills, isAllEnded } from './audit-fill.ts';
-import { auditRun, findBrokenPromises } from './audit-run.ts';
-import type { Caller } from './make-caller.ts';
-import { findKept, startPushLoad } from './push-load.ts';
-import type { Report } from './scenario.ts';
-import { startFileHost } from './start-file-host.ts';
-import { makeTortureBundle } from './torture-bundle.ts';
-import type { TortureOptions } from './torture-bundle.ts';
+import { auditFills, auditRun, findBrokenPromises, findKept, isAllEnded } from '../rig/audit.ts';
+import type { Caller } from '../rig/caller.ts';
+import { makeTortureBundle } from '../rig/installation.ts';
+import type { TortureOptions } from '../rig/installation.ts';
+import { startPushLoad } from '../rig/load.ts';
+import { startFileHost } from '../rig/receivers.ts';
+import type { Report } from '../rig/report.ts';
 
 const clients = 16;
 const everyMilliseconds = 1_000;

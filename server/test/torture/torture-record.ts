@@ -1,4 +1,4 @@
-import type { Sums } from './scenario.ts';
+import type { Sums } from '../rig/report.ts';
 
 /** What a run measured, as docs/reports/torture.json keeps it. */
 export type TortureRecord = {

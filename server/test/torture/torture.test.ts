@@ -1,12 +1,11 @@
 import { describe, expect, inject, test } from 'vitest';
-import { findCitus } from '../citus/find-citus.ts';
-import { startKillableCluster } from '../citus/start-killable-cluster.ts';
+import { findCitus, startKillableCluster } from '../rig/citus-cluster.ts';
+import type { Report } from '../rig/report.ts';
 import { apiCrash } from './api-crash.ts';
 import { cappedCampaigns } from './capped-campaigns.ts';
 import { killDatabase } from './kill-database.ts';
 import { killNode } from './kill-node.ts';
 import { killWorkers } from './kill-workers.ts';
-import type { Report } from './scenario.ts';
 import { stopWorkers } from './stop-workers.ts';
 
 // Small, so that every change is tried in CI; `npm run test:torture` does the same with 100,000 devices and 20 rounds.

@@ -4,7 +4,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { pushContent } from '../../torture/push-content.ts';
+import { pushContent } from '../../rig/caller.ts';
 import { projectFolder } from '../read-dockerfile.ts';
 import { startPushLoad } from './push-load.ts';
 import type { Caller, PushLoad } from './push-load.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { signPush } from '../../../src/domain/crypto/signatures.ts';
-import { pushContent } from '../../torture/push-content.ts';
+import { pushContent } from '../../rig/caller.ts';
 
 export type PushLoad = {
   /** Response ids of what was accepted, with the time its reply came. */

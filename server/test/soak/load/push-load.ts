@@ -1,5 +1,5 @@
 import { signPush } from '../../../src/domain/crypto/signatures.ts';
-import { pushContent } from '../../torture/push-content.ts';
+import { pushContent } from '../../rig/caller.ts';
 import type { NodeAnswer } from '../call-node.ts';
 import { steadyUsers } from '../soak-bundle.ts';
 import { asDelivery } from './sandbox-time.ts';

@@ -9,8 +9,8 @@ import { makeClock } from '../../src/clock.ts';
 import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { openInstallation } from '../../src/start/database/open-installation.ts';
-import { startCollector } from '../torture/start-collector.ts';
-import type { CollectorCommand, CollectorReply } from './start-collector-process.ts';
+import { startCollector } from './collector.ts';
+import type { CollectorCommand, CollectorReply } from './collector.ts';
 
 const address = process.argv[2]!;
 const clock = makeClock();

@@ -1,8 +1,5 @@
-import { messageIdentity } from '../../src/domain/content/message.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { isDocumented } from './make-caller.ts';
-import type { Caller } from './make-caller.ts';
-import type { Collector } from './start-collector.ts';
+import { isDocumented } from './caller.ts';
+import type { Caller } from './caller.ts';
 
 type LoadOptions = {
   clients: number;
@@ -64,36 +61,4 @@ export function startPushLoad(
       await ended;
     },
   };
-}
-
-/** Of the answered requests, how many are on disk, and how many have a message that a device received. */
-export async function findKept(
-  { database, collector }: { database: Database; collector: Collector },
-  { answered, denied }: { answered: string[]; denied: string[] },
-) {
-  const rows = await database<{ requestId: string; campaignId: string; runId: string; deviceId: string | null }[]>`
-    select push_requests.request_id as "requestId", push_requests.campaign_id as "campaignId",
-      push_requests.run_id as "runId", deliveries.device_id as "deviceId"
-    from push_requests
-    left join readable_deliveries as deliveries on deliveries.run_id = push_requests.run_id and deliveries.outcome = 'ACCEPTED'`;
-  const byRequest = new Map(rows.map((row) => [row.requestId, row]));
-  const received = new Map<string, Set<string>>();
-  const receivedOf = (campaignId: string): Set<string> => {
-    let identities = received.get(campaignId);
-    if (!identities) {
-      const devices = [...collector.of(campaignId).values()];
-      identities = new Set(devices.flatMap((device) => device.identities));
-      received.set(campaignId, identities);
-    }
-    return identities;
-  };
-  const kept = answered.filter((requestId) => byRequest.has(requestId));
-  const sent = kept.filter((requestId) => {
-    const { campaignId, runId, deviceId } = byRequest.get(requestId)!;
-    if (deviceId === null) return false;
-    const { id, collapseId } = messageIdentity(runId, deviceId);
-    return receivedOf(campaignId).has(`${collapseId} ${id}`);
-  });
-  const deniedAndKept = denied.filter((requestId) => byRequest.has(requestId)).length;
-  return { kept: kept.length, sent: sent.length, requests: byRequest.size, deniedAndKept };
 }

@@ -16,3 +16,19 @@ export function makeRandom(seed: number): Random {
   };
   return { next, between: (from, to) => from + Math.floor(next() * (to - from + 1)) };
 }
+
+/**
+ * Random moments of a campaign, as numbers of devices reached: spread over all of it whatever the machine's speed, and
+ * the same for the same seed.
+ */
+export function pickOccurrences(from: { random: Random; rounds: number; devices: number }): number[] {
+  const latest = Math.floor(from.devices * 0.95);
+  return Array.from({ length: from.rounds }, () => from.random.between(1, latest)).sort((a, b) => a - b);
+}
+
+/** FNV-1a: a number that follows from a text. */
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const character of text) hash = Math.imul(hash ^ character.codePointAt(0)!, 0x01000193);
+  return hash >>> 0;
+}

@@ -2,29 +2,25 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeClock } from '../../src/clock.ts';
-import { readConfig } from '../../src/start/config.ts';
-import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
 import { makeLog } from '../../src/log.ts';
+import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
+import { readConfig } from '../../src/start/config.ts';
 import { openInstallation } from '../../src/start/database/open-installation.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { setClockOffset } from '../../src/storage/installation/installation.ts';
 import { startNode } from '../start/start-bundle.ts';
 import type { Node, StartLine } from '../start/start-bundle.ts';
-import type { BundleShelf } from './bundle-shelf.ts';
-import { emptyTables, findEmptyTables } from './empty-tables.ts';
-import type { EmptyTables } from './empty-tables.ts';
-import { isDocumented, makeCaller } from './make-caller.ts';
-import type { PushBody } from './make-caller.ts';
-import { fieldFaults, fcmPhonePrefix } from './field-faults.ts';
-import { makeRandom } from './make-random.ts';
-import { runCommand } from './run-command.ts';
-import type { CommitCutter } from './start-commit-cutter.ts';
-import { nodeEnvironment } from './node-environment.ts';
-import { startCollector } from './start-collector.ts';
-import { startKillableDatabase } from './start-killable-database.ts';
-import type { KillableDatabase } from './start-killable-database.ts';
-import { watchPutOffs } from './watch-put-offs.ts';
-import { startWorkerProcess } from './start-worker-process.ts';
-import type { WorkerProcess } from './start-worker-process.ts';
+import { fcmPhonePrefix, fieldFaults, watchPutOffs } from './audit.ts';
+import { isDocumented, makeCaller } from './caller.ts';
+import type { PushBody } from './caller.ts';
+import { startCollector } from './collector.ts';
+import type { CommitCutter } from './commit-cutter.ts';
+import { startKillableDatabase } from './databases.ts';
+import type { KillableDatabase } from './databases.ts';
+import { nodeEnvironment, runCommand, startWorkerProcess } from './processes.ts';
+import type { WorkerProcess } from './processes.ts';
+import { makeRandom } from './random.ts';
 
 export type TortureOptions = {
   seed: number;
@@ -54,7 +50,7 @@ export type BundleOptions = TortureOptions & {
   startFront?: (url: string) => Promise<Front>;
   /** For the database and the nodes; the bundle removes it in the end. */
   folder?: Folder;
-  /** Whether the simulated providers answer as real ones do in operation (field-faults.ts); they accept everything unless said. */
+  /** Whether the simulated providers answer as real ones do in operation (`fieldFaults` in audit.ts); they accept everything unless said. */
   answers?: 'of the field';
 };
 
@@ -289,4 +285,94 @@ async function startNodes(
     },
   };
   return bundle;
+}
+
+/**
+ * Keeps one installation for the rounds of a scenario: database, API node, imported devices, workers that live. Each round
+ * takes it as if it were new, since what rounds before it stored is deleted.
+ */
+type BundleShelf = {
+  take(options: BundleOptions): Promise<TortureBundle>;
+  /** The next round gets a new one. */
+  clear(): Promise<void>;
+};
+
+export function makeBundleShelf(open: (options: BundleOptions) => Promise<TortureBundle>): BundleShelf {
+  let kept: TortureBundle | undefined;
+  return {
+    async take(options) {
+      if (kept) await kept.forget();
+      else kept = await open(options);
+      const { seed, rounds } = options;
+      return { ...kept, seed, rounds, random: makeRandom(seed), stop: kept.restWorkers };
+    },
+    async clear() {
+      const ending = kept;
+      kept = undefined;
+      await ending?.stop();
+    },
+  };
+}
+
+type EmptyTables = {
+  /** Nothing that stays refers to them. */
+  truncated: string[];
+  /** What stays refers to them, if to none of their rows; whoever refers to another comes before it. */
+  deleted: string[];
+};
+
+/** Tables without a row, partitioned ones as a whole: those that a round fills. */
+async function findEmptyTables(database: Database): Promise<EmptyTables> {
+  const tables = await database<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`;
+  const references = await database<{ from: string; to: string }[]>`
+    select distinct conrelid::regclass::text as "from", confrelid::regclass::text as "to"
+    from pg_constraint where contype = 'f' and conparentid = 0 and conrelid <> confrelid`;
+  const empty = new Set<string>();
+  for (const { name } of tables) {
+    const rows = await database.unsafe(`select from ${name} limit 1`);
+    if (rows.length === 0) empty.add(name);
+  }
+  const deleted: string[] = [];
+  const staying = tables.map(({ name }) => name).filter((name) => !empty.has(name));
+  for (const stays of staying) {
+    for (const { to } of references.filter(({ from }) => from === stays)) {
+      if (!empty.delete(to)) continue;
+      deleted.push(to);
+      staying.push(to);
+    }
+  }
+  return { truncated: [...empty], deleted };
+}
+
+const maxTries = 100;
+
+/**
+ * Nodes that live have jobs of their own, which lock the same tables in another order: it waits for none of them for long,
+ * and tries again.
+ *
+ * @param ownerUrl only the owner of tables may truncate them
+ */
+async function emptyTables(
+  { truncated, deleted }: EmptyTables,
+  { database, ownerUrl }: { database: Database; ownerUrl: string },
+): Promise<void> {
+  const owner = openDatabase({ url: ownerUrl, connections: 1, name: 'carillon torture' });
+  try {
+    // Below `deadlock_timeout`, which is a second.
+    await owner.unsafe(`set lock_timeout = '200ms'`);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await owner.unsafe(`truncate ${truncated.join(', ')}`);
+        break;
+      } catch (error) {
+        if (tries === maxTries) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+    for (const name of deleted) await database.unsafe(`delete from ${name}`);
+  } finally {
+    await owner.end();
+  }
 }

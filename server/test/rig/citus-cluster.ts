@@ -1,17 +1,21 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
 import { appendFile, chmod, chown, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { distributeDatabase } from '../../src/start/database/distribute-database.ts';
+import { prepareDatabase } from '../../src/start/database/prepare-database.ts';
 import { commandAs, findServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
 import type { ServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
 import { openDatabase } from '../../src/storage/database.ts';
-import { killCluster } from '../torture/start-killable-database.ts';
-import { logLinePrefix } from './count-refusals.ts';
-import type { CitusPrograms } from './find-citus.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { logLinePrefix } from '../citus/count-refusals.ts';
 import { findFreePort } from '../find-free-port.ts';
+import { killCluster } from './databases.ts';
+import type { KillableDatabase } from './databases.ts';
 
 export type CitusCluster = {
   /** A superuser's connection string to the coordinator. */
@@ -210,4 +214,117 @@ async function makeFolder(): Promise<string> {
 async function findFastFolder(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => undefined);
   return memory !== undefined && memory.bavail * memory.bsize > 4e9 ? '/dev/shm' : tmpdir();
+}
+
+export type CitusPrograms = { initdb: string; postgres: string };
+
+/** The newest PostgreSQL of Debian's packages that has the extension. */
+export function findCitus(): CitusPrograms | undefined {
+  const versions = readVersions().sort((left, right) => right - left);
+  const version = versions.find((number) => existsSync(`/usr/share/postgresql/${number}/extension/citus.control`));
+  if (version === undefined) return undefined;
+  const folder = join('/usr/lib/postgresql', String(version), 'bin');
+  return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+}
+
+function readVersions(): number[] {
+  if (!existsSync('/usr/lib/postgresql')) return [];
+  return readdirSync('/usr/lib/postgresql').map(Number).filter(Number.isInteger);
+}
+
+const name = 'carillon';
+const [owner, application, across] = ['carillon_owner', 'carillon_app', 'carillon_app_across'];
+
+/** Connection strings: of the application's role, and of the one that owns the tables. */
+type PreparedDatabase = { url: string; ownerUrl: string };
+
+/** A migrated database with its roles, as docs/operations.md makes one. */
+export async function prepareServer(server: string): Promise<PreparedDatabase> {
+  const made = await makeServer(server);
+  await prepareDatabase(made.ownerUrl, { application });
+  return made;
+}
+
+/** The same before its first migration. */
+export async function makeServer(server: string): Promise<PreparedDatabase> {
+  await makeDatabase(server);
+  return { url: urlOf(server, application), ownerUrl: urlOf(server, owner) };
+}
+
+type Servers = Pick<CitusCluster, 'url' | 'workerUrls'>;
+
+/** A distributed database, as docs/cluster.md makes one. */
+export async function prepareCluster(cluster: Servers, { shards }: { shards: number }): Promise<PreparedDatabase> {
+  const prepared = await prepareCoordinator(cluster);
+  await distributeDatabase(prepared.ownerUrl, { shards, onStep: () => {} });
+  return prepared;
+}
+
+/** The same before it is distributed: the coordinator has everything, and knows its workers. */
+export async function prepareCoordinator(cluster: Servers): Promise<PreparedDatabase> {
+  const prepared = await prepareServer(cluster.url);
+  for (const server of cluster.workerUrls) await makeDatabase(server);
+  for (const server of [cluster.url, ...cluster.workerUrls])
+    await inDatabase(urlOf(server, 'postgres'), async (database) => void (await database`create extension citus`));
+  await inDatabase(urlOf(cluster.url, 'postgres'), async (database) => {
+    const { hostname, port } = new URL(cluster.url);
+    await database`select citus_set_coordinator_host(${hostname}, ${Number(port)})`;
+    for (const worker of cluster.workerUrls)
+      await database`select citus_add_node(${new URL(worker).hostname}, ${Number(new URL(worker).port)})`;
+  });
+  return prepared;
+}
+
+async function makeDatabase(server: string): Promise<void> {
+  await inDatabase(server, async (database) => {
+    for (const role of [`${owner} login`, `${application} login noinherit`, `${across} login bypassrls`])
+      await database.unsafe(`create role ${role}`);
+    await database.unsafe(`grant ${across} to ${application}`);
+    await database.unsafe(`create database ${name} owner ${owner}`);
+  });
+}
+
+function urlOf(server: string, role: string): string {
+  const url = new URL(server);
+  [url.username, url.pathname] = [role, `/${name}`];
+  return url.href;
+}
+
+async function inDatabase(url: string, work: (database: Database) => Promise<void>): Promise<void> {
+  const database = openDatabase({ url, connections: 1, name: 'prepare' });
+  try {
+    await work(database);
+  } finally {
+    await database.end({ timeoutSeconds: 5 });
+  }
+}
+
+type KillableClusterOptions = {
+  /** Where the servers keep their data, each in a folder of its own; otherwise in a temporary one. */
+  folder?: string;
+  coordinatorSettings?: Record<string, string>;
+};
+
+/** A distributed database, as docs/cluster.md makes one, on two workers; what is killed is the coordinator. */
+export async function startKillableCluster(
+  programs: CitusPrograms,
+  { folder, coordinatorSettings = {} }: KillableClusterOptions = {},
+): Promise<KillableDatabase> {
+  const cluster = await startCitusCluster(programs, {
+    workers: 2,
+    folder,
+    // What was prepared on several workers is decided soon after the coordinator is back.
+    coordinatorSettings: { synchronous_commit: 'on', 'citus.recover_2pc_interval': '1s', ...coordinatorSettings },
+  });
+  try {
+    return {
+      ...(await prepareCluster(cluster, { shards: 8 })),
+      killAndRestart: () => cluster.killCoordinator(),
+      restartEnded: () => cluster.restartEnded(),
+      stop: () => cluster.stop(),
+    };
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
 }

@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 export type CutWay = 'unheard' | 'unanswered' | 'answered';
 
 /** What commits: the message that ends a transaction, or a statement that is one by itself and stores its receipt. */
-export type CommitKind = 'transaction' | 'statement';
+type CommitKind = 'transaction' | 'statement';
 
 /** Asked at each commit that passes; undefined lets it through. */
 export type CutPlan = (kind: CommitKind) => CutWay | undefined;

@@ -1,6 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { startEmbeddedPostgres } from '../../src/start/embedded-postgres/embedded-postgres.ts';
 
 export type KillableDatabase = {
@@ -67,4 +70,48 @@ function kill(pid: number, signal: 'SIGSTOP' | 'SIGKILL'): void {
     // It ended by itself in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+const run = promisify(execFile);
+
+export type SmallDisk = {
+  path: string;
+  /** Until nothing can be written any more. */
+  fill(): Promise<void>;
+  empty(): Promise<void>;
+  remove(): Promise<void>;
+};
+
+const piece = Buffer.alloc(1_048_576);
+
+/** A file system of its own in memory, of so many megabytes. @returns why there can be none, where mounting is refused */
+export async function startSmallDisk(megabytes: number): Promise<SmallDisk | { refused: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'carillon-disk-'));
+  try {
+    // Passable: as root the database runs as another account.
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', path]);
+  } catch (error) {
+    await rm(path, { recursive: true });
+    return { refused: (error as Error).message.trim().replaceAll('\n', ' ') };
+  }
+  const filling = join(path, 'filling');
+  return {
+    path,
+    async fill() {
+      const file = await open(filling, 'a');
+      try {
+        // What is left of the last piece is written before the next is refused. A disk has an end, and so has this.
+        for (;;) await file.write(piece);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      } finally {
+        await file.close();
+      }
+    },
+    empty: () => rm(filling, { force: true }),
+    async remove() {
+      await run('umount', ['--lazy', path]);
+      await rm(path, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,8 +1,7 @@
 import { signPush } from '../../src/domain/crypto/signatures.ts';
 import type { StartLine } from '../start/start-bundle.ts';
-import { pushContent } from './push-content.ts';
 
-export type Answer = { httpStatus: number; retryAfter: string | null; body: Record<string, any> };
+type Answer = { httpStatus: number; retryAfter: string | null; body: Record<string, any> };
 export type PushBody = { campaignName: string; targetAudience: string } & Record<string, unknown>;
 
 /** A 5xx is a 503 that says when to come back (docs/errors.md), and no other. */
@@ -66,3 +65,19 @@ export function makeCaller({ workspaceId, dbName, keys }: StartLine, url: () => 
 }
 
 const maxAnswerMilliseconds = 60_000;
+
+/** A push to everybody's phones and browsers. */
+export const pushContent = {
+  targetPlatform: ['ANDROID', 'IOS', 'WEB'],
+  payload: {
+    ANDROID: { title: 'Hello', message: 'To an Android phone' },
+    IOS: { title: 'Hello', message: 'To an iPhone' },
+    WEB: {
+      title: 'Hello',
+      message: 'To a browser',
+      redirectURL: 'https://example.com/',
+      iconURL: 'https://example.com/icon.png',
+    },
+  },
+  campaignDelivery: { type: 'soon' },
+};

@@ -1,6 +1,0 @@
-/** FNV-1a: a number that follows from a text. */
-export function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const character of text) hash = Math.imul(hash ^ character.codePointAt(0)!, 0x01000193);
-  return hash >>> 0;
-}
