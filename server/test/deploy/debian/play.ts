@@ -110,7 +110,7 @@ function tellWhere(): void {
 
 async function install(): Promise<void> {
   tellWhere();
-  for (const name of ['Which version runs', 'Settings']) await execute(name);
+  for (const name of ['Select the version', 'Settings']) await execute(name);
   // Simulated phones are a sandbox's; nothing else of the page is changed.
   shell("sed -i 's/^CARILLON_MODE=production/CARILLON_MODE=sandbox/' /etc/carillon/environment");
   tell('    (CARILLON_MODE=sandbox instead of production, for its simulated phones)');
