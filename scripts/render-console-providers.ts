@@ -1,4 +1,6 @@
-import { providerNames, providers } from '../server/src/domain/delivery/providers.ts';
+import type { Platform } from '../server/src/domain/content/content.ts';
+import { providerNames, providers, providersOf } from '../server/src/domain/delivery/providers.ts';
+import { nameOfPlatform } from '../server/src/domain/users/device-attributes.ts';
 import type { KeyField, TextField } from '../server/src/domain/providers/key-fields.ts';
 
 const formTypes = `
@@ -38,9 +40,21 @@ export function renderConsoleProviders(heading: string): Record<string, string> 
     const { option: _option, ...subscribedWith } = key.subscribedWith ?? { option: undefined };
     return [name, { fields: fieldsOf(key.fields), summaryNames, ...(key.subscribedWith ? { subscribedWith } : {}) }];
   });
+  const kinds = (Object.keys(providersOf) as Platform[]).flatMap((platform) =>
+    providersOf[platform].map((provider, place) => ({
+      ...{ platform, registeredAs: nameOfPlatform(platform) },
+      ...(place === 0 ? {} : { provider }),
+      address: providers[provider].names.ofAddress,
+    })),
+  );
   return {
     'providers.ts': `${heading}/** The providers, by name. */
-export const providers = ${JSON.stringify(Object.fromEntries(names))} as const;\n`,
+export const providers = ${JSON.stringify(Object.fromEntries(names))} as const;
+
+type DeviceKind = { platform: 'ANDROID' | 'IOS' | 'WEB'; registeredAs: string; provider?: string; address: string };
+
+/** The kinds of devices that can be registered; without a provider, the usual one of the platform reaches it. */
+export const deviceKinds: readonly DeviceKind[] = ${JSON.stringify(kinds)};\n`,
     'provider-forms.ts': `${heading}import type { ProviderName } from './overview.ts';\n${formTypes}
 /** The members of a provider key that the owner of the account enters. */
 export const providerForms: Readonly<Record<ProviderName, ProviderForm>> = ${JSON.stringify(Object.fromEntries(forms))};\n`,

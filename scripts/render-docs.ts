@@ -22,8 +22,10 @@ import type { MetricEntry } from '../server/src/domain/operations/metrics.ts';
 import { keptTables } from '../server/src/domain/operations/retention.ts';
 import type { KeptTables } from '../server/src/domain/operations/retention.ts';
 import { troubleMeanings } from '../server/src/domain/operations/readiness.ts';
-import { providerNames, providers } from '../server/src/domain/delivery/providers.ts';
+import { providerNames, providers, providersOf } from '../server/src/domain/delivery/providers.ts';
 import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
+import { nameOfPlatform } from '../server/src/domain/users/device-attributes.ts';
+import type { Platform } from '../server/src/domain/content/content.ts';
 import { timeZoneAliases } from '../server/src/domain/timing/local-time.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
@@ -56,6 +58,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     ),
     'magic-tokens': renderMagicTokens(),
     'field-answers': renderFieldAnswers(),
+    'device-providers': renderDeviceProviders(),
     routes: await renderRoutes(),
     ...(await renderSwitching(table)),
     roles: renderRoles(),
@@ -242,6 +245,17 @@ function renderMagicTokens(): string {
     answer,
   ]);
   return table(['Outcome', ...providerNames.map((name) => providers[name].names.short), 'Answer'], rows);
+}
+
+function renderDeviceProviders(): string {
+  const rows = (Object.keys(providersOf) as Platform[]).flatMap((platform) =>
+    providersOf[platform].map((name, place) => [
+      `\`${nameOfPlatform(platform)}\``,
+      `\`${name}\`${place === 0 ? ' (usual)' : ''}`,
+      providers[name].names.ofAddress,
+    ]),
+  );
+  return table(['`platform`', '`push_provider`', '`push_id`'], rows);
 }
 
 function renderFieldAnswers(): string {

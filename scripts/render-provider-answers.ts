@@ -1,5 +1,6 @@
 import { evidenceNumbers } from '../server/src/domain/delivery/evidence.ts';
 import type { AccountEffect, DeviceEffect } from '../server/src/domain/delivery/evidence.ts';
+import { providerNames, providers } from '../server/src/domain/delivery/providers.ts';
 import { suspicionHours, suspicionSends, unresolvedHours } from '../server/src/domain/users/devices.ts';
 import { unknownCase } from '../server/src/domain/unknown-case.ts';
 import type { AnswerRules, Meaning } from '../server/src/providers/answer-rules.ts';
@@ -21,13 +22,11 @@ export function renderProviderAnswers(table: Table): Record<string, string> {
         reason,
       ]),
     );
+  const sections = providerNames.map(
+    (name) => `## ${providers[name].names.short}\n\n${answers(descriptors[name].answers)}`,
+  );
   return {
-    ...Object.fromEntries(
-      Object.entries(descriptors).map(([name, descriptor]) => [
-        `provider-answers-${name}`,
-        answers(descriptor.answers),
-      ]),
-    ),
+    'provider-answers': sections.join('\n\n'),
     'evidence-numbers': table(['Number', 'Value'], numbers()),
   };
 }

@@ -2049,7 +2049,7 @@ export type DeviceRequest = {
     /** ANDROID, iOS or web */
     platform: string;
 
-    /** FCM, APNs or HMS token, or the PushSubscription of a browser (JSON text or object) */
+    /** FCM token, APNs token, PushSubscription, Huawei token; a PushSubscription as JSON text or object */
     push_id: unknown;
 
     /** Whose token push_id is: fcm or hms on ANDROID, apns or fcm on iOS, webpush or fcm on web; absent: the first */

@@ -1,6 +1,6 @@
 import { Code, Group, Text, Title, Button, NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { providers } from '../api/generated/providers.ts';
+import { deviceKinds, providers } from '../api/generated/providers.ts';
 import type { UserDevice } from '../api/generated/users.ts';
 import type { DeviceAction } from '../api/users.ts';
 import { consoleClient } from '../console.ts';
@@ -211,15 +211,11 @@ function actionsOfState(state: UserDevice['state']): DeviceAction[] {
   }
 }
 
-/** The platform, with the provider if it is not the default. */
-const addedKinds = [
-  { value: 'ANDROID', label: 'Android (FCM token)' },
-  { value: 'ANDROID hms', label: 'Android (Huawei token)' },
-  { value: 'iOS', label: 'iOS (APNs token)' },
-  { value: 'iOS fcm', label: 'iOS (FCM token)' },
-  { value: 'web', label: 'Web (PushSubscription)' },
-  { value: 'web fcm', label: 'Web (FCM token)' },
-];
+/** The value is the index of the kind. */
+const addedKinds = deviceKinds.map(({ platform, address }, index) => ({
+  value: String(index),
+  label: `${platformNames[platform]} (${address})`,
+}));
 
 type AddDeviceFormProps = { workspaceId: string; userId: string; onAdded: () => Promise<unknown>; onLeave: () => void };
 
@@ -241,7 +237,7 @@ function AddDeviceForm({ workspaceId, userId: id, onAdded, onLeave }: AddDeviceF
         const [deviceId, kind, token] = ['device', 'platform', 'token'].map((name) =>
           String(fields.get(name)).trim(),
         ) as [string, string, string];
-        const [platform, provider] = kind.split(' ');
+        const { registeredAs: platform, provider } = deviceKinds[Number(kind)]!;
         add.mutate(
           { deviceId, attributes: { platform, push_provider: provider, push_id: token } },
           { onSuccess: () => resetSent(form, fields) },

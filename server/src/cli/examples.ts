@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { providerNames, providers } from '../domain/delivery/providers.ts';
 
 /** Examples at the end of each command's help; a test parses each like the command line. */
 const examples: Record<string, readonly string[]> = {
@@ -93,18 +94,12 @@ const examples: Record<string, readonly string[]> = {
   ],
   'apps change': ['apps change courier --platform ios --name Riders'],
   'apps remove': ['apps remove courier --platform ios'],
-  'credentials set fcm': [
-    'credentials set fcm --file service-account.json',
-    'credentials set fcm --app courier --file couriers.json',
-  ],
-  'credentials set apns': [
-    'credentials set apns --file AuthKey.p8 --team TEAM123456 --key KEY1234567 --topic com.example.app',
-  ],
-  'credentials set webpush': ['credentials set webpush --subject mailto:push@example.com'],
-  'credentials set hms': [
-    'credentials set hms --client-id 104729811 --secret-file secret.txt --project 388421841222125673',
-    'credentials set hms --client-id 104729811 --secret-file secret.txt --huawei-app 104729811 --app courier',
-  ],
+  ...Object.fromEntries(
+    providerNames.map((name) => {
+      const command = `credentials set ${name}`;
+      return [command, providers[name].key.examples.map((options) => `${command} ${options}`)];
+    }),
+  ),
   'credentials list': ['credentials list', 'credentials list --json'],
   'credentials check': ['credentials check'],
   'credentials remove': ['credentials remove apns', 'credentials remove fcm --while-sending'],

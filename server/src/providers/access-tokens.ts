@@ -80,6 +80,41 @@ export function makeAccessTokens<C>(options: AccessTokensOptions<C>): AccessToke
   };
 }
 
+// Tokens are renewed in time for messages that wait behind others.
+const usedShareOfLife = 0.8;
+
+export type OauthClient = { clientId: string; clientSecret: string; simulated: boolean };
+
+/** Where and how an OAuth client asks for tokens. */
+type ClientCredentials = { clock: Clock; transport: Http2Transport; path: string; scope?: string };
+
+/** Makes the cache for tokens that an OAuth client gets for its secret (RFC 6749 §4.4). */
+export function makeClientTokens<C extends OauthClient>({
+  clock,
+  transport,
+  path,
+  scope,
+}: ClientCredentials): AccessTokens<C> {
+  return makeAccessTokens<C>({
+    clock,
+    keyOf: ({ clientId, clientSecret }) => `${clientId}:${clientSecret}`,
+    lifeMillisecondsOf: (expiresInSeconds) => expiresInSeconds * 1000 * usedShareOfLife,
+    ask({ clientId, clientSecret }, target) {
+      const form = new URLSearchParams({
+        grant_type: 'client_credentials',
+        ...(scope === undefined ? {} : { scope }),
+        client_id: clientId,
+        client_secret: clientSecret,
+      });
+      return transport.request(target, {
+        path,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: Buffer.from(form.toString()),
+      });
+    },
+  });
+}
+
 /** A service that accepts messages at one address, with a token that its other address issues. */
 export type TokenEndpoints = { messagesOrigin: string; tokenOrigin: string };
 
@@ -95,6 +130,8 @@ export type TokenAccessOptions<Credential> = {
   isRefused(answer: Answer): boolean;
   /** Returns the body of a refused message, in the provider's format, with the token service's response. */
   tellRefusal(said: string): object;
+  /** The protocol of servers that do not negotiate HTTP/2; without it they are not reached. */
+  fallback?: 'http/1.1';
 };
 
 /**
@@ -108,10 +145,11 @@ export function makeTokenAccess<Credential extends { simulated: boolean }>({
   tokens,
   isRefused,
   tellRefusal,
+  fallback,
 }: TokenAccessOptions<Credential>): Access<Credential> {
   function targetOf(service: keyof TokenEndpoints, credential: Credential): Http2Target {
     const key = `${name}:${service}:${credential.simulated}:${accountOf(credential)}`;
-    const target = { key, origin: endpoints[service], isGuarded: false };
+    const target = { key, origin: endpoints[service], isGuarded: false, ...(fallback && { fallback }) };
     if (!credential.simulated) return target;
     if (!simulator) throw new Error('a simulated credential without simulators');
     return { ...target, connectTo: simulator[service] };

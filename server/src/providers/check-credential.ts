@@ -10,10 +10,11 @@ import { unknownCase } from '../domain/unknown-case.ts';
 import { makeDelivery } from './deliver.ts';
 import type { Delivery, DeliveryOptions } from './deliver.ts';
 import type { Outcome } from './provider.ts';
+import { descriptors } from './registry.ts';
 
 /**
- * Checks a credential with its provider without sending anything. FCM and Huawei only validate the message. APNs gets a device
- * token that no device has, and should reject the token, not the credential. Web Push services have no accounts, so there is no
+ * Checks a credential with its provider without sending anything. Some providers only validate the message. The others get the
+ * address of no device, and should reject the address, not the credential. Web Push services have no accounts, so there is no
  * service to ask before a browser has subscribed: a VAPID key is good if its two halves match.
  */
 export async function checkCredential(
@@ -21,18 +22,20 @@ export async function checkCredential(
   credential: ProviderCredential,
 ): Promise<CredentialCheck> {
   const { provider } = credential;
-  const { key, platforms } = providers[provider];
+  const { key, platforms, sandbox } = providers[provider];
   if (key.checkAlone) return checkAlone(() => key.checkAlone!(credential));
   const [platform] = platforms;
+  const { canValidateOnly } = descriptors[provider];
+  const digest = createHash('sha256').update('carillon credential check').digest('hex');
   const outcome = await delivery.probe({
     message: probeMessage(platform),
-    // Bytes that no provider has issued: the digest of a sentence, after four bytes that mark a bad device for the simulated
-    // Apple (domain/sandbox/magic-tokens.ts).
+    // Bytes that no provider has issued: the digest of a sentence. The simulators deliver to any address, so it begins with the
+    // mark of an invalid one if the provider would deliver the message.
     device: {
       deviceId: 'probe',
       platform,
       provider,
-      pushId: `dead0400${createHash('sha256').update('carillon credential check').digest('hex').slice(8)}`,
+      pushId: `${canValidateOnly ? 'dead0400' : sandbox.magic.invalid!.start}${digest.slice(8)}`,
     },
     credentials: { [provider]: credential },
   });

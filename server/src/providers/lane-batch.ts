@@ -29,7 +29,7 @@ export function makeLaneBatch<C>(options: LaneBatchOptions<C>): SendTo {
 type Opened<C> = { route: Route; lane: RequestLane; writer: RequestWriter<C> };
 
 class LaneBatch<C> implements LaneOwner {
-  readonly reads: 'failures' | 'bodies';
+  readonly reads: RoutedProvider<C>['reads'];
   readonly #options: LaneBatchOptions<C>;
   /** In sending order; those before `#next` have been sent. */
   readonly #places: number[] = [];

@@ -111,8 +111,11 @@ export type Access<Credential> = {
 /** A provider that sends all messages over one route, so that many share a lane. */
 export type RoutedProvider<Credential> = DeliveryProvider<Credential> & {
   access: Access<Credential>;
-  /** What is read from a success response. `failures`: nothing; the message id is the one that was sent. */
-  reads: 'failures' | 'bodies';
+  /**
+   * What is read from a success response. `failures`: nothing; the message id is the one that was sent. `all`: its headers and
+   * its body.
+   */
+  reads: 'failures' | 'bodies' | 'all';
   /** `read`: other members of a message depend on what its texts contain, for example on whether a text is a URL. */
   texts: 'copied' | 'read';
   /** A body of at most this many bytes is never too large. */

@@ -7,3 +7,15 @@ export const providers = {
   webpush: { platform: 'WEB', short: 'Web Push', inLists: 'Web Push', counter: 'WEB' },
   hms: { platform: 'ANDROID', short: 'Huawei Push Kit', inLists: 'Huawei Push Kit (Android)', counter: 'HMS' },
 } as const;
+
+type DeviceKind = { platform: 'ANDROID' | 'IOS' | 'WEB'; registeredAs: string; provider?: string; address: string };
+
+/** The kinds of devices that can be registered; without a provider, the usual one of the platform reaches it. */
+export const deviceKinds: readonly DeviceKind[] = [
+  { platform: 'ANDROID', registeredAs: 'ANDROID', address: 'FCM token' },
+  { platform: 'ANDROID', registeredAs: 'ANDROID', provider: 'hms', address: 'Huawei token' },
+  { platform: 'IOS', registeredAs: 'iOS', address: 'APNs token' },
+  { platform: 'IOS', registeredAs: 'iOS', provider: 'fcm', address: 'FCM token' },
+  { platform: 'WEB', registeredAs: 'web', address: 'PushSubscription' },
+  { platform: 'WEB', registeredAs: 'web', provider: 'fcm', address: 'FCM token' },
+];

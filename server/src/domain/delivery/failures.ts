@@ -1,6 +1,6 @@
 import type { Platform } from '../content/content.ts';
 import { sharedAdvice } from '../providers/provider-facts.ts';
-import { providers, providersOf, providerOfCode } from './providers.ts';
+import { providerNames, providers, providersOf, providerOfCode } from './providers.ts';
 
 /** The common reason of failed deliveries: the provider's code, or ours. */
 export type FailureReason = { platform: Platform; outcome: string; code: string };
@@ -29,6 +29,12 @@ const undecided =
 const controlGroup =
   'Nothing to do: these people are left out on purpose, so that the others can be compared with them.';
 
+/** The providers whose host no device names. */
+const fixedHosts = providerNames
+  .filter((name) => providers[name].address !== 'subscription')
+  .map((name) => providers[name].names.short)
+  .join(', ');
+
 const ours: Record<string, string> = {
   NOT_CONNECTED: 'Check that this machine reaches the provider (firewall, proxy, DNS).',
   NOT_SENT: 'Check that this machine reaches the provider reliably; connections broke before the message was out.',
@@ -36,7 +42,7 @@ const ours: Record<string, string> = {
   PROXY_REFUSED:
     'Let the outgoing proxy open tunnels (CONNECT) to this provider; its own log and the node’s have the status.',
   PROXY_AUTH: 'The outgoing proxy wants other credentials than those in CARILLON_OUTGOING_PROXY.',
-  HOST_NOT_FOUND: `The host name does not exist, as DNS answers. If it is FCM, APNs, Huawei or a host of your own, check the DNS of this machine. ${suspected}`,
+  HOST_NOT_FOUND: `The host name does not exist, as DNS answers. If it is ${fixedHosts} or a host of your own, check the DNS of this machine. ${suspected}`,
   HOST_NOT_ALLOWED:
     'The browser named a push service that is not known here: list its host in CARILLON_PROXY_HOSTS if it is one.',
   HOST_INVALID: gone,

@@ -36,6 +36,12 @@ export type CounterName = Registry[ProviderName]['counter'];
 
 export const providers: Readonly<Record<ProviderName, ProviderFacts<ProviderCredential>>> = registry;
 
+/** Returns the short names of the providers as a sentence lists them: "FCM, APNs, Web Push or Huawei Push Kit". */
+export function nameProviders(names: readonly ProviderName[] = providerNames): string {
+  const shown = names.map((name) => providers[name].names.short);
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}`;
+}
+
 /** Returns the same value for each provider. */
 export function forAllProviders<Value>(value: Value): Record<ProviderName, Value> {
   return Object.fromEntries(providerNames.map((name) => [name, value])) as Record<ProviderName, Value>;

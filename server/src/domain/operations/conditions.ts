@@ -1,4 +1,5 @@
 import type { Platform } from '../content/content.ts';
+import { nameProviders } from '../delivery/providers.ts';
 import { unknownCase } from '../unknown-case.ts';
 import { backupLateShare, backupTrustedDays } from './backup.ts';
 import type { Issue, ShownIssue } from './issue.ts';
@@ -142,7 +143,7 @@ export const conditionTable = {
         {
           level: 'attention',
           what: 'No provider is connected: no message can be sent.',
-          todo: 'Connect FCM, APNs, Web Push or Huawei Push Kit.',
+          todo: `Connect ${nameProviders()}.`,
           place: { screen: 'providers' },
         },
       ];

@@ -70,7 +70,7 @@ const { gone, suspected, tooLarge, wrongCredential } = sharedAdvice;
 export const apns = {
   platforms: ['IOS'],
   usualOn: ['IOS'],
-  names: { inLists: 'APNs (iOS)', short: 'APNs', inSentences: 'APNs' },
+  names: { inLists: 'APNs (iOS)', short: 'APNs', inSentences: 'APNs', ofAddress: 'APNs token' },
   counter: 'IOS',
   address: {
     pattern: /^[0-9a-fA-F]{16,200}$/,
@@ -79,6 +79,7 @@ export const apns = {
   },
   key: {
     description: "A key of Apple's push service",
+    examples: ['--file AuthKey.p8 --team TEAM123456 --key KEY1234567 --topic com.example.app'],
     fields,
     parse: parseApnsKey,
     findAppFault({ topic, environment }, app) {

@@ -33,12 +33,13 @@ const { gone, suspected } = sharedAdvice;
 export const fcm = {
   platforms: ['ANDROID', 'IOS', 'WEB'],
   usualOn: ['ANDROID'],
-  names: { inLists: 'FCM (Android)', short: 'FCM', inSentences: 'FCM' },
+  names: { inLists: 'FCM (Android)', short: 'FCM', inSentences: 'FCM', ofAddress: 'FCM token' },
   counter: 'ANDROID',
   address: {},
   hasInstallationIds: true,
   key: {
     description: 'A service account of a Firebase project',
+    examples: ['--file service-account.json', '--app courier --file couriers.json'],
     fields,
     parse: ({ keyFile }) => parseFcmKeyFile(keyFile),
   },

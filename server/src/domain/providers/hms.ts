@@ -53,11 +53,20 @@ const { gone, tooLarge, wrongCredential } = sharedAdvice;
 export const hms = {
   platforms: ['ANDROID'],
   usualOn: [],
-  names: { inLists: 'Huawei Push Kit (Android)', short: 'Huawei Push Kit', inSentences: 'Huawei Push Kit' },
+  names: {
+    inLists: 'Huawei Push Kit (Android)',
+    short: 'Huawei Push Kit',
+    inSentences: 'Huawei Push Kit',
+    ofAddress: 'Huawei token',
+  },
   counter: 'HMS',
   address: {},
   key: {
     description: 'An OAuth client of Huawei Push Kit, for a project or an app of AppGallery Connect',
+    examples: [
+      '--client-id 104729811 --secret-file secret.txt --project 388421841222125673',
+      '--client-id 104729811 --secret-file secret.txt --huawei-app 104729811 --app courier',
+    ],
     fields,
     parse: parseHmsKey,
   },

@@ -26,6 +26,8 @@ export type ProviderFacts<Credential extends BaseCredential = BaseCredential, Fi
     short: string;
     /** "the push service", within a sentence. */
     inSentences: string;
+    /** "Huawei token", what it knows a device by. */
+    ofAddress: string;
   };
   /** What the counters of the sandbox call it. */
   counter: string;
@@ -106,6 +108,8 @@ export type TokenForm = {
 export type ProviderKey<Credential, Fields extends KeyFields> = {
   /** What the command line calls it. */
   description: string;
+  /** Options of `carillon credentials set <provider>`, as its help shows them. */
+  examples: readonly string[];
   fields: Fields;
   /** Parses the key. @throws ProviderKeyError */
   parse(given: KeyFields extends Fields ? object : KeyOf<Fields>): Credential;

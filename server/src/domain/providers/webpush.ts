@@ -55,11 +55,12 @@ const foreignKey = `These browsers subscribed with another VAPID key, and come b
 export const webpush = {
   platforms: ['WEB'],
   usualOn: ['WEB'],
-  names: { inLists: 'Web Push', short: 'Web Push', inSentences: 'the push service' },
+  names: { inLists: 'Web Push', short: 'Web Push', inSentences: 'the push service', ofAddress: 'PushSubscription' },
   counter: 'WEB',
   address: 'subscription',
   key: {
     description: 'VAPID keys; without keys, keeps the pair in use and changes its contact, or creates the first pair',
+    examples: ['--subject mailto:push@example.com'],
     fields,
     parse: parseWebPushKey,
     findStoredFault: ({ subject }) => (subject === undefined ? undefined : findSubjectFault(subject)),

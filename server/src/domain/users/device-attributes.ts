@@ -102,10 +102,11 @@ function readProvider(value: unknown, platform: Platform): ProviderName | null {
   if (value === usual) return null;
   const other = others.find((name) => name === value);
   if (other) return other;
-  throw new Fault('push_provider', `must be ${[usual, ...others].join(' or ')} on ${nameOf(platform)}`);
+  throw new Fault('push_provider', `must be ${[usual, ...others].join(' or ')} on ${nameOfPlatform(platform)}`);
 }
 
-function nameOf(platform: Platform): string {
+/** Returns how callers spell a platform of a device: `ANDROID`, `iOS`, `web`. */
+export function nameOfPlatform(platform: Platform): string {
   return Object.keys(platformNames).find((name) => platformNames[name] === platform)!;
 }
 

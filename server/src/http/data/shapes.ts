@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
+import type { Platform } from '../../domain/content/content.ts';
+import { providerNames, providers, providersOf } from '../../domain/delivery/providers.ts';
 import { maxOffsetSeconds, maxBlockReasonCharacters } from '../../domain/limits/users.ts';
+import { nameOfPlatform } from '../../domain/users/device-attributes.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { dataErrors } from './answers.ts';
 
@@ -23,6 +26,10 @@ export const customerBody = named(
   }),
 );
 
+const providersByPlatform = (Object.keys(providersOf) as Platform[])
+  .map((platform) => `${providersOf[platform].join(' or ')} on ${nameOfPlatform(platform)}`)
+  .join(', ');
+
 /** @param prefixes spellings of the vendor's abbreviation, lower-case */
 export function deviceBody(prefixes: readonly string[]) {
   const vendor = Object.fromEntries(
@@ -41,12 +48,11 @@ export function deviceBody(prefixes: readonly string[]) {
       attributes: Type.Object({
         platform: Type.String({ description: 'ANDROID, iOS or web' }),
         push_id: Type.Any({
-          description: 'FCM, APNs or HMS token, or the PushSubscription of a browser (JSON text or object)',
+          description: `${providerNames.map((name) => providers[name].names.ofAddress).join(', ')}; a PushSubscription as JSON text or object`,
         }),
         push_provider: Type.Optional(
           Type.String({
-            description:
-              'Whose token push_id is: fcm or hms on ANDROID, apns or fcm on iOS, webpush or fcm on web; absent: the first',
+            description: `Whose token push_id is: ${providersByPlatform}; absent: the first`,
           }),
         ),
         push_id_type: Type.Optional(

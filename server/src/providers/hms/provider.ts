@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { HmsCredential } from '../../domain/providers/hms.ts';
-import { makeAccessTokens, sendByRoute, makeTokenAccess, plainAddress } from '../access-tokens.ts';
+import { makeClientTokens, sendByRoute, makeTokenAccess, plainAddress } from '../access-tokens.ts';
 import type { TokenEndpoints } from '../access-tokens.ts';
 import type { Http2Transport } from '../http2/transport.ts';
 import type { RoutedProvider } from '../provider.ts';
@@ -24,23 +24,7 @@ export function makeHmsProvider({
   endpoints,
   simulator,
 }: HmsProviderOptions): RoutedProvider<HmsCredential> {
-  const tokens = makeAccessTokens<HmsCredential>({
-    clock,
-    keyOf: ({ clientId, clientSecret }) => `${clientId}:${clientSecret}`,
-    lifeMillisecondsOf: (expiresInSeconds) => expiresInSeconds * 1000 * usedShareOfLife,
-    ask: ({ clientId, clientSecret }, target) =>
-      transport.request(target, {
-        path: '/oauth2/v3/token',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: Buffer.from(
-          new URLSearchParams({
-            grant_type: 'client_credentials',
-            client_id: clientId,
-            client_secret: clientSecret,
-          }).toString(),
-        ),
-      }),
-  });
+  const tokens = makeClientTokens<HmsCredential>({ clock, transport, path: '/oauth2/v3/token' });
 
   const access = makeTokenAccess<HmsCredential>({
     ...{ name: 'hms', endpoints, simulator, tokens },
@@ -63,6 +47,3 @@ export function makeHmsProvider({
     addressOf: plainAddress,
   };
 }
-
-// Tokens are renewed in time for messages that wait behind others.
-const usedShareOfLife = 0.8;

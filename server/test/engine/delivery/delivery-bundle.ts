@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { makeSimulatedCredentials } from '../../../src/app/sandbox/simulated-credentials.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Message } from '../../../src/domain/content/message.ts';
@@ -6,7 +6,8 @@ import type { Platform } from '../../../src/domain/content/content.ts';
 import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
 import type { Delivery } from '../../../src/providers/deliver.ts';
-import { realProviderEndpoints } from '../../../src/providers/registry.ts';
+import { mapProviders, realProviderEndpoints } from '../../../src/providers/registry.ts';
+import type { SimulatorAccount } from '../../../src/providers/registry.ts';
 import type { Http2Client } from '../../../src/providers/http2/transport.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeSimulatedSubscription } from '../../../src/providers/webpush/simulated-browser.ts';
@@ -24,27 +25,15 @@ export const http2Clients: Http2Client[] = ['carillon', 'node'];
 export async function startDeliveryBundle(http2Client: Http2Client = 'carillon') {
   const clock = makeManualClock(new Date('2026-11-21T12:00:00Z'));
   const log = makeLog({ level: 'silent', pretty: false });
-  const { fcm, apns, webpush, hms } = await makeSimulatedCredentials('abcdef123456');
-  const pem = (privateKey: string) => createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }) as string;
+  const credentials = await makeSimulatedCredentials('abcdef123456');
+  const account = mapProviders(({ simulatedAccount }, name) => simulatedAccount(credentials[name], []));
   const secret = randomBytes(32);
   const delivered: DeliveredMessage[] = [];
   const simulators = await startSimulators({
     clock,
     log,
     secret,
-    accounts: [
-      {
-        workspaceId,
-        fcm: { projectId: fcm.projectId, clientEmail: fcm.clientEmail, publicKeyPem: pem(fcm.privateKey) },
-        apns: { teamId: apns.teamId, keyId: apns.keyId, topics: [apns.topic], publicKeyPem: pem(apns.privateKey) },
-        webpush: { publicKey: webpush.publicKey },
-        hms: {
-          clientId: hms.clientId,
-          owner: hms.owner,
-          secretDigest: createHash('sha256').update(hms.clientSecret).digest('hex'),
-        },
-      },
-    ],
+    accounts: [{ workspaceId, ...account } as SimulatorAccount],
     async onDelivered(messages) {
       delivered.push(...messages);
     },
@@ -58,7 +47,6 @@ export async function startDeliveryBundle(http2Client: Http2Client = 'carillon')
       endpoints: { ...realProviderEndpoints, simulators: simulators.endpoints },
     });
   const delivery = makeSender();
-  const credentials = { fcm, apns, webpush, hms };
   const addresses: Record<Platform, string> = {
     ANDROID: `token-${'a'.repeat(140)}`,
     IOS: 'ab'.repeat(32),
