@@ -8,40 +8,40 @@ export const companySettings = {
     pattern: /^(https:\/\/[^\s?#]+|http:\/\/(127\.0\.0\.1|localhost)(:\d+)?[^\s?#]*)$/,
     default: undefined,
     sentence:
-      'Issuer of the company’s OpenID provider, for signing in to the console. Its hosts may be internal; plain http on this machine only.',
+      'Issuer of the company’s OpenID provider, for signing in to the console. Its hosts may be internal; plain http is allowed only on this machine.',
   },
   oidcClientId: {
     kind: 'text',
     variable: 'CARILLON_OIDC_CLIENT_ID',
     default: undefined,
-    sentence: 'Client id there. The redirect address to register is `<origin>/console/api/company/callback`.',
+    sentence: 'Client id at the issuer. The redirect address to register is `<origin>/console/api/company/callback`.',
   },
   oidcClientSecret: {
     kind: 'secret',
     variable: 'CARILLON_OIDC_CLIENT_SECRET',
     default: undefined,
-    sentence: 'Client secret there.',
+    sentence: 'Client secret at the issuer.',
   },
   oidcName: {
     kind: 'text',
     variable: 'CARILLON_OIDC_NAME',
     pattern: /^.{1,60}$/,
     default: 'the company account',
-    sentence: 'What the sign-in page calls it: “Sign in with …”.',
+    sentence: 'Name on the sign-in page: “Sign in with …”.',
   },
   oidcDomains: {
     kind: 'list',
     variable: 'CARILLON_OIDC_DOMAINS',
     default: [],
     sentence:
-      'Domains (comma-separated) that an e-mail address must have at the first sign-in. Default: any, of people who are invited or have an account.',
+      'Domains (comma-separated) that an email address must have at the first sign-in. Default: any domain, for users who are invited or have an account.',
   },
   oidcFirstRole: {
     kind: 'choice',
     variable: 'CARILLON_OIDC_FIRST_ROLE',
     choices: ['none', 'analyst', 'marketer', 'developer'],
     default: 'none',
-    sentence: 'Role of somebody of those domains whom nobody has invited; `none`: such people stay outside.',
+    sentence: 'Role of users of those domains who sign in without an invitation; `none` rejects them.',
   },
   oidcEmailTrust: {
     kind: 'choice',
@@ -49,13 +49,13 @@ export const companySettings = {
     choices: emailTrusts,
     default: 'verified',
     sentence:
-      'Which e-mail address counts at the first sign-in: one that the issuer says is verified; with `issuer`, also one of which it says nothing, as Microsoft Entra does; with `issuer-or-username`, also the user name where there is no address. Read [the risk](operations.md#microsoft-entra) first. Needs `CARILLON_OIDC_DOMAINS` and an issuer of one tenant.',
+      'Email address that is accepted at the first sign-in: `verified` requires that the issuer reports it as verified; `issuer` also accepts an address without such a statement, as from Microsoft Entra; `issuer-or-username` also accepts the user name if there is no address. Read [the risk](operations.md#microsoft-entra) first. Needs `CARILLON_OIDC_DOMAINS` and an issuer of one tenant.',
   },
   passwordSignIn: {
     kind: 'choice',
     variable: 'CARILLON_PASSWORD_SIGN_IN',
     choices: ['everyone', 'owners'],
     default: 'everyone',
-    sentence: 'Whose passwords open the console; `owners` leaves the others the company account.',
+    sentence: 'Users who can sign in with a password; with `owners`, the others must use the company account.',
   },
 } as const;

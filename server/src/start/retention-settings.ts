@@ -24,7 +24,7 @@ export const retentionSettings = {
     maximum,
     default: ledgerDays,
     sentence:
-      'How long the ledger is kept: one row for each message and device. Why deliveries failed is counted before a day goes.',
+      'Retention of the ledger: one row for each message and device. Before a day is dropped, the causes of failed deliveries are counted.',
   },
   keepEventsDays: {
     ...days,
@@ -32,7 +32,7 @@ export const retentionSettings = {
     minimum: 30,
     maximum,
     default: eventsDays,
-    sentence: 'How long events are kept. Filters of segments see no older ones.',
+    sentence: 'Retention of events. Segment filters do not find older ones.',
   },
   keepRunsDays: {
     ...days,
@@ -41,7 +41,7 @@ export const retentionSettings = {
     maximum,
     default: runsDays,
     sentence:
-      'How long a run is kept after its end, with its counters and conversions: statistics and executions. At least as long as the ledger.',
+      'Retention of a run after its end, with its counters and conversions, for statistics and executions. At least as long as the ledger.',
   },
   keepInteractionsDays: {
     ...days,
@@ -50,7 +50,7 @@ export const retentionSettings = {
     maximum,
     default: interactionsDays,
     sentence:
-      'How long it is kept what a device reported of a run, so that a repeat counts once. Reports of older runs are refused; the sums of a campaign stay.',
+      'Retention of the reports of devices, so that a repeated report counts once. Reports about older runs are rejected; the sums of a campaign stay.',
   },
   keepPushRequestsDays: {
     ...days,
@@ -58,7 +58,7 @@ export const retentionSettings = {
     minimum: 7,
     maximum,
     default: pushRequestsDays,
-    sentence: 'How long it is kept which campaign and run a push request became, or an event that starts campaigns.',
+    sentence: 'Retention of the campaign and run of each push request, and of each event that started campaigns.',
   },
   keepMessagesDays: {
     ...days,
@@ -66,7 +66,7 @@ export const retentionSettings = {
     minimum: 7,
     maximum,
     default: messagesDays,
-    sentence: 'How long callbacks and emails are kept after their end, with their attempts.',
+    sentence: 'Retention of callbacks and emails after their end, with their attempts.',
   },
   keepOperationsDays: {
     ...days,
@@ -75,7 +75,7 @@ export const retentionSettings = {
     maximum,
     default: operationsDays,
     sentence:
-      'How long file operations of segments are kept after their end, with their skipped lines, and which files were imported.',
+      'Retention of segment file operations after their end, with their skipped lines, and of the list of imported files.',
   },
   keepAuditDays: {
     ...days,
@@ -83,7 +83,7 @@ export const retentionSettings = {
     minimum: 90,
     maximum,
     default: auditDays,
-    sentence: 'How long lines of the audit log and the records of erasures are kept.',
+    sentence: 'Retention of the audit log and the records of erasures.',
   },
   keepApiLogDays: {
     ...days,
@@ -91,6 +91,6 @@ export const retentionSettings = {
     minimum: 1,
     maximum: 365,
     default: apiLogDays,
-    sentence: 'How long calls are kept in the API log.',
+    sentence: 'Retention of calls in the API log.',
   },
 } as const;

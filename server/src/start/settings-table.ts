@@ -12,7 +12,7 @@ const tlsSettings = {
     variable: 'CARILLON_TLS_CERT',
     default: undefined,
     sentence:
-      'File (PEM) with the certificate of this server and those between it and its authority: the API and the console are then served by https alone ([TLS](operations.md#tls-by-the-node-itself)). Read again when it changes.',
+      'File (PEM) with the certificate of this server and its intermediate certificates. The API and the console are then served only by https ([TLS](operations.md#tls-by-the-node-itself)). Reloaded when it changes.',
   },
   tlsKey: {
     kind: 'text',
@@ -29,21 +29,21 @@ const outgoingSettings = {
     variable: 'CARILLON_OUTGOING_PROXY',
     default: undefined,
     sentence:
-      'Proxy through which providers, callbacks, files and the company account are called, as `http://user:password@proxy.example:3128`, or with https. Asked by CONNECT; `HTTP_PROXY` and its kin are not read.',
+      'Proxy for calls to providers, callbacks, files and the OpenID issuer, such as `http://user:password@proxy.example:3128`, or with https. It must support CONNECT. `HTTP_PROXY` and similar variables are not read.',
   },
   noProxy: {
     kind: 'list',
     variable: 'CARILLON_NO_PROXY',
     default: [],
     sentence:
-      'Hosts that are called without the proxy (commas or spaces): a name stands for itself and all below it, with `:port` for that port; `*` for all. This machine never needs it.',
+      'Hosts that are called without the proxy (separated by commas or spaces): a name includes all names below it, `:port` limits it to that port, `*` means all. Calls to this machine never use the proxy.',
   },
   proxyResolves: {
     kind: 'flag',
     variable: 'CARILLON_PROXY_RESOLVES',
     default: false,
     sentence:
-      'Only the proxy can resolve names: what others may name is then judged by its name, not by its address. Push services are allowed, and what `CARILLON_PROXY_HOSTS` lists.',
+      'Only the proxy can resolve names: addresses that callers choose are then checked by name, not by IP address. Push services and the hosts in `CARILLON_PROXY_HOSTS` are allowed.',
   },
   proxyHosts: {
     kind: 'list',
@@ -64,7 +64,7 @@ const metricsSettings = {
     maximum: 65_535,
     default: undefined,
     sentence:
-      'Port of its own for `GET /metrics`, for the network of the operators; 0 picks a free one. Without it, and without a token, there are no [metrics](metrics.md).',
+      'Separate port for `GET /metrics`, for the operators’ network; 0 picks a free one. Without it, and without a token, there are no [metrics](metrics.md).',
   },
   metricsHost: {
     kind: 'text',
@@ -77,7 +77,7 @@ const metricsSettings = {
     variable: 'CARILLON_METRICS_TOKEN',
     default: undefined,
     sentence:
-      'With it `GET /metrics` is also on the port of the API, for whoever sends `Authorization: Bearer` and this token (at least 16 characters); the port of its own then asks for it too.',
+      'Token (at least 16 characters) with which `GET /metrics` is also available on the port of the API, by `Authorization: Bearer`. The separate port then also requires it.',
   },
 } as const;
 
@@ -88,7 +88,7 @@ const backupSettings = {
     variable: 'CARILLON_BACKUP_DIR',
     default: undefined,
     sentence:
-      'Folder in which the nodes that send make a backup by themselves: of all that share it one, when the newest there is old enough. Without it none is made.',
+      'Folder for automatic backups by sending nodes. If several nodes share it, one of them makes each backup. Without it there are no automatic backups.',
   },
   backupHours: {
     kind: 'integer',
@@ -97,7 +97,7 @@ const backupSettings = {
     maximum: 8_760,
     default: 24,
     unit: 'hours',
-    sentence: 'How old the newest backup may be before the next is made.',
+    sentence: 'Age of the newest backup at which the next one is made.',
   },
   backupsKept: {
     kind: 'integer',
@@ -106,7 +106,7 @@ const backupSettings = {
     maximum: 1_000,
     default: 7,
     unit: 'backups',
-    sentence: 'How many of them are kept; older ones are removed when a newer one is whole.',
+    sentence: 'Number of backups to keep; older ones are removed once a newer one is complete.',
   },
 } as const;
 
@@ -118,7 +118,7 @@ export const settings = {
     flag: 'data-dir',
     default: undefined,
     sentence:
-      'Folder of the embedded database and the generated master key. Default: `data` in the project, and `carillon-data` where it was called of an installed package.',
+      'Folder of the embedded database and the generated master key. Default: `data` in the project; with the installed package, `carillon-data` in the current folder.',
   },
   host: {
     kind: 'text',
@@ -141,8 +141,7 @@ export const settings = {
     variable: 'CARILLON_PUBLIC_URL',
     pattern: /^https?:\/\/[^/?#]+$/,
     default: undefined,
-    sentence:
-      'Origin under which callers reach this service, for all links and commands that it hands out. Default: host and port.',
+    sentence: 'Origin under which callers reach this service, used in all links and commands. Default: host and port.',
   },
   ...tlsSettings,
   databaseUrl: {
@@ -156,7 +155,7 @@ export const settings = {
     variable: 'CARILLON_DATABASE_OWNER_URL',
     default: undefined,
     sentence:
-      'The same database as the role that owns the tables, for migrations; `DATABASE_URL` is then of a role that owns nothing. For `carillon migrate`; a node that has it migrates when it starts.',
+      'The same database as the role that owns the tables, for migrations; `DATABASE_URL` then uses a role that owns nothing. `carillon migrate` uses it; a node with it migrates when it starts.',
   },
   databasePooler: {
     kind: 'choice',
@@ -164,21 +163,21 @@ export const settings = {
     choices: ['none', 'transaction'],
     default: 'none',
     sentence:
-      '`transaction`: `DATABASE_URL` goes through a pooler that may give each transaction another session, as PgBouncer in that mode.',
+      '`transaction`: `DATABASE_URL` goes through a pooler that may run each transaction in another session, like PgBouncer in that mode.',
   },
   databaseDirectUrl: {
     kind: 'secret',
     variable: 'CARILLON_DATABASE_DIRECT_URL',
     default: undefined,
     sentence:
-      'With such a pooler: the database itself, for migrations, the doorbell, imports and segment files, which need a session.',
+      'With such a pooler: the direct address of the database, for migrations, the doorbell, imports and segment files, which need a session.',
   },
   databaseStandbyUrl: {
     kind: 'secret',
     variable: 'CARILLON_DATABASE_STANDBY_URL',
     default: undefined,
     sentence:
-      'A standby of that database, as the same role: long lists of the console are read there while it keeps up ([a standby](operations.md#lists-from-a-standby)).',
+      'A standby of that database, with the same role. The console reads long lists from it while it keeps up ([a standby](operations.md#lists-from-a-standby)).',
   },
   databaseConnections: {
     kind: 'integer',
@@ -188,20 +187,20 @@ export const settings = {
     default: 20,
     unit: 'connections',
     sentence:
-      'Most database connections of this process, besides the one of the doorbell. Four tenths are for requests that are bound to one workspace.',
+      'Maximum number of database connections of this process, not counting the doorbell’s. 40 % are reserved for requests of a single workspace.',
   },
   masterKey: {
     kind: 'bytes32',
     variable: 'CARILLON_MASTER_KEY',
     default: undefined,
     sentence:
-      'Key that seals provider credentials and push keys. Generated into the data folder in sandbox mode; required in production.',
+      'Key that encrypts provider credentials and push keys. Generated into the data folder in sandbox mode; required in production.',
   },
   nextMasterKey: {
     kind: 'bytes32',
     variable: 'CARILLON_MASTER_KEY_NEXT',
     default: undefined,
-    sentence: 'The key that `carillon master-key rotate` leads to. Every node must know it first.',
+    sentence: 'The new key for `carillon master-key rotate`. Every node must know it first.',
   },
   mode: {
     kind: 'choice',
@@ -209,8 +208,7 @@ export const settings = {
     flag: 'mode',
     choices: ['sandbox', 'production'],
     default: 'sandbox',
-    sentence:
-      'In `sandbox` there are simulators, a movable clock and a demo workspace; `production` refuses all three.',
+    sentence: '`sandbox` has simulators, a movable clock and a demo workspace; `production` has none of them.',
   },
   role: {
     kind: 'choice',
@@ -218,7 +216,7 @@ export const settings = {
     flag: 'role',
     choices: ['all', 'api', 'worker'],
     default: 'all',
-    sentence: 'What this process does: answer HTTP (`api`), send (`worker`), or both.',
+    sentence: 'Task of this process: serve HTTP (`api`), send (`worker`), or both.',
   },
   headerPrefix: {
     kind: 'text',
@@ -226,7 +224,7 @@ export const settings = {
     pattern: /^[A-Za-z][A-Za-z0-9]{0,15}$/,
     default: 'SVC',
     sentence:
-      'Abbreviation in header and attribute names (`X-SVC-APPKEY`, `svc_push_opted`), where `SVC` is accepted as well, and in what apps read of messages (`svc_message_id`, `svc` beside `aps`).',
+      'Abbreviation in header and attribute names (`X-SVC-APPKEY`, `svc_push_opted`), where `SVC` is also accepted, and in the keys of messages (`svc_message_id`, `svc` next to `aps`).',
   },
   serviceDomain: {
     kind: 'text',
@@ -241,7 +239,7 @@ export const settings = {
     variable: 'CARILLON_TRUST_PROXY',
     default: false,
     sentence:
-      'The proxies in front of this server, whose X-Forwarded-For is believed. Anybody may write that header, so `true` is refused.',
+      'The trusted proxies in front of this server, which set X-Forwarded-For. `true` is rejected, because any caller can write that header.',
   },
   sandboxAccess: {
     kind: 'choice',
@@ -250,14 +248,14 @@ export const settings = {
     choices: ['local', 'network'],
     default: 'local',
     sentence:
-      'Who may call the routes of the sandbox, which ask for no credentials: programs on this machine, or with `network` everybody who reaches the port, as a container with a published port needs ([who may call](sandbox.md#access)). Sandbox only.',
+      'Callers that the sandbox routes accept without credentials: programs on this machine, or with `network` every caller that reaches the port, which a container with a published port needs ([access](sandbox.md#access)). Sandbox only.',
   },
   allowedHosts: {
     kind: 'list',
     variable: 'CARILLON_ALLOWED_HOSTS',
     default: [],
     sentence:
-      'Host names (comma-separated, `*.example.com` for all below) under which the routes of the sandbox may be called, besides addresses, names without a dot, `.localhost`, `.test` and `.internal`, and the public URL’s. Sandbox only.',
+      'Additional host names (comma-separated, `*.example.com` for all names below) under which the sandbox routes can be called. Addresses, names without a dot, `.localhost`, `.test`, `.internal` and the host of the public URL are always allowed. Sandbox only.',
   },
   allowedNetworks: {
     kind: 'list',
@@ -273,7 +271,7 @@ export const settings = {
     flag: 'log-level',
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
     default: 'warn',
-    sentence: 'Lowest level that is logged. `info` writes one line a call.',
+    sentence: 'Lowest level that is logged. `info` writes one line per call.',
   },
   shutdownDelaySeconds: {
     kind: 'integer',
@@ -282,7 +280,8 @@ export const settings = {
     maximum: 120,
     default: 0,
     unit: 'seconds',
-    sentence: 'How long /readyz fails before the server stops accepting, so that a load balancer notices.',
+    sentence:
+      'Time during which /readyz fails before the server stops accepting connections, so that load balancers notice.',
   },
   workerChunks: {
     kind: 'integer',
@@ -291,7 +290,7 @@ export const settings = {
     maximum: 16,
     default: 4,
     unit: 'chunks',
-    sentence: 'Chunks of campaigns this process sends side by side. Each has one open window.',
+    sentence: 'Chunks of campaigns that this process sends concurrently. Each has one open window.',
   },
   http2Client: {
     kind: 'choice',
@@ -299,7 +298,7 @@ export const settings = {
     choices: ['carillon', 'node'],
     default: 'carillon',
     sentence:
-      'Whose HTTP/2 calls the providers: this project’s own client, or with `node` that of Node.js, which sends a few times fewer messages a second of CPU; for when a provider and the first do not get along.',
+      'HTTP/2 client for the providers: Carillon’s, or with `node` that of Node.js, which sends several times fewer messages per second of CPU. Use it if a provider has problems with the first.',
   },
   windowDevices: {
     kind: 'integer',
@@ -308,7 +307,7 @@ export const settings = {
     maximum: 1000,
     default: 250,
     unit: 'devices',
-    sentence: 'Devices in one window: what a crash may repeat, per chunk.',
+    sentence: 'Devices in one window, which a crash may send to again, per chunk.',
   },
   lateSendMinutes: {
     kind: 'integer',
@@ -318,7 +317,7 @@ export const settings = {
     default: lateSendMinutes,
     unit: 'minutes',
     sentence:
-      'A scheduled send found at most this late (after a downtime) is still sent; a later one is recorded as `MISSED`.',
+      'A scheduled campaign that is at most this late (after a downtime) is still sent; a later one is recorded as `MISSED`.',
   },
   segmentUsersPerDay: {
     kind: 'integer',
@@ -327,7 +326,7 @@ export const settings = {
     maximum: 1_000_000_000,
     default: fileUsersPerDay,
     unit: 'users',
-    sentence: 'Most users that files may add to the segments of a workspace in 24 hours.',
+    sentence: 'Maximum number of users that files can add to the segments of a workspace in 24 hours.',
   },
   erasureDelayHours: {
     kind: 'integer',
@@ -336,21 +335,21 @@ export const settings = {
     maximum: 720,
     default: erasureDelayHours,
     unit: 'hours',
-    sentence: 'How long after `POST /v1/customer/delete` a person is erased; 0 erases at once.',
+    sentence: 'Delay after `POST /v1/customer/delete` until the user is erased; 0 erases immediately.',
   },
   smtpUrl: {
     kind: 'secret',
     variable: 'CARILLON_SMTP_URL',
     default: undefined,
     sentence:
-      'Mail server for reports, as `smtps://user:password@host:465`. Without it reports are kept and shown in the console.',
+      'Mail server for emails, such as `smtps://user:password@host:465`. Without it, the console shows the emails.',
   },
   emailFrom: {
     kind: 'text',
     variable: 'CARILLON_MAIL_FROM',
     pattern: /^[^\s@<>]+@[^\s@<>]+$/,
     default: 'carillon@localhost',
-    sentence: 'Sender of reports.',
+    sentence: 'Sender of emails.',
   },
   ...companySettings,
   inboxMessages: {
@@ -360,7 +359,7 @@ export const settings = {
     maximum: 10_000_000,
     default: inboxMessages,
     unit: 'messages',
-    sentence: 'Newest messages the sandbox inbox keeps.',
+    sentence: 'Number of newest messages that the sandbox inbox keeps.',
   },
   ...retentionSettings,
   ...backupSettings,

@@ -13,61 +13,61 @@ import { DataFolderInUseError } from './embedded-postgres/left-behind-server.ts'
 
 /** Exit codes of a failed start with their meanings; docs/operations.md shows this table. */
 export const exitCodes = {
-  UNEXPECTED: { code: 1, meaning: 'An unexpected fault; the message and the log say what.' },
+  UNEXPECTED: { code: 1, meaning: 'An unexpected fault; the message and the log describe it.' },
   SETTING_INVALID: {
     code: 2,
-    meaning: 'A setting, option or file is not usable, or nothing of what a command was asked for succeeded.',
+    meaning: 'A setting, option or file is invalid, or no part of a command’s work succeeded.',
   },
   REPLIES_DIFFER: { code: 3, meaning: '`carillon check` ran, and a reply differs from the recorded one.' },
-  PORT_TAKEN: { code: 10, meaning: 'The port is taken, or may not be used by this account.' },
+  PORT_TAKEN: { code: 10, meaning: 'The port is in use, or this account may not use it.' },
   DATA_FOLDER_UNUSABLE: {
     code: 11,
     meaning:
-      'The data folder cannot be made, written, or entered by the account of its database; or the project must be installed and cannot be written.',
+      'The data folder cannot be created or written, or the account of its database cannot enter it; or the project must be installed and is not writable.',
   },
   DATABASE_UNREACHABLE: {
     code: 12,
     meaning:
-      "The database does not answer, refuses the credentials, or did not start; of the embedded one the message begins with PostgreSQL's reason.",
+      "The database does not respond, rejects the credentials, or did not start. For the embedded database, the message begins with PostgreSQL's reason.",
   },
   SCHEMA_TOO_NEW: { code: 13, meaning: 'The database was migrated by a newer Carillon, or by an edited migration.' },
   DATA_FOLDER_IN_USE: { code: 14, meaning: 'Another Carillon is running on this data folder.' },
   NO_EMBEDDED_DATABASE: { code: 15, meaning: 'No embedded PostgreSQL exists for this platform; set DATABASE_URL.' },
-  MASTER_KEY_WRONG: { code: 16, meaning: 'The master key is missing or is not the one this database was sealed with.' },
-  NOT_FOR_PRODUCTION: { code: 17, meaning: 'Production mode refuses demo data and a generated master key.' },
+  MASTER_KEY_WRONG: { code: 16, meaning: 'The master key is missing or does not match this database.' },
+  NOT_FOR_PRODUCTION: { code: 17, meaning: 'Production mode rejects demo data and a generated master key.' },
   DATABASE_POOLED: {
     code: 18,
-    meaning: 'The database is behind a pooler in transaction mode, and the settings do not say so.',
+    meaning: 'The database is behind a pooler in transaction mode, and the setting for it is missing.',
   },
   DATABASE_NOT_PREPARED: {
     code: 19,
-    meaning: 'The database is not migrated and this role may not do it, or the roles are not as they must be.',
+    meaning: 'The database is not migrated and this role may not migrate it, or the roles lack required properties.',
   },
   NOTHING_INSTALLED: {
     code: 20,
-    meaning: 'There is no Carillon in the data folder or the database, and the command makes none.',
+    meaning: 'The data folder or the database contains no installation, and the command does not create one.',
   },
   DATABASE_NOT_DISTRIBUTABLE: {
     code: 21,
-    meaning: 'The database cannot be spread over a cluster as it is; the message says what is missing.',
+    meaning: 'The database cannot be distributed over a cluster; the message says what is missing.',
   },
   BACKUP_REFUSED: {
     code: 22,
-    meaning: 'A backup is torn, incomplete, or cannot be made of this database; the message names the file.',
+    meaning: 'A backup is damaged or incomplete, or this database cannot be backed up; the message names the file.',
   },
   DATABASE_NOT_EMPTY: {
     code: 23,
-    meaning: 'The database holds something; a backup is restored into an empty one.',
+    meaning: 'The database is not empty; restore a backup into an empty one.',
   },
-  BACKUP_NOT_WRITTEN: { code: 24, meaning: 'The folder of a backup cannot be written, or its disk is full.' },
+  BACKUP_NOT_WRITTEN: { code: 24, meaning: 'The folder of a backup is not writable, or its disk is full.' },
   DATABASE_OF_OTHER_MAJOR: {
     code: 25,
     meaning:
-      'The embedded database was made by another major version of PostgreSQL; [upgrading](upgrade.md) says how it is carried over.',
+      'The embedded database was created by another major version of PostgreSQL; [upgrading](upgrade.md) describes the migration.',
   },
   SCHEMA_TOO_OLD: {
     code: 26,
-    meaning: 'A version before 0.1.0 made the database or the backup; start with an empty database.',
+    meaning: 'A version before 0.1.0 created the database or the backup; start with an empty database.',
   },
 } as const;
 
@@ -117,7 +117,7 @@ export function toStartError(error: unknown): StartError {
   if (error instanceof BackupNotWrittenError) return new StartError('BACKUP_NOT_WRITTEN', message, error);
   if (error instanceof MigrationChangedError) return new StartError('SCHEMA_TOO_NEW', message, error);
   if (error instanceof DecryptionError) {
-    return new StartError('MASTER_KEY_WRONG', 'The master key is not the one this database was sealed with.', error);
+    return new StartError('MASTER_KEY_WRONG', 'The master key does not match this database.', error);
   }
   if (isOutage(error) || (code !== undefined && databaseCodes.has(code))) {
     return new StartError('DATABASE_UNREACHABLE', `The database cannot be reached: ${message}.`, error);
@@ -135,7 +135,7 @@ export async function toPortTaken(
     const free = await findFreePort({ host, above: port });
     const another =
       free === undefined ? `another with ${flag}` : `another with ${flag}, such as ${flag} ${free}, which is free`;
-    return new StartError('PORT_TAKEN', `Port ${port} on ${host} is taken; choose ${another}.`, error);
+    return new StartError('PORT_TAKEN', `Port ${port} on ${host} is in use; choose ${another}.`, error);
   }
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
     return new StartError('PORT_TAKEN', `Port ${port} on ${host} cannot be used: ${message}.`, error);

@@ -66,11 +66,11 @@ const route = { method: 'HTTP methods', route: 'templates of the routes, and `(u
 export const metricTable = {
   carillon_build_info: {
     ...{ kind: 'gauge', of: 'node', labels: { version: 'one', role: ['all', 'api', 'worker'] } },
-    meaning: 'Always 1; the version and the role of the node.',
+    meaning: 'Always 1. The labels are the version and the role of the node.',
   },
   carillon_ready: {
     ...{ kind: 'gauge', of: 'node', labels: {} },
-    meaning: '1 while `/readyz` answers 200, otherwise 0.',
+    meaning: '1 while `/readyz` returns 200, otherwise 0.',
   },
   carillon_trouble: {
     ...{ kind: 'gauge', of: 'node', labels: { trouble: Object.keys(troubleMeanings) } },
@@ -78,28 +78,28 @@ export const metricTable = {
   },
   carillon_http_requests_total: {
     ...{ kind: 'counter', of: 'node', labels: { ...route, status: 'HTTP statuses' } },
-    meaning: 'Calls answered. Those of the console and of `/metrics` are not counted.',
+    meaning: 'Completed calls, except those of the console and of `/metrics`.',
   },
   carillon_http_request_duration_seconds: {
     ...{ kind: 'histogram', of: 'node', labels: route },
-    meaning: 'From the head of a request to the end of its answer, of the same calls.',
+    meaning: 'Time from the head of a request to the end of its response, for the same calls.',
   },
   carillon_push_accept_duration_seconds: {
     ...{ kind: 'histogram', of: 'node', labels: {} },
-    meaning: 'The same, of push requests that were accepted: each was durably stored before its answer.',
+    meaning: 'The same for accepted push requests, each durably stored before its response.',
   },
   carillon_push_commit_batch_size: {
     ...{ kind: 'histogram', of: 'node', labels: {} },
-    meaning: 'Push requests that were stored by one commit.',
+    meaning: 'Number of push requests stored by one commit.',
   },
   carillon_provider_sends_total: {
     ...{ kind: 'counter', of: 'node', labels: { provider: providerNames, outcome: sendOutcomes } },
     meaning:
-      'Messages that a provider answered, or did not, events of Live Activities among them. `waits` will be tried again, `gone` ended the device or the token, `stopped` means that the credential was refused.',
+      'Messages by the result of an attempt, including events of Live Activities. `waits` is retried, `gone` dropped the device or the token, `stopped` means that the credential was rejected.',
   },
   carillon_provider_request_duration_seconds: {
     ...{ kind: 'histogram', of: 'node', labels: { provider: providerNames } },
-    meaning: "From handing over a message to its provider's answer.",
+    meaning: 'Time from sending a message to the response of its provider.',
   },
   carillon_callbacks_total: {
     ...{ kind: 'counter', of: 'node', labels: { result: callbackResults } },
@@ -107,71 +107,70 @@ export const metricTable = {
   },
   carillon_segment_fills_total: {
     ...{ kind: 'counter', of: 'node', labels: { result: fillResults } },
-    meaning: 'File operations of segments that ended here.',
+    meaning: 'Segment file operations that ended on this node.',
   },
   carillon_job_failures_total: {
     ...{ kind: 'counter', of: 'node', labels: { job_name: 'names of jobs' } },
-    meaning: 'Rounds of jobs that threw. A job is tried again by itself.',
+    meaning: 'Failed runs of jobs. The node retries jobs automatically.',
   },
   carillon_job_consecutive_failures: {
     ...{ kind: 'gauge', of: 'node', labels: { job_name: 'names of jobs' } },
-    meaning: 'How often in a row a job failed up to now.',
+    meaning: 'Number of consecutive failures of a job.',
   },
   carillon_database_connections: {
     ...{ kind: 'gauge', of: 'node', labels: { pool: connectionPools, state: connectionStates } },
-    meaning: 'Connections of the pools of this node: at work, idle, and how many callers await one.',
+    meaning: 'Connections of the pools of this node that are in use or idle, and the number of waiting callers.',
   },
   carillon_database_connections_max: {
     ...{ kind: 'gauge', of: 'node', labels: { pool: connectionPools } },
-    meaning: 'Most connections that the pool opens.',
+    meaning: 'Maximum number of connections of the pool.',
   },
   carillon_backup_interval_seconds: {
     ...{ kind: 'gauge', of: 'node', labels: {} },
     meaning:
-      'How old the newest backup becomes before this node makes the next (`CARILLON_BACKUP_HOURS`); left out where it makes none.',
+      'Age of the newest backup at which this node makes the next one (`CARILLON_BACKUP_HOURS`); absent if it makes none.',
   },
   carillon_database_read_success: {
     ...{ kind: 'gauge', of: 'node', labels: { read: ['queues', 'installation', 'sizes'] } },
-    meaning: '1 if the figures of the database could be read in time, otherwise 0; those that could not are left out.',
+    meaning: '1 if the figures of the database were read in time, otherwise 0; the others are absent.',
   },
   carillon_queue_waiting: {
     ...{ kind: 'gauge', of: 'database', labels: queue },
-    meaning: 'What could be worked now; at most 100,000 are counted.',
+    meaning: 'Work that is ready; counted up to 100,000.',
   },
   carillon_queue_running: {
     ...{ kind: 'gauge', of: 'database', labels: queue },
-    meaning: 'What is being worked.',
+    meaning: 'Work in progress.',
   },
   carillon_queue_later: {
     ...{ kind: 'gauge', of: 'database', labels: queue },
-    meaning: 'What waits for its time, such as `retries` of messages; at most 100,000 are counted.',
+    meaning: 'Work that is due later, such as `retries` of messages; counted up to 100,000.',
   },
   carillon_queue_failed: {
     ...{ kind: 'gauge', of: 'database', labels: queue },
-    meaning: 'What was given up within the last 24 hours; at most 100,000 are counted.',
+    meaning: 'Work that was given up within the last 24 hours; counted up to 100,000.',
   },
   carillon_queue_age_seconds: {
     ...{ kind: 'gauge', of: 'database', labels: queue },
-    meaning: 'How long the oldest of those that could be worked has been waiting.',
+    meaning: 'Waiting time of the oldest work that is ready.',
   },
   carillon_send_age_seconds: {
     ...{ kind: 'gauge', of: 'database', labels: { lane: laneNames } },
     meaning:
-      'How long the oldest part of a send that is ready has been waiting for a worker: sends to named users, and to audiences.',
+      'Time that the oldest ready part of a run has been waiting for a worker, for runs to named users and to audiences.',
   },
   carillon_window_age_seconds: {
     ...{ kind: 'gauge', of: 'database', labels: {} },
-    meaning: 'How long ago the oldest window was opened whose outcomes are not stored yet.',
+    meaning: 'Age of the oldest window whose outcomes are not stored yet.',
   },
   carillon_runs_paused: {
     ...{ kind: 'gauge', of: 'database', labels: {} },
-    meaning:
-      'Sends that are paused, by a user or because a provider refuses the credential; at most 100,000 are counted.',
+    meaning: 'Runs that are paused, by a user or because a provider rejects the credential; counted up to 100,000.',
   },
   carillon_receivers_paused: {
     ...{ kind: 'gauge', of: 'database', labels: { receiver: receiverKinds } },
     meaning:
-      'Receivers that do not answer and are tried once a minute at most: hosts that a workspace has callbacks posted to, and event streams.',
+      'Receivers that do not respond and are probed at most once a minute: callback hosts of a workspace, and event streams.',
   },
   carillon_nodes: {
     ...{ kind: 'gauge', of: 'database', labels: { role: ['all', 'api', 'worker'] } },
@@ -183,11 +182,11 @@ export const metricTable = {
   },
   carillon_partitions: {
     ...{ kind: 'gauge', of: 'database', labels: dayTable },
-    meaning: 'Days that the table has.',
+    meaning: 'Number of days for which the table has partitions.',
   },
   carillon_partitions_ahead_days: {
     ...{ kind: 'gauge', of: 'database', labels: dayTable },
-    meaning: 'For how many days after today partitions are there; 1 as a rule.',
+    meaning: 'Number of days after today that have partitions; normally 1.',
   },
   carillon_partitioned_table_bytes: {
     ...{ kind: 'gauge', of: 'database', labels: dayTable },
@@ -196,11 +195,11 @@ export const metricTable = {
   carillon_backup_age_seconds: {
     ...{ kind: 'gauge', of: 'database', labels: {} },
     meaning:
-      'How long ago the newest whole backup was made, by a node or by `carillon backup`; where there was none yet, the age of the installation.',
+      'Age of the newest complete backup, made by a node or by `carillon backup`; without any, the age of the installation.',
   },
   carillon_database_bytes: {
     ...{ kind: 'gauge', of: 'database', labels: {} },
-    meaning: 'Bytes of the whole database; on a cluster those of the coordinator.',
+    meaning: 'Bytes of the whole database; on a cluster, of the coordinator.',
   },
 } as const satisfies Record<string, MetricEntry>;
 

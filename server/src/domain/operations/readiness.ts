@@ -3,14 +3,14 @@
  * node with any of them is not ready: a load balancer sends requests to another one.
  */
 export const troubleMeanings = {
-  starting: 'The node is not done with its start.',
-  stopping: 'The node was asked to stop.',
-  database: 'The database did not answer within a second.',
+  starting: 'The node is still starting.',
+  stopping: 'The node is stopping.',
+  database: 'The database did not respond within a second.',
   outcomes:
-    'Outcomes of requests that have left cannot be stored; they are kept in memory, and nothing new is sent; what the database refuses for what is in it is given up after twenty seconds. The number of windows, batches and messages, and the kind of the fault.',
-  'read-only': 'The database takes no writes: it is a copy, or was made read-only.',
-  writes: 'The database refused a write within the last 15 seconds: its disk is full, or it lacks memory.',
-  jobs: 'Jobs of this node failed three times in a row; each is named with the kind of its fault.',
+    'The node cannot store the outcomes of messages that it sent. It keeps them in memory and sends nothing new. Outcomes that the database rejects because of their content are given up after twenty seconds. The detail has the number of windows, batches and messages, and the kind of fault.',
+  'read-only': 'The database rejects writes: it is a standby, or it is set to read-only.',
+  writes: 'The database rejected a write within the last 15 seconds: its disk is full, or it lacks memory.',
+  jobs: 'Jobs of this node failed three times in a row. The detail names each job with the kind of fault.',
 } as const;
 
 export type TroubleName = keyof typeof troubleMeanings;
