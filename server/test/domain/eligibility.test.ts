@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { defaultDeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
-import { makeDecideEligibility, eligibilityRulesOf } from '../../src/domain/eligibility.ts';
+import { drawFromBudget, newSendBudget } from '../../src/domain/delivery/send-budget.ts';
+import type { BudgetDraw, SendBudget } from '../../src/domain/delivery/send-budget.ts';
+import { eligibilityRulesOf, makeDecideEligibility } from '../../src/domain/eligibility.ts';
 import type { EligibilityUser, UserMessage } from '../../src/domain/eligibility.ts';
+import { maxCapHours, maxCaps } from '../../src/domain/limits/campaigns.ts';
+import type { LocalSend } from '../../src/domain/timing/local-send.ts';
+import { bestTimeOf } from '../../src/domain/timing/timing.ts';
+import type { BestTime } from '../../src/domain/timing/timing.ts';
 import {
-  quietUntil,
   parseFrequencyCaps,
   parseQuietSpan,
   presentFrequencyCap,
+  quietUntil,
 } from '../../src/domain/workspace-controls.ts';
 import type { WorkspaceControls } from '../../src/domain/workspace-controls.ts';
-import { bestTimeOf } from '../../src/domain/timing/timing.ts';
-import type { BestTime } from '../../src/domain/timing/timing.ts';
-import type { LocalSend } from '../../src/domain/timing/local-send.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');
 const hour = 3_600_000;
@@ -46,27 +49,6 @@ type Case = {
   user?: Partial<EligibilityUser>;
   run?: Partial<typeof run>;
 };
-
-function admit(given: Case) {
-  const rules = eligibilityRulesOf({
-    settings: { ...defaultDeliverySettings, ...given.settings },
-    controls: { ...none, ...given.controls },
-    localSend: given.localSend ?? null,
-    bestTime: given.bestTime ?? null,
-    isTest: false,
-  });
-  if (!rules) return 'no gate';
-  const eligibility = makeDecideEligibility(rules, { run: { ...run, ...given.run }, now })({
-    timeZone: null,
-    messages: [],
-    opens: [],
-    ...given.user,
-  });
-  if (eligibility.kind === 'send') return 'send';
-  return eligibility.kind === 'hold'
-    ? `${eligibility.code} until ${eligibility.until.toISOString()}`
-    : eligibility.code;
-}
 
 describe('the eligibility check', () => {
   test('exists only for a run with conditions, and always passes a test send', () => {
@@ -445,3 +427,174 @@ describe('the parser of typed controls', () => {
     expect(parseQuietSpan('22:00-08:00')).toEqual({ from: '22:00', to: '08:00' });
   });
 });
+
+describe('workspace controls', () => {
+  test.each([
+    ['12:59:59', undefined],
+    ['13:00:00', '15:00'],
+    ['14:59:59', '15:00'],
+    ['15:00:00', undefined],
+    ['23:00:00', undefined],
+  ])('ends quiet hours from 13:00 to 15:00, at %s, at %s', (time, until) => {
+    const at = new Date(`2026-05-01T${time}Z`);
+    const wanted = until === undefined ? undefined : new Date(`2026-05-01T${until}:00Z`);
+    expect(quietUntil({ from: '13:00', to: '15:00', mode: 'HOLD' }, { at, timeZone: 'UTC' })).toEqual(wanted);
+  });
+
+  test.each([
+    ['22:00-08:00', { from: '22:00', to: '08:00' }],
+    ['  19:59-23:59  ', { from: '19:59', to: '23:59' }],
+    ['00:00-20:00', { from: '00:00', to: '20:00' }],
+    ['24:00-08:00', undefined],
+    ['22:00-24:00', undefined],
+    ['22:60-08:00', undefined],
+    ['08:00-08:00', undefined],
+    ['x22:00-08:00', undefined],
+    ['22:00-08:00x', undefined],
+    ['22:00-08:00, 12:00-13:00', undefined],
+  ])('parses the span %j as %j', (text, span) => expect(parseQuietSpan(text)).toEqual(span));
+
+  const list = (count: number): string => Array.from({ length: count }, (_, index) => `1/${index + 1}h`).join(',');
+
+  test.each([
+    ['1/1h', [{ messages: 1, hours: 1 }]],
+    [
+      ' 2/1d , 5/7d ',
+      [
+        { messages: 2, hours: 24 },
+        { messages: 5, hours: 168 },
+      ],
+    ],
+    [`1/${maxCapHours / 24}d`, [{ messages: 1, hours: maxCapHours }]],
+    [`1/${maxCapHours / 24 + 1}d`, undefined],
+    ['0/1h', undefined],
+    ['1/0h', undefined],
+    ['2/1d,0/7d', undefined],
+    ['2/1d,3/24h', undefined],
+    ['x2/1d', undefined],
+    ['2/1dx', undefined],
+    [list(maxCaps + 1), undefined],
+  ])('parses the caps %j as %j', (text, caps) => expect(parseFrequencyCaps(text)).toEqual(caps));
+
+  test('parses the maximum number of caps', () => expect(parseFrequencyCaps(list(maxCaps))).toHaveLength(maxCaps));
+});
+
+type Row = {
+  what: string;
+  /** What is left, when it was refilled, and since when it has been used. */
+  from?: Partial<Record<'tokens' | 'refilled' | 'busy', number>>;
+  second?: number;
+  more?: Partial<BudgetDraw>;
+  granted: number;
+  left: number;
+};
+
+describe('send budgets', () => {
+  const at = (seconds: number) => new Date(1_767_225_600_000 + seconds * 1_000);
+
+  /** 100 messages a second, and a bucket of 500: a full one and a minute's refill are what a minute may have. */
+  const usual: Omit<BudgetDraw, 'at'> = {
+    ...{ perMinute: 6_500, holdSeconds: 5 },
+    ...{ wanted: 10_000, returned: 0, reserve: 0, isRamped: false },
+  };
+  const draw = (budget: SendBudget, second: number, more: Partial<BudgetDraw> = {}) =>
+    drawFromBudget(budget, { ...usual, ...more, at: at(second) });
+
+  const rows: Row[] = [
+    { what: 'a second’s worth is there to begin with', granted: 100, left: 0 },
+    { what: 'no more is granted than is asked for', more: { wanted: 30 }, granted: 30, left: 70 },
+    { what: 'nothing is granted when nothing is asked for', more: { wanted: 0 }, granted: 0, left: 100 },
+    { what: 'what time brings is added to what is left', from: { tokens: 50 }, second: 2, granted: 250, left: 0 },
+    { what: 'the bucket holds so many seconds', second: 20, granted: 500, left: 0 },
+    { what: 'what an earlier draw did not use comes back', more: { returned: 40 }, granted: 140, left: 0 },
+    { what: 'and fills no more than the bucket', second: 3, more: { returned: 400 }, granted: 500, left: 0 },
+    { what: 'whole messages alone are granted', from: {}, second: 0.115, granted: 11, left: 0.5 },
+    { what: 'a share of the bucket is left to others', second: 20, more: { reserve: 0.2 }, granted: 400, left: 100 },
+    { what: 'which is all there is', from: { tokens: 60 }, more: { reserve: 0.2 }, granted: 0, left: 60 },
+    {
+      what: 'a rate below one a second comes to a message all the same',
+      ...{ second: 63, more: { perMinute: 1, holdSeconds: 4 }, granted: 1, left: 0 },
+    },
+    {
+      what: 'and to no message before its time',
+      ...{ second: 31, more: { perMinute: 1, holdSeconds: 4 }, granted: 0, left: 0.5 },
+    },
+    { what: 'a clock that moved back refills nothing', from: { tokens: 7 }, second: -30, granted: 7, left: 0 },
+    {
+      what: 'an account that was idle for more than a minute begins with a tenth of its rate (delivery 1)',
+      ...{ from: { refilled: -61, busy: -500 }, more: { isRamped: true }, granted: 50, left: 0 },
+    },
+    {
+      what: 'one that was idle for a minute goes on as before',
+      ...{ from: { refilled: -60, busy: -500 }, more: { isRamped: true }, granted: 500, left: 0 },
+    },
+    {
+      what: 'after half a minute it has half of its rate',
+      ...{ from: { refilled: -2, busy: -30 }, more: { isRamped: true }, granted: 100, left: 0 },
+    },
+    {
+      what: 'and from a minute on the whole',
+      ...{ from: { refilled: -2, busy: -600 }, more: { isRamped: true }, granted: 200, left: 0 },
+    },
+    {
+      what: 'what is not ramped has its rate at once',
+      ...{ from: { refilled: -61, busy: -61 }, granted: 500, left: 0 },
+    },
+  ];
+
+  test.each(rows)('grants with $what: $granted', ({ from, second = 0, more, granted, left }) => {
+    const begun = newSendBudget(at(0));
+    const budget = from
+      ? { tokens: from.tokens ?? 0, refilledAt: at(from.refilled ?? 0), busySince: at(from.busy ?? 0) }
+      : begun;
+    const drawn = draw(budget, second, more);
+    expect(drawn.granted).toBe(granted);
+    expect(drawn.budget.tokens).toBeCloseTo(left, 9);
+  });
+
+  test('stores each draw, and since when the budget has been in use', () => {
+    const first = draw(newSendBudget(at(0)), 10).budget;
+    expect([first.refilledAt, first.busySince]).toEqual([at(10), at(0)]);
+    const again = draw(first, 75).budget;
+    expect([again.refilledAt, again.busySince]).toEqual([at(75), at(75)]);
+    // A node whose clock is behind takes nothing that another has taken.
+    expect(draw(again, 70).budget.refilledAt).toEqual(at(75));
+  });
+
+  test('never exceeds its rate in a minute, whatever the requests', () => {
+    let budget = newSendBudget(at(0));
+    const granted: [second: number, count: number][] = [];
+    // A pause that fills the bucket, and then every 0.7 s.
+    for (let second = 10; second < 140; second += 0.7) {
+      const drawn = draw(budget, second);
+      budget = drawn.budget;
+      granted.push([second, drawn.granted]);
+    }
+    for (const [from] of granted) {
+      const minute = granted.filter(([second]) => second >= from && second < from + 60);
+      expect(minute.reduce((sum, [, count]) => sum + count, 0)).toBeLessThanOrEqual(6_500);
+    }
+    expect(granted.reduce((sum, [, count]) => sum + count, 0)).toBeGreaterThan(13_000);
+  });
+});
+
+function admit(given: Case) {
+  const rules = eligibilityRulesOf({
+    settings: { ...defaultDeliverySettings, ...given.settings },
+    controls: { ...none, ...given.controls },
+    localSend: given.localSend ?? null,
+    bestTime: given.bestTime ?? null,
+    isTest: false,
+  });
+  if (!rules) return 'no gate';
+  const eligibility = makeDecideEligibility(rules, { run: { ...run, ...given.run }, now })({
+    timeZone: null,
+    messages: [],
+    opens: [],
+    ...given.user,
+  });
+  if (eligibility.kind === 'send') return 'send';
+  return eligibility.kind === 'hold'
+    ? `${eligibility.code} until ${eligibility.until.toISOString()}`
+    : eligibility.code;
+}

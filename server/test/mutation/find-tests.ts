@@ -32,8 +32,8 @@ const chosenWithDatabase: Record<string, string[]> = {
 
 /** They try every zone, thousands of days or of draws, or what takes all the steps there are: last, when others have found most. */
 const long = [
-  ...[/schedule-zones/, /calendar-rule/, /domain\/timing\.test/, /deploy\/prometheus/],
-  ...[/learned-shares/, /compare-variations/, /interaction-token/, /shapes-and-readers/, /template-bounds/],
+  ...[/schedule-zones/, /domain\/timing\/schedules\.test/, /deploy\/prometheus/],
+  ...[/learned-shares/, /domain\/experiments\.test/, /interaction-token/, /shapes-and-readers/, /template-bounds/],
   // By way of sockets.
   ...[/engine\/delivery\/[^/]+\.test/, /http2\/(?:returning-peer|told-codes)/],
 ];
