@@ -1,16 +1,15 @@
 import type { Clock } from '../../src/clock.ts';
-import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import { hashOf, makeRandom } from '../rig/random.ts';
 import type { Random } from '../rig/random.ts';
 import { aboutAccount, accountLimited, busy, credentialRefused, unreached } from './simulated-answers.ts';
-import type { TrueAnswer } from './simulated-answers.ts';
+import type { TrueAnswer, WorldProvider } from './simulated-answers.ts';
 
 /** A sender's account that can fail as a whole: at a provider, or at a push service by its origin. */
 export type AccountName = string;
 
 export type Trouble = {
   account: AccountName;
-  provider: ProviderName;
+  provider: WorldProvider;
   /** Real time. */
   from: number;
   until: number;
@@ -38,11 +37,11 @@ export type AccountTroubles = ReturnType<typeof makeAccountTroubles>;
 export function makeAccountTroubles({ seed, clock, hasHms }: { seed: number; clock: Clock; hasHms: boolean }) {
   const random = makeRandom(hashOf(`${seed} troubles`));
   const begin = clock.realNow().getTime();
-  const accounts: [AccountName, ProviderName][] = [
+  const accounts: [AccountName, WorldProvider][] = [
     ['fcm', 'fcm'],
     ['apns', 'apns'],
-    ...pushOrigins.map((origin): [AccountName, ProviderName] => [origin, 'webpush']),
-    ...(hasHms ? ([['hms', 'hms']] as [AccountName, ProviderName][]) : []),
+    ...pushOrigins.map((origin): [AccountName, WorldProvider] => [origin, 'webpush']),
+    ...(hasHms ? ([['hms', 'hms']] as [AccountName, WorldProvider][]) : []),
   ];
   const troubles = [...drawOutages(random, { begin, accounts }), ...drawWrongCredentials(random, { begin, hasHms })];
   return {
@@ -51,7 +50,7 @@ export function makeAccountTroubles({ seed, clock, hasHms }: { seed: number; clo
       return troubles.find((trouble) => trouble.account === account && trouble.from <= now && now < trouble.until);
     },
     /** How often the credential of a provider has been corrected by now. */
-    corrections(provider: ProviderName): number {
+    corrections(provider: WorldProvider): number {
       const now = clock.realNow().getTime();
       return troubles.filter((one) => one.isOfCredential && one.provider === provider && one.until <= now).length;
     },
@@ -71,7 +70,7 @@ export function makeAccountTroubles({ seed, clock, hasHms }: { seed: number; clo
   };
 }
 
-type Drawing = { begin: number; accounts: [AccountName, ProviderName][] };
+type Drawing = { begin: number; accounts: [AccountName, WorldProvider][] };
 
 function drawOutages(random: Random, { begin, accounts }: Drawing): Trouble[] {
   return Array.from({ length: random.between(0, 3) }, (): Trouble => {
@@ -88,7 +87,7 @@ function drawOutages(random: Random, { begin, accounts }: Drawing): Trouble[] {
 function drawWrongCredentials(random: Random, { begin, hasHms }: { begin: number; hasHms: boolean }): Trouble[] {
   const from = begin + random.between(0, 10) * minute;
   const until = from + random.between(10, 40) * minute;
-  const of = (provider: ProviderName, answer: Trouble['answer']): Trouble => {
+  const of = (provider: WorldProvider, answer: Trouble['answer']): Trouble => {
     return { account: provider, provider, from, until, isOfCredential: true, answer };
   };
   const share = random.next();

@@ -1,7 +1,6 @@
-import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import type { Random } from '../rig/random.ts';
 import { aboutDevice, dead, unreached } from './simulated-answers.ts';
-import type { TrueAnswer } from './simulated-answers.ts';
+import type { TrueAnswer, WorldProvider } from './simulated-answers.ts';
 
 /**
  * The condition of a device, which lasts as long as the world. This is the simulator's own assignment: the auditor judges
@@ -23,7 +22,7 @@ const [minute, hour] = [60_000, 3_600_000];
 const limitPeriod = 40 * minute;
 const limitLasts = 15 * minute;
 
-type Of = { provider: ProviderName; origin: string | undefined; begin: number };
+type Of = { provider: WorldProvider; origin: string | undefined; begin: number };
 
 /** A device's condition by chance: four of five are healthy. */
 export function drawCondition(random: Random, { provider, origin, begin }: Of): DeviceCondition {
@@ -51,7 +50,7 @@ export function drawSporadic(random: Random, begin: number): DeviceCondition {
     : { kind: 'sporadic', refusals: random.between(1, 2), refusedUntil: Infinity };
 }
 
-type Asking = { provider: ProviderName; device: string; condition: DeviceCondition; asked: number; now: Date };
+type Asking = { provider: WorldProvider; device: string; condition: DeviceCondition; asked: number; now: Date };
 
 /** Returns what the provider answers because of the device's condition; undefined while the device works. */
 export function answerForCondition({ provider, device, condition, asked, now }: Asking): TrueAnswer | undefined {

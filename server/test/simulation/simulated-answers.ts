@@ -1,10 +1,12 @@
-import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import type { FieldAnswerName } from '../../src/domain/sandbox/faults.ts';
 import type { Answer } from '../../src/providers/provider.ts';
 import { fieldAnswer } from '../engine/delivery/simulator/field-answer.ts';
 import { fcmError, googleError } from '../../src/providers/fcm/simulator-rules.ts';
 import { hmsAnswer } from '../../src/providers/hms/simulator-rules.ts';
 import { headersOf, textOf } from '../../src/providers/simulator/simulator.ts';
+
+/** The providers of the world: one for each way in which the product judges an answer. */
+export type WorldProvider = 'fcm' | 'apns' | 'webpush' | 'hms';
 
 /**
  * What an answer is about, which only the simulator knows: a provider gives the same answer for a device and for an
@@ -31,8 +33,8 @@ type Given = { status: number; body?: unknown; headers?: Record<string, string> 
 /** What is asked for when a provider says nothing (engine/fan-out/settle-outcome.ts). */
 const minWaitSeconds = 10;
 
-export function accepted(provider: ProviderName): TrueAnswer {
-  const given: Record<ProviderName, Given> = {
+export function accepted(provider: WorldProvider): TrueAnswer {
+  const given: Record<WorldProvider, Given> = {
     fcm: { status: 200, body: { name: 'projects/p/messages/0:1%1' } },
     apns: { status: 200, headers: { 'apns-id': 'p' } },
     webpush: { status: 201, headers: { location: 'https://push.example/message/p' } },
@@ -42,7 +44,7 @@ export function accepted(provider: ProviderName): TrueAnswer {
 }
 
 /** The provider says that the address is dead. One such answer of Huawei or of a push service is not a proof. */
-export function dead(provider: ProviderName, now: Date): TrueAnswer {
+export function dead(provider: WorldProvider, now: Date): TrueAnswer {
   switch (provider) {
     case 'fcm': {
       const given = googleError(404, 'NOT_FOUND', 'Requested entity was not found.', [fcmError('UNREGISTERED')]);
@@ -64,10 +66,10 @@ export function dead(provider: ProviderName, now: Date): TrueAnswer {
 }
 
 /** The provider rejects the message, whatever the device. */
-export function messageRefused(provider: ProviderName): TrueAnswer {
+export function messageRefused(provider: WorldProvider): TrueAnswer {
   const fieldViolations = [{ field: 'message.data', description: 'Android message is too big.' }];
   const badRequest = { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations };
-  const given: Record<ProviderName, Given> = {
+  const given: Record<WorldProvider, Given> = {
     fcm: googleError(400, 'INVALID_ARGUMENT', 'Android message is too big.', [
       fcmError('INVALID_ARGUMENT'),
       badRequest,
@@ -79,8 +81,8 @@ export function messageRefused(provider: ProviderName): TrueAnswer {
   return { ...http(given[provider]), about: 'message', final: 'REJECTED' };
 }
 
-export function busy(provider: ProviderName, retryAfterSeconds?: number): TrueAnswer {
-  const given: Record<ProviderName, Given> = {
+export function busy(provider: WorldProvider, retryAfterSeconds?: number): TrueAnswer {
+  const given: Record<WorldProvider, Given> = {
     fcm: googleError(503, 'UNAVAILABLE', 'The service is currently unavailable.'),
     apns: { status: 503, body: { reason: 'ServiceUnavailable' } },
     webpush: { status: 503 },
@@ -91,7 +93,7 @@ export function busy(provider: ProviderName, retryAfterSeconds?: number): TrueAn
 }
 
 /** The project sends too much; at providers without such a limit the device gets too much. */
-export function accountLimited(provider: ProviderName, retryAfterSeconds: number): TrueAnswer {
+export function accountLimited(provider: WorldProvider, retryAfterSeconds: number): TrueAnswer {
   switch (provider) {
     case 'fcm': {
       const given = fieldAnswer('fcm', 'project-limited', '');
@@ -128,7 +130,7 @@ export function credentialRefused(provider: 'fcm' | 'apns' | 'hms'): TrueAnswer 
   return { ...http(given[provider]), about: 'account' };
 }
 
-type FromField = { provider: ProviderName; name: FieldAnswerName; device: string };
+type FromField = { provider: WorldProvider; name: FieldAnswerName; device: string };
 
 /** An answer of the field for one device. */
 export function aboutDevice({ provider, name, device }: FromField): TrueAnswer {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/clock.ts';
-import { providerNames } from '../../src/domain/delivery/providers.ts';
 import type { ProviderCredentials, ProviderName } from '../../src/domain/delivery/providers.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { AccountTroubles } from './account-troubles.ts';
+import type { WorldProvider } from './simulated-answers.ts';
 import { readCredentialVersions, storeCredentials } from './simulated-store.ts';
 
 type Options = {
@@ -23,16 +23,16 @@ export async function makeStoredCredentials({ database, clock, seed, world, trou
     webpush: { publicKey: `k${seed}` },
     ...(hasHms ? { hms: { owner: { kind: 'app', id: `h${seed}` }, simulated: true } } : {}),
   } as unknown as ProviderCredentials;
-  const providers = Object.keys(credentials) as ProviderName[];
-  const corrected = new Map<ProviderName, number>();
+  const providers = Object.keys(credentials) as WorldProvider[];
+  const corrected = new Map<WorldProvider, number>();
   await storeCredentials(database, { workspaceId, providers, at: clock.now() });
   let versions = await readCredentialVersions(database, workspaceId);
   return {
     credentials,
     versionOf: (provider: ProviderName): string => versions.get(provider) ?? '',
     /** Stores what was corrected by now. @returns of which providers */
-    async correct(): Promise<ProviderName[]> {
-      const due = providerNames.filter((name) => troubles.corrections(name) > (corrected.get(name) ?? 0));
+    async correct(): Promise<WorldProvider[]> {
+      const due = providers.filter((name) => troubles.corrections(name) > (corrected.get(name) ?? 0));
       if (due.length === 0) return due;
       for (const name of due) corrected.set(name, troubles.corrections(name));
       await storeCredentials(database, { workspaceId, providers: due, at: clock.now() });

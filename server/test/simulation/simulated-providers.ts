@@ -5,13 +5,12 @@ import { classifyFcmAnswer } from '../../src/providers/fcm/classify.ts';
 import { classifyHmsAnswer } from '../../src/providers/hms/classify.ts';
 import type { Answer, DeliveryRequest, Outcome } from '../../src/providers/provider.ts';
 import { classifyWebPushAnswer } from '../../src/providers/webpush/classify.ts';
-import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import { hashOf, makeRandom } from '../rig/random.ts';
 import type { Random } from '../rig/random.ts';
 import type { AccountTroubles } from './account-troubles.ts';
 import { answerForCondition } from './device-conditions.ts';
 import { accepted, accountLimited, busy, messageRefused, reset, unreached } from './simulated-answers.ts';
-import type { TrueAnswer } from './simulated-answers.ts';
+import type { TrueAnswer, WorldProvider } from './simulated-answers.ts';
 import type { WorldDevice } from './simulated-world.ts';
 
 /** What one transaction of a worker settles: a window of a chunk, or a batch of deliveries that were due again. */
@@ -84,7 +83,7 @@ type Options = {
   troubles: AccountTroubles;
 };
 
-const classify: Record<ProviderName, (answer: Answer, now: Date) => Outcome> = {
+const classify: Record<WorldProvider, (answer: Answer, now: Date) => Outcome> = {
   fcm: classifyFcmAnswer,
   apns: classifyApnsAnswer,
   webpush: classifyWebPushAnswer,
@@ -214,7 +213,7 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf, deviceOf, tr
 }
 
 /** What an account without trouble answers for a device that is well. */
-function pickOrdinaryAnswer(provider: ProviderName, random: Random): TrueAnswer {
+function pickOrdinaryAnswer(provider: WorldProvider, random: Random): TrueAnswer {
   const share = random.next();
   if (share < 0.8) return accepted(provider);
   if (share < 0.85) return busy(provider);

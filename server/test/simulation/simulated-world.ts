@@ -5,7 +5,6 @@ import type { Clock } from '../../src/clock.ts';
 import { defaultDeliverySettings, sendUntil } from '../../src/domain/campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
 import type { Platform } from '../../src/domain/content/content.ts';
-import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { addDays, localDate, toInstant } from '../../src/domain/timing/local-time.ts';
 import { nextOccurrences } from '../../src/domain/timing/occurrences.ts';
@@ -19,6 +18,7 @@ import { pushOrigins } from './account-troubles.ts';
 import { browserSubscription } from './browser-subscription.ts';
 import { drawCondition, drawSporadic } from './device-conditions.ts';
 import type { DeviceCondition } from './device-conditions.ts';
+import type { WorldProvider } from './simulated-answers.ts';
 
 export type WorldDevice = {
   id: string;
@@ -26,7 +26,7 @@ export type WorldDevice = {
   userId: string;
   bucket: number;
   platform: Platform;
-  provider: ProviderName;
+  provider: WorldProvider;
   /** Through which it is reached: a provider, or a push service by its origin. */
   account: string;
   condition: DeviceCondition;
@@ -50,7 +50,7 @@ export type WorldCampaign = {
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
 const platforms: Platform[] = ['ANDROID', 'IOS', 'WEB'];
-const usualProviders: Record<Platform, ProviderName> = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' };
+const usualProviders: Record<Platform, WorldProvider> = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' };
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland'];
 const quietHours = '22:00-07:00';
 const hour = 3_600_000;

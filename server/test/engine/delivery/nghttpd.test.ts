@@ -8,8 +8,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { makeSimulatedCredentials } from '../../../src/app/sandbox/simulated-credentials.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/content/content.ts';
+import { forAllProviders } from '../../../src/domain/delivery/providers.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
-import { realProviderEndpoints } from '../../../src/providers/registry.ts';
+import { realProviderEndpoints, simulatorEndpointsAt } from '../../../src/providers/registry.ts';
 import type { Http2Client } from '../../../src/providers/http2/transport.ts';
 import { makeLog } from '../../../src/log.ts';
 import { isFull } from '../../full-test.ts';
@@ -83,12 +84,7 @@ async function makeSender(origin: string, http2Client: Http2Client) {
     http2Client,
     endpoints: {
       ...realProviderEndpoints,
-      simulators: {
-        fcm: { messagesOrigin: origin, tokenOrigin: origin },
-        apns: origin,
-        webpush: { origin: 'https://push.test', connectTo: origin },
-        hms: { messagesOrigin: origin, tokenOrigin: origin },
-      },
+      simulators: simulatorEndpointsAt(forAllProviders(origin)),
     },
   });
   undo.push(() => delivery.close());

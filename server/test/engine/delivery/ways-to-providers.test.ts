@@ -4,17 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/content/content.ts';
+import { forAllProviders } from '../../../src/domain/delivery/providers.ts';
 import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
 import { makeDelivery } from '../../../src/providers/deliver.ts';
 import type { Delivery } from '../../../src/providers/deliver.ts';
 import type { DeliveryBatch } from '../../../src/providers/batch.ts';
-import { realProviderEndpoints } from '../../../src/providers/registry.ts';
+import { realProviderEndpoints, simulatorEndpointsAt } from '../../../src/providers/registry.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeLog } from '../../../src/log.ts';
 import { makeMessage } from './make-message.ts';
 
 const pem = { type: 'pkcs8', format: 'pem' } as const;
-const credentials: Record<ProviderName, any> = {
+const credentials: Partial<Record<ProviderName, any>> = {
   fcm: {
     ...{ provider: 'fcm', projectId: 'shop', clientEmail: 'a@shop.test', privateKeyId: 'K', simulated: true },
     privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(pem),
@@ -53,17 +54,13 @@ let delivery: Delivery;
 beforeAll(async () => {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const service = { messagesOrigin: origin, tokenOrigin: origin };
   delivery = makeDelivery({
     clock: makeManualClock(new Date('2026-11-21T12:00:00Z')),
     log: makeLog({ level: 'silent', pretty: false }),
     allowedNetworks: [],
     endpoints: {
       ...realProviderEndpoints,
-      simulators: {
-        ...{ fcm: service, apns: origin, hms: service },
-        webpush: { origin: 'https://push.test', connectTo: origin },
-      },
+      simulators: simulatorEndpointsAt(forAllProviders(origin)),
     },
   });
 });
