@@ -19,8 +19,8 @@ export function renderFieldPlaces(table: Table): string {
   return [
     `### \`payload.ANDROID\`: message of FCM, and of Huawei Push Kit\n\n${render('payload.ANDROID.', inEach)}`,
     `### \`payload.IOS\`: headers and payload of APNs\n\n${render('payload.IOS.', { IOS: 'Place' })}`,
-    `### \`payload.WEB\`: headers and payload of Web Push\n\n${render('payload.WEB.', { WEB: 'For the worker', declarative: 'Declarative, beside it' })}`,
-    `### \`payload.locales\`: for a user who reads one of them\n\n${render('payload.locales.', { ...inEach, IOS: 'iPhone', WEB: 'Browser', declarative: 'Declarative, beside it' })}`,
+    `### \`payload.WEB\`: headers and payload of Web Push\n\n${render('payload.WEB.', { WEB: 'For the worker', declarative: 'Declarative, in addition' })}`,
+    `### \`payload.locales\`: for a user who reads one of them\n\n${render('payload.locales.', { ...inEach, IOS: 'iPhone', WEB: 'Browser', declarative: 'Declarative, in addition' })}`,
     `### \`payload.providerOverrides\`: changes to the finished request\n\n${render('payload.providerOverrides.', { ...inEach, IOS: 'iPhone', WEB: 'Browser' })}`,
     `### Of the campaign\n\n${render('advancedSettings.', { ...inEach, IOS: 'iPhone', WEB: 'Browser' })}`,
     `### In no message\n\n${table(['Field', 'What it says'], others).trimEnd()}`,
