@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importFile } from '../../src/app/import/import-file.ts';
+import { providersOf as providersOfPlatform } from '../../src/domain/delivery/providers.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeDataBundle } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
@@ -22,6 +23,8 @@ const providersOf = async (customerId: string) => {
     where users.customer_id = ${customerId} order by 1`;
   return Object.fromEntries(rows.map(({ device, provider }) => [device, provider]));
 };
+
+const ofAndroid = `${providersOfPlatform.ANDROID.join(' or ')} on ANDROID`;
 
 const subscription = {
   endpoint: 'https://push.example.net/a',
@@ -49,7 +52,7 @@ test('a provider that does not serve the platform, and an address that is not on
     return [answer.statusCode, answer.json().error?.message];
   };
   const names = (text: string) => [400, `'push_provider' must be ${text}`];
-  expect(await refusalOf({ push_provider: 'apns' })).toEqual(names('fcm or hms on ANDROID'));
+  expect(await refusalOf({ push_provider: 'apns' })).toEqual(names(ofAndroid));
   expect(await refusalOf({ platform: 'iOS', push_provider: 'hms' })).toEqual(names('apns or fcm on iOS'));
   expect(await refusalOf({ platform: 'web', push_provider: 7 })).toEqual(names('webpush or fcm on web'));
   expect((await refusalOf({ platform: 'iOS', push_id: 'not-hexadecimal' }))[1]).toContain('APNs device token');
@@ -164,7 +167,7 @@ test('an import takes the provider of a line and refuses lines of others', async
   expect(await idTypesOf('dora')).toMatchObject({ huawei: null, installation: 'fid' });
   const rejects = (await readFile(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');
   expect(rejects.map((reject) => JSON.parse(reject) as object)).toMatchObject([
-    { line: 5, reason: `'push_provider' must be fcm or hms on ANDROID` },
+    { line: 5, reason: `'push_provider' must be ${ofAndroid}` },
     { line: 6, reason: expect.stringMatching(/^'push_id' is a subscription that cannot be reached: .* \.invalid/) },
   ]);
   await rm(folder, { recursive: true });

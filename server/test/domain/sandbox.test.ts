@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { forAllProviders, providerNames } from '../../src/domain/delivery/providers.ts';
 import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import { ServiceError } from '../../src/domain/errors.ts';
 import { makeFaultSwitch, parseFaults, strikesDevice } from '../../src/domain/sandbox/faults.ts';
@@ -15,7 +16,7 @@ describe('faults', () => {
       [[], 'body: must be an object'],
       [null, 'body: must be an object'],
       ['fcm', 'body: must be an object'],
-      [{ gcm: {} }, 'gcm: is not one of fcm, apns, webpush, hms, api'],
+      [{ gcm: {} }, `gcm: is not one of ${providerNames.join(', ')}, api`],
       [{ fcm: null }, 'fcm: must be an object'],
       [{ fcm: [{}, []] }, 'fcm[1]: must be an object'],
       [{ fcm: Array.from({ length: 21 }, () => ({})) }, 'fcm: must have at most 20 faults'],
@@ -26,7 +27,7 @@ describe('faults', () => {
     test('may be up to 20 of a kind', () => {
       const twenty = Array.from({ length: 20 }, () => ({ status: 503 }));
       expect(parseFaults({ hms: twenty }).hms).toEqual(twenty);
-      expect(parseFaults({})).toEqual({ fcm: [], apns: [], webpush: [], hms: [], api: [] });
+      expect(parseFaults({})).toEqual({ ...forAllProviders([]), api: [] });
     });
 
     test.each([
@@ -243,10 +244,8 @@ describe('the parser of faults', () => {
   test('accepts one or a list of each kind', () => {
     const api = [{ route: '/v1/*', status: 500 }, { delayMilliseconds: 5 }];
     expect(parseFaults({ fcm: { status: 503 }, api })).toEqual({
+      ...forAllProviders([]),
       fcm: [{ status: 503 }],
-      apns: [],
-      webpush: [],
-      hms: [],
       api,
     });
   });

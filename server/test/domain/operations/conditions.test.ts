@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { nameProviders } from '../../../src/domain/delivery/providers.ts';
 import { findIssues, verdictOf } from '../../../src/domain/operations/conditions.ts';
 import type { InstallationFacts, OverviewFacts, WorkspaceFacts } from '../../../src/domain/operations/conditions.ts';
 import { judgeConnectionBudget } from '../../../src/domain/operations/connection-budget.ts';
@@ -225,7 +226,7 @@ describe('findings', () => {
       expect(findingsOf({ providers: [apns] })).toEqual([
         {
           ...{ level: 'attention', what: 'No provider is connected: no message can be sent.' },
-          ...{ todo: 'Connect FCM, APNs, Web Push or Huawei Push Kit.', place: { screen: 'providers' } },
+          ...{ todo: `Connect ${nameProviders()}.`, place: { screen: 'providers' } },
         },
       ]);
     });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { providersOf } from '../../../src/domain/delivery/providers.ts';
 import { parseDeviceAttributes } from '../../../src/domain/users/device-attributes.ts';
 import {
   addressHash,
@@ -67,7 +68,9 @@ describe('the provider of a device', () => {
   });
 
   test('is rejected with the supported ones if it does not serve the platform', () => {
-    expect(refusal({ ...android, push_provider: 'apns' })).toBe('push_provider: must be fcm or hms on ANDROID');
+    expect(refusal({ ...android, push_provider: 'apns' })).toBe(
+      `push_provider: must be ${providersOf.ANDROID.join(' or ')} on ANDROID`,
+    );
     expect(refusal({ ...ios, push_provider: 'hms' })).toBe('push_provider: must be apns or fcm on iOS');
     expect(refusal({ ...web, push_provider: 'hms' })).toBe('push_provider: must be webpush or fcm on web');
   });
