@@ -4,6 +4,7 @@ import { connect } from 'node:http2';
 import type { ClientHttp2Session } from 'node:http2';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
+import { forAllCounters } from '../../../../src/domain/delivery/providers.ts';
 import { startSimulators } from '../../../../src/providers/simulator/start-simulators.ts';
 import type { DeliveredMessage, Simulators } from '../../../../src/providers/simulator/start-simulators.ts';
 import { makeLog } from '../../../../src/log.ts';
@@ -79,10 +80,8 @@ test('a message is counted, answered, and in the inbox once it is settled; a tok
   const answer = await send();
   expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json']);
   expect(await simulators.counters()).toEqual({
+    ...forAllCounters({ received: 0, accepted: 0, refused: 0 }),
     HMS: { received: 1, accepted: 1, refused: 0 },
-    ANDROID: { received: 0, accepted: 0, refused: 0 },
-    IOS: { received: 0, accepted: 0, refused: 0 },
-    WEB: { received: 0, accepted: 0, refused: 0 },
   });
   await inTime(simulators.settle());
   expect(delivered).toMatchObject([{ workspaceId: 'w1', deviceToken: 't1' }]);
