@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
 import { optionalSchemaOf, readMembers, reading, schemaOf } from './field.ts';
 import type { Description, Field, Fields, Infer, MemberOrder, ReadMember, RequiredField } from './field.ts';
 import type { RequestReader, Schemes } from './request-reader.ts';
@@ -31,6 +32,35 @@ export function partAs<F extends Fields, Value>(
   { read, ...description }: Description & { read: ReadPart<F, Value> },
 ): Part<Value, F> {
   return partOf(members, description, (found) => read(found, reading(found, members)));
+}
+
+/** A part that always has a value. */
+export type PartOrEmpty<Value, F extends Fields = Fields> = Omit<Part<Value, F>, 'read' | 'readIn'> & {
+  read(outer: RequestReader, name: string): Value;
+  readIn(part: RequestReader): Value;
+};
+
+type ReadFilledPart<F extends Fields, Value> = (part: RequestReader, read: ReadMember<F>) => Value;
+
+/** An object that reads as one without members if it is absent: `read` decides on defaults and notes missing members. */
+export function partOrEmpty<F extends Fields, Value>(
+  members: F,
+  { read, ...description }: Description & { read: ReadFilledPart<F, Value> },
+): PartOrEmpty<Value, F> {
+  const readIn = (found: RequestReader): Value => read(found, reading(found, members));
+  return {
+    members,
+    readIn,
+    read: (outer, name) => readIn(outer.part(name)),
+    schema: schemaOf(members, description),
+  };
+}
+
+/** An object with known members, and others of one kind that have names that the caller chooses. It reads as it was sent. */
+export function openPart(members: Fields, { others, description }: { others: Field<unknown>; description: string }) {
+  const { properties } = schemaOf(members);
+  const schema = Type.Object(properties, { additionalProperties: others.schema, description });
+  return { ...anything, schema, members };
 }
 
 function partOf<F extends Fields, Value>(
@@ -70,6 +100,11 @@ export function required<Value>(field: Field<Value>): RequiredField<Value> {
 export function optional<F extends Field<unknown>>(field: F): Omit<F, 'isRequired'> {
   const { isRequired: _required, ...others } = field;
   return others;
+}
+
+/** Reads an empty text as an absent member. */
+export function unlessEmpty<Value>(field: Field<Value>): Field<Value> {
+  return { ...field, read: (part, name) => (part.isAbsent(name) ? undefined : field.read(part, name)) };
 }
 
 /** `maxLength` is a maximum that the document shows; `max` is one that it does not show. Absent: that of the family. */
@@ -112,10 +147,10 @@ export const requiredPlain = (options: TextOptions = {}): RequiredWords =>
   requiredWords(options, (part, name, max) => part.requiredPlain(name, max));
 
 /** A text of a given form, such as a colour. `reason` is the fault of all others. */
-export function matching(form: { pattern: RegExp; reason: string; description?: string }): Field<string> {
+export function matching(form: { pattern: RegExp; reason: string; max?: number; description?: string }): Field<string> {
   return {
     read(part, name) {
-      const value = part.text(name);
+      const value = part.text(name, form.max);
       if (value === undefined || form.pattern.test(value)) return value;
       part.invalid(name, form.reason);
       return undefined;
@@ -144,9 +179,22 @@ export function only(value: boolean, documented: Field<boolean> = flag(String(va
   return { read: (part, name) => void part.only(value, name) as undefined, schema: documented.schema };
 }
 
+/** A documented member that has no effect here and is rejected by name (docs/decisions/0008). */
+export function refused(documented: Field<unknown> = text()): Field<never> {
+  return {
+    read: (part, name) => void part.refuse(name) as undefined,
+    schema: withDescription(documented, 'Refused').schema,
+  };
+}
+
 export function whole(minimum: number, maximum: number, description?: string): Field<number> {
   const schema = Type.Integer({ minimum, maximum, ...described(description) });
   return { read: (part, name) => part.integer(name, { minimum, maximum }), schema };
+}
+
+/** A whole number whose maximum `max` the document does not show. */
+export function wholeFrom(minimum: number, { max, description }: { max: number; description: string }): Field<number> {
+  return { ...whole(minimum, max), schema: Type.Integer({ minimum, description }) };
 }
 
 /** A fraction from 0 to 1. */
@@ -172,6 +220,12 @@ export function word<const W extends Word>(among: readonly W[], description?: st
 
 export function literal<const W extends Word>(only: W): Field<W> {
   return { read: (part, name) => part.choice(name, [only]), schema: Type.Literal(only) };
+}
+
+/** A list of words, in the order of `among`. */
+export function choices<const W extends string>(among: readonly W[], description?: string): Field<W[]> {
+  const schema = Type.Array(Type.String(), described(description));
+  return { read: (part, name) => part.choices(name, among), schema };
 }
 
 /** A value of one of several kinds, as it was sent. */
@@ -202,12 +256,28 @@ export function list<Value>(item: Field<Value> | Part<Value>, options: ListOptio
   });
 }
 
+/** A list of objects. Items that are not objects are reported before all others, and read as objects without members. */
+export function parts<Value>(item: Pick<Part<Value>, 'readIn' | 'schema'>, options: ListOptions): Field<Value[]> {
+  const maxItems = maxItemsOf(options);
+  return listOf(item, options, (part, name) => part.parts(name, maxItems).map((found) => item.readIn(found)));
+}
+
+type TextsOptions = { maxItems?: number; maxCharacters?: number; description?: string };
+
+/** A list of non-empty texts without duplicates. The document shows no maximum. */
+export function texts({ description, ...limits }: TextsOptions = {}): Field<string[]> {
+  return {
+    read: (part, name) => part.texts(name, limits),
+    schema: Type.Array(Type.String(), described(description)),
+  };
+}
+
 function maxItemsOf(options: ListOptions): number {
   return 'max' in options ? options.max : options.maxItems;
 }
 
 function listOf<Value>(
-  item: Field<Value>,
+  item: Pick<Field<Value>, 'schema'>,
   options: ListOptions,
   readItems: (part: RequestReader, name: string) => (Value | undefined)[],
 ): Field<Value[]> {
@@ -223,6 +293,26 @@ function listOf<Value>(
 
 /** Any value, as it was sent. */
 export const anything: Field<unknown> = { read: (part, name) => part.get(name), schema: Type.Unknown() };
+
+/** Any object, as it was sent; what it may hold is documented in words. */
+export const anyObject: Field<unknown> = { ...anything, schema: Type.Unsafe<unknown>({ type: 'object' }) };
+
+/** Documents a member in words, for a combinator without a description. */
+export function withDescription<F extends Field<unknown>>(field: F, description: string): F {
+  return { ...field, schema: withMembers(field.schema, { description }) };
+}
+
+/** Names a shape: the document then defines it once, among the schemas. */
+export function withTitle<F extends Field<unknown>>(field: F, title: string): F {
+  return { ...field, schema: withMembers(field.schema, { title }) };
+}
+
+/** Returns the same schema with other members. The properties that typebox hides are kept. */
+function withMembers(schema: TSchema, members: Record<string, string>): TSchema {
+  const added = Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }]);
+  const all = { ...Object.getOwnPropertyDescriptors(schema), ...Object.fromEntries(added) };
+  return Object.defineProperties({}, all) as TSchema;
+}
 
 /** An object whose members have names that the caller chooses, and values of one kind. */
 export function record<Value>(item: Field<Value>, description?: string): Field<Record<string, Value>> {
@@ -244,6 +334,11 @@ function described(description: string | undefined): { description?: string } {
 export function readWith<Value>(documented: Field<unknown>, read: Field<Value>['read']): Field<Value> {
   const { schema, isRequired } = documented;
   return { schema, read, ...(isRequired && { isRequired }) };
+}
+
+/** The same for a member that always has a value. */
+export function alwaysRead<Value>(documented: Field<unknown>, read: (part: RequestReader, name: string) => Value) {
+  return { ...readWith<Value>(documented, read), read };
 }
 
 /** Reads an absent or invalid member as this value. */

@@ -68,16 +68,24 @@ export type Description = { title?: string; description?: string };
 
 /** Returns the schema of an object with these members. */
 export function schemaOf(fields: Fields, description: Description = {}): TObject {
-  const members = Object.entries(fields).map(([name, { schema, isRequired }]) => [
-    name,
-    isRequired ? schema : Type.Optional(schema),
-  ]);
-  return Type.Object(Object.fromEntries(members) as TProperties, description);
+  const names = Object.keys(fields).filter((name) => fields[name]!.isRequired);
+  return schemaRequiring(fields, { names, ...description });
 }
 
 /** Returns the same schema with every member optional, for drafts, changes and fallbacks. */
 export function optionalSchemaOf(fields: Fields, description: Description = {}): TObject {
-  const members = Object.entries(fields).map(([name, { schema }]) => [name, Type.Optional(schema)]);
+  return schemaRequiring(fields, { names: [], ...description });
+}
+
+/** Returns the same schema with only these members required, because it depends on the version or on the call which are. */
+export function schemaRequiring(
+  fields: Fields,
+  { names, ...description }: Description & { names: readonly string[] },
+): TObject {
+  const members = Object.entries(fields).map(([name, { schema }]) => [
+    name,
+    names.includes(name) ? schema : Type.Optional(schema),
+  ]);
   return Type.Object(Object.fromEntries(members) as TProperties, description);
 }
 

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { makeDocumentReader } from '../../src/domain/campaign-document/campaign.ts';
-import {
-  readEventFilters,
-  readStoredTrigger,
-  readTriggerCondition,
-} from '../../src/domain/campaign-document/trigger.ts';
+import { readEventFilters, readStoredTrigger, triggerCondition } from '../../src/domain/campaign-document/trigger.ts';
 import type { EventFilterKind } from '../../src/domain/campaign-document/trigger.ts';
 import {
   decideDue,
@@ -499,7 +495,10 @@ describe('trigger condition', () => {
   describe('a condition of a trigger (fact 6.2)', () => {
     const read = (sent: Json) => {
       const part = makeDocumentReader(sent, 'trigger_condition');
-      return { ...readTriggerCondition(part), faults: part.faults.map(({ field, reason }) => `${field}: ${reason}`) };
+      return {
+        ...triggerCondition.readIn(part),
+        faults: part.faults.map(({ field, reason }) => `${field}: ${reason}`),
+      };
     };
     const asap = { included_filters: tree(action()), trigger_delay_type: 'ASAP' };
     const delay = (value: unknown, unit: string): Json => ({

@@ -1,6 +1,30 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { choice, flag, list, part, plain, required, requiredText, whole } from '../../src/fields/combinators.ts';
-import { readMembers, schemaOf } from '../../src/fields/field.ts';
+import {
+  alwaysRead,
+  anyObject,
+  choice,
+  choices,
+  flag,
+  list,
+  openPart,
+  part,
+  partOrEmpty,
+  parts,
+  plain,
+  refused,
+  required,
+  requiredText,
+  text,
+  texts,
+  unlessEmpty,
+  whole,
+  wholeFrom,
+  withDescription,
+  withTitle,
+} from '../../src/fields/combinators.ts';
+import { makeDocumentReader } from '../../src/domain/campaign-document/campaign.ts';
+import { readMembers, schemaOf, schemaRequiring } from '../../src/fields/field.ts';
+import { makeCampaignReader } from '../../src/http/campaigns/campaign-reader.ts';
 import type { Infer } from '../../src/fields/field.ts';
 import { makePushReader } from '../../src/http/push/push-reader.ts';
 
@@ -73,6 +97,102 @@ describe('a record of fields', () => {
         size: { type: 'object', properties: { wide: { type: 'boolean' }, tag: { type: 'string', maxLength: 4 } } },
         days: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 31 }, maxItems: 2 },
       },
+    });
+  });
+});
+
+const published = (schema: object): unknown => JSON.parse(JSON.stringify(schema));
+
+describe('parts of a document', () => {
+  const size = partOrEmpty(
+    { width: required(whole(1, 9)), tall: flag() },
+    {
+      title: 'Size',
+      read: (_size, readMember) => ({ width: readMember('width') ?? 1, tall: readMember('tall') ?? false }),
+    },
+  );
+  const document = { size, rows: parts(size, { max: 2 }), words: texts({ maxCharacters: 3 }), old: refused(anyObject) };
+
+  function readDocument(body: Record<string, unknown>) {
+    const reader = makeDocumentReader(body);
+    const values = readMembers(reader, document);
+    return { values, faults: reader.faults.map(({ field, reason }) => `${field} ${reason}`) };
+  }
+
+  test('have a value if they are absent, and report the members that are missing', () => {
+    expectTypeOf(size.read).returns.toEqualTypeOf<{ width: number; tall: boolean }>();
+    expect(readDocument({})).toEqual({ values: { size: { width: 1, tall: false } }, faults: ['size.width missing'] });
+  });
+
+  test('report items that are not objects before all other faults', () => {
+    const { values, faults } = readDocument({ size: { width: 2 }, rows: [{ width: 0 }, 'no object'] });
+    expect(values.rows).toEqual([
+      { width: 1, tall: false },
+      { width: 1, tall: false },
+    ]);
+    expect(faults).toEqual([
+      ...['rows[1] must be an object', 'rows[0].width must be a whole number from 1 to 9', 'rows[1].width missing'],
+    ]);
+  });
+
+  test('reject by name what has no effect here', () => {
+    expect(readDocument({ size: { width: 2 }, old: { x: 1 } }).faults).toEqual([
+      'old is not available in this version',
+    ]);
+  });
+
+  test('list texts without duplicates', () => {
+    expect(readDocument({ size: { width: 2 }, words: ['a', 'b', 'a'] }).values.words).toEqual(['a', 'b']);
+    expect(readDocument({ size: { width: 2 }, words: ['long'] }).faults).toEqual([
+      'words must hold texts of 1 to 3 characters',
+    ]);
+  });
+
+  test('are described with the members that the caller names as required', () => {
+    expect(published(schemaRequiring(document, { title: 'Document', names: ['words'] }))).toEqual({
+      type: 'object',
+      title: 'Document',
+      required: ['words'],
+      properties: {
+        size: published(size.schema),
+        rows: { type: 'array', items: published(size.schema) },
+        words: { type: 'array', items: { type: 'string' } },
+        old: { type: 'object', description: 'Refused' },
+      },
+    });
+  });
+});
+
+describe('fields that others are made of', () => {
+  test('read an empty text as an absent member where one is given for it', () => {
+    const members = { name: unlessEmpty(text()), other: text() };
+    const reader = makeCampaignReader({ name: '', other: '' });
+    expect(readMembers(reader, members)).toEqual({});
+    expect(reader.faults.map(({ field }) => field)).toEqual(['other']);
+  });
+
+  test('read a list of words in the order of the words', () => {
+    expect(readMembers(makeCampaignReader({ a: ['y', 'x'] }), { a: choices(['x', 'y', 'z']) })).toEqual({
+      a: ['x', 'y'],
+    });
+  });
+
+  test('always have a value where the reader always returns one', () => {
+    const count = alwaysRead(texts({ description: 'Words' }), (found, name) => found.list(name, 9).length);
+    expect(count.read(makeDocumentReader({}), 'words')).toBe(0);
+    expect(published(count.schema)).toEqual({ type: 'array', items: { type: 'string' }, description: 'Words' });
+  });
+
+  test('are described in words, by a title, with members of any name, and without a maximum', () => {
+    const page = wholeFrom(1, { max: 5, description: 'From 1' });
+    const reader = makeDocumentReader({ page: 6 });
+    expect([page.read(reader, 'page'), reader.faults.length]).toEqual([undefined, 1]);
+    const titled = withTitle(withDescription(flag(), 'On or off'), 'Switch');
+    expect(published(openPart({ page }, { others: titled, description: 'By name' }).schema)).toEqual({
+      type: 'object',
+      properties: { page: { type: 'integer', minimum: 1, description: 'From 1' } },
+      additionalProperties: { type: 'boolean', description: 'On or off', title: 'Switch' },
+      description: 'By name',
     });
   });
 });

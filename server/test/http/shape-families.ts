@@ -12,6 +12,7 @@ import {
   takeParts,
 } from '../../src/http/campaigns/authoring.ts';
 import { parsePreview, parseTest } from '../../src/http/campaigns/test-and-preview.ts';
+import * as tests from '../../src/http/campaigns/test-and-preview.ts';
 import { parseMeta, parsePage, parseSearch } from '../../src/http/campaigns/search.ts';
 import * as campaigns from '../../src/http/campaigns/search.ts';
 import { parseBlock, parseDelete, parseExport, parseMerge } from '../../src/http/data/users.ts';
@@ -315,7 +316,10 @@ const device = data.deviceBody(prefixes);
 const v1 = { version: 'V1', versioning: 'off' } as const;
 const v5 = { version: 'V5', versioning: 'on' } as const;
 
-/** Every body shape whose route switches schema validation off; forms (tokens) and queries hold texts alone. */
+/**
+ * Every body shape whose route switches schema validation off; forms (tokens) and queries hold texts alone. The fuzzer makes
+ * its valid bodies of them too.
+ */
 export const shapeFamilies: Record<string, ShapeFamily> = {
   'push v2': push(pushes.pushBodyV2),
   'push v2.1': push(pushes.pushBodyV21),
@@ -339,10 +343,10 @@ export const shapeFamilies: Record<string, ShapeFamily> = {
   'V5 create': authored(authoring.v5CreateBody, (body) => parseCreate(body, v5)),
   'V1 change': authored(authoring.v1ChangeBody, (body) => parseChange(body, v1)),
   'V5 change': authored(authoring.v5ChangeBody, (body) => parseChange(body, v5)),
-  'V1 test': authored(authoring.v1TestBody, (body) => parseTest(body, v1), testWords),
-  'V5 test': authored(authoring.v5TestBody, (body) => parseTest(body, v5), testWords),
+  'V1 test': authored(tests.v1TestBody, (body) => parseTest(body, v1), testWords),
+  'V5 test': authored(tests.v5TestBody, (body) => parseTest(body, v5), testWords),
   'V5 preview': {
-    ...authored(authoring.v5PreviewBody, (body) => parsePreview(body), testWords),
+    ...authored(tests.v5PreviewBody, (body) => parsePreview(body), testWords),
     words: { ...documentWords, ...testWords, event_attributes: [{ price: 4 }] },
   },
   'V1 status': {
@@ -433,7 +437,7 @@ export const shapeFamilies: Record<string, ShapeFamily> = {
 
 /** Every shape of a body that the families publish, by its name. */
 export function publishedBodies(): [name: string, shape: unknown][] {
-  return [pushes, campaigns, authoring, businessEvents, segments, data, stats].flatMap((module) =>
+  return [pushes, campaigns, authoring, tests, businessEvents, segments, data, stats].flatMap((module) =>
     Object.entries(module).filter(([name]) => /Body/.test(name)),
   );
 }

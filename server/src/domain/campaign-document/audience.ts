@@ -1,6 +1,8 @@
 import type { CampaignDeliveryType } from '../campaigns/campaign.ts';
 import type { AudienceLimit } from '../campaigns/delivery-settings.ts';
 import { maxLimitedUsers } from '../limits/campaigns.ts';
+import { anyObject, flag, only, part, partOrEmpty, whole, withDescription, word } from '../../fields/combinators.ts';
+import { reading } from '../../fields/field.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
 import { parseSegmentFilter } from '../segments/filter-reader.ts';
 import type { GroupFilter } from '../segments/filter.ts';
@@ -22,10 +24,20 @@ const everybody = {
   filters: [{ filter_type: 'user_attributes', name: 'uid', data_type: 'string', operator: 'exists' }],
 };
 
-/** Reads `segmentation_details` (fact 6.2): all users, one segment, or trees as in filter segments (fact 2.3). */
+const segmentationMembers = {
+  is_all_user_campaign: flag(),
+  included_filters: withDescription(anyObject, 'As in filter segments'),
+  excluded_filters: withDescription(anyObject, 'As in filter segments'),
+  send_campaign_to_opt_out_users: only(false),
+};
+
+/** `segmentation_details` (fact 6.2): all users, one segment, or trees as in filter segments (fact 2.3). */
+export const segmentation = partOrEmpty(segmentationMembers, { title: 'CampaignAudience', read: readSegmentation });
+
 export function readSegmentation(details: RequestReader): ReadSegmentation {
-  details.only(false, 'send_campaign_to_opt_out_users');
-  const isAll = details.flag('is_all_user_campaign') ?? false;
+  const read = reading(details, segmentationMembers);
+  read('send_campaign_to_opt_out_users');
+  const isAll = read('is_all_user_campaign') ?? false;
   const unknownFields: string[] = [];
   const included = readFilter(details, { name: 'included_filters', unknownFields });
   const excluded = readFilter(details, { name: 'excluded_filters', unknownFields });
@@ -33,9 +45,10 @@ export function readSegmentation(details: RequestReader): ReadSegmentation {
     details.invalid('included_filters', 'must be absent when is_all_user_campaign is true');
   if (!isAll) details.requires('included_filters');
   if (included && !excluded) {
-    const only =
-      included.filter.filters.length === 1 && !included.filter.negate ? included.filter.filters[0] : undefined;
-    if (only?.kind === 'segment' && !only.negate) return { audience: { kind: 'segment', id: only.id }, unknownFields };
+    const { filters, negate } = included.filter;
+    const single = filters.length === 1 && !negate ? filters[0] : undefined;
+    if (single?.kind === 'segment' && !single.negate)
+      return { audience: { kind: 'segment', id: single.id }, unknownFields };
   }
   if (!included && !excluded) return { audience: { kind: 'all-users' }, unknownFields };
   return { audience: { kind: 'filter', included: included ?? readEverybody(), excluded }, unknownFields };
@@ -61,21 +74,34 @@ function readEverybody(): SentFilter {
   return { sent: everybody, filter: parsed.filter };
 }
 
+const limitMembers = {
+  is_campaign_audience_limit_enabled: flag('Default: true where there is a limit'),
+  limit: whole(1, maxLimitedUsers, 'Users to whom it is sent, each once a run; the others are left out'),
+  frequency: word(['TOTAL', 'INSTANCE'], 'TOTAL: in all runs together; INSTANCE: in each'),
+  metric: word(['SENT'], 'SENT'),
+  metrics: word(['SENT'], 'V1: SENT'),
+};
+
 /**
- * Reads `campaign_audience_limit` (fact 6.2): the maximum number of users the campaign is sent to. V5 has a switch and
- * `metric`. V1 has neither a switch nor that spelling, so a limit without a switch counts as enabled.
+ * `campaign_audience_limit` (fact 6.2): the maximum number of users the campaign is sent to. V5 has a switch and `metric`.
+ * V1 has neither a switch nor that spelling, so a limit without a switch counts as enabled.
  */
+export const audienceLimit = part(limitMembers, { title: 'CampaignAudienceLimit' });
+
+/** Reads the limit, which for triggered campaigns cannot apply to a single run. */
 export function readAudienceLimit(
   limit: RequestReader,
   deliveryType: CampaignDeliveryType | undefined,
 ): { audienceLimit?: AudienceLimit } {
-  const members = ['limit', 'frequency', 'metric', 'metrics'];
+  const read = reading(limit, limitMembers);
+  const { is_campaign_audience_limit_enabled: _switch, ...limited } = limitMembers;
+  const members = Object.keys(limited);
   const isSent = members.some((name) => !limit.isAbsent(name));
-  const isEnabled = limit.flag('is_campaign_audience_limit_enabled') ?? isSent;
-  const users = limit.integer('limit', { minimum: 1, maximum: maxLimitedUsers });
-  const frequency = limit.choice('frequency', ['TOTAL', 'INSTANCE']);
-  limit.choice('metric', ['SENT']);
-  limit.choice('metrics', ['SENT']);
+  const isEnabled = read('is_campaign_audience_limit_enabled') ?? isSent;
+  const users = read('limit');
+  const frequency = read('frequency');
+  read('metric');
+  read('metrics');
   if (!isEnabled) {
     for (const name of members)
       if (!limit.isAbsent(name)) limit.invalid(name, 'needs is_campaign_audience_limit_enabled');

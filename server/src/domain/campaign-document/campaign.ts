@@ -1,5 +1,4 @@
 import type { CampaignDeliveryType } from '../campaigns/campaign.ts';
-import { goalOperators, goalValueFault } from '../campaigns/conversions.ts';
 import type { ConversionGoal } from '../campaigns/conversions.ts';
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import { platforms } from '../content/content.ts';
@@ -7,13 +6,24 @@ import type { CampaignContent, Platform } from '../content/content.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import type { TriggerCondition } from '../events/triggers.ts';
 import type { Variants } from '../experiments/variants.ts';
+import { maxCampaignNameCharacters, maxCampaignTags } from '../limits/campaigns.ts';
 import {
-  maxCampaignNameCharacters,
-  maxCampaignTags,
-  conversionWindowHours,
-  maxConversionGoals,
-  maxConversionWindowHours,
-} from '../limits/campaigns.ts';
+  alwaysRead,
+  anyObject,
+  anything,
+  list,
+  matching,
+  only,
+  optional,
+  part,
+  refused,
+  required,
+  requiredText,
+  text,
+  texts,
+  word,
+} from '../../fields/combinators.ts';
+import { reading } from '../../fields/field.ts';
 import { unavailable } from '../../fields/reading-rules.ts';
 import type { ReadingRules } from '../../fields/reading-rules.ts';
 import { RequestReader } from '../../fields/request-reader.ts';
@@ -21,32 +31,18 @@ import { quote } from '../segments/filter-members.ts';
 import { makeTemplateRules } from '../template/parser.ts';
 import { sourceNames } from '../template/syntax.ts';
 import { textFault } from '../users/user-attributes.ts';
-import { readAudienceLimit, readSegmentation } from './audience.ts';
+import { audienceLimit, readAudienceLimit, segmentation } from './audience.ts';
 import type { CampaignAudience } from './audience.ts';
-import { readPushContent } from './content.ts';
-import { readControlGroups, readAdvanced, readDeliveryControls } from './delivery.ts';
-import { readSchedule } from './schedule.ts';
+import { campaignContent, readCampaignContent } from './content.ts';
+import { advanced, controlGroups, deliveryControls } from './delivery.ts';
+import { conversionGoals } from './goals.ts';
+import { readSchedule, scheduling } from './schedule.ts';
 import type { Schedule } from './schedule.ts';
-import { readTriggerCondition } from './trigger.ts';
+import { triggerCondition } from './trigger.ts';
 import type { ReadTrigger } from './trigger.ts';
 
 /** The parts of a campaign's record, as they were sent (fact 6.2). A draft stores them, and a search shows them. */
 export type CampaignParts = Record<string, unknown>;
-
-/** The parts that are objects; `channel` and `campaign_delivery_type` are outside them. */
-export const partNames = [
-  'basic_details',
-  'campaign_content',
-  'trigger_condition',
-  'segmentation_details',
-  'scheduling_details',
-  'delivery_controls',
-  'advanced',
-  'conversion_goal_details',
-  'control_group_details',
-  'utm_params',
-  'campaign_audience_limit',
-] as const;
 
 /** The delivery types that this version creates. The other documented types are rejected by name. */
 export const authoredDeliveryTypes = ['ONE_TIME', 'PERIODIC', 'EVENT_TRIGGERED', 'BUSINESS_EVENT_TRIGGERED'] as const;
@@ -78,41 +74,119 @@ export type ReadCampaign = {
   unknownFields: string[];
 };
 
+const maxDetailCharacters = 256;
+
+const basicMembers = {
+  name: optional(requiredText({ max: maxCampaignNameCharacters })),
+  platforms: alwaysRead(texts({ description: platforms.join(', ') }), readPlatforms),
+  platform_specific_details: part({
+    android: part({ push_amp_plus_enabled: only(false) }),
+    ios: part({
+      send_to_all_eligible_device: only(true),
+      exclude_provisional_push_devices: only(false),
+      send_to_only_provisional_push_enabled_devices: only(false),
+    }),
+  }),
+  tags: texts({ maxItems: maxCampaignTags, maxCharacters: maxDetailCharacters }),
+  // There is one team, the default one.
+  team: matching({
+    pattern: /^default( team)?$/i,
+    reason: 'must be Default Team: other teams are not available in this version',
+    max: maxDetailCharacters,
+    description: 'Default Team',
+  }),
+  business_event: text({
+    max: maxDetailCharacters,
+    description: 'Name of the event of a BUSINESS_EVENT_TRIGGERED campaign',
+  }),
+  geofences: refused(list(anything, { max: 1 })),
+  broadcast_live_activity_id: refused(),
+  send_to_triggered_platform_only: only(false),
+};
+
+/** `basic_details` (fact 6.2). */
+const basicDetails = part(basicMembers, { title: 'CampaignBasicDetails' });
+
+type BasicDetails = ReturnType<typeof readBasicDetails>;
+
+function readBasicDetails(details: RequestReader, deliveryType: CampaignDeliveryType | undefined) {
+  const read = reading(details, basicMembers);
+  for (const name of ['team', 'geofences', 'broadcast_live_activity_id', 'send_to_triggered_platform_only'] as const)
+    read(name);
+  read('platform_specific_details');
+  const businessEvent = read('business_event');
+  if (deliveryType === 'BUSINESS_EVENT_TRIGGERED') details.requires('business_event');
+  else if (businessEvent !== undefined)
+    details.invalid('business_event', 'is for campaigns of type BUSINESS_EVENT_TRIGGERED');
+  return {
+    name: read('name').trim(),
+    tags: read('tags') ?? [],
+    platforms: read('platforms'),
+    businessEvent,
+  };
+}
+
+function readPlatforms(details: RequestReader, name: string): Platform[] {
+  details.requires(name);
+  const sent = details.list(name, platforms.length).map((platform) => String(platform).toUpperCase());
+  const known = platforms.filter((platform) => sent.includes(platform));
+  if (known.length !== new Set(sent).size) details.invalid(name, `must hold only ${platforms.join(', ')}`);
+  return known;
+}
+
+/** The parts that the delivery type or the platforms decide on are read by functions: the first two, the schedule, the limit. */
+const documentParts = {
+  basic_details: basicDetails,
+  campaign_content: campaignContent,
+  trigger_condition: triggerCondition,
+  segmentation_details: segmentation,
+  scheduling_details: scheduling,
+  delivery_controls: deliveryControls,
+  advanced,
+  conversion_goal_details: conversionGoals,
+  control_group_details: controlGroups,
+  utm_params: refused(anyObject),
+  campaign_audience_limit: audienceLimit,
+};
+
+/**
+ * The members of a push campaign's record (fact 6.2). A draft may lack any of them, so the document requires only those
+ * that every request has.
+ */
+export const campaignDocument = {
+  channel: required(word(['PUSH'], 'PUSH')),
+  campaign_delivery_type: required(
+    word(authoredDeliveryTypes, 'ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED'),
+  ),
+  ...documentParts,
+  connector: refused(anything),
+  sender_name: refused(),
+};
+
+/** The parts that are objects; `channel` and `campaign_delivery_type` are outside them. */
+export const partNames = Object.keys(documentParts) as (keyof typeof documentParts)[];
+
 /** Reads a campaign of the push channel. Every documented member without an effect here is reported as a fault by name. */
 export function readCampaign(parts: CampaignParts): ReadCampaign {
-  const part = makeDocumentReader(parts);
-  const { faults } = part;
-  part.requires('channel');
-  part.choice('channel', ['PUSH']);
-  part.requires('campaign_delivery_type');
-  const deliveryType = part.choice('campaign_delivery_type', authoredDeliveryTypes);
-  refuseParts(part);
-  const isTriggered = deliveryType === 'BUSINESS_EVENT_TRIGGERED';
-  const trigger = readTrigger(part, deliveryType);
+  const record = makeDocumentReader(parts);
+  const read = reading(record, campaignDocument);
+  const { faults } = record;
+  read('channel');
+  const deliveryType = read('campaign_delivery_type');
+  for (const name of ['connector', 'sender_name', 'utm_params'] as const) read(name);
+  const trigger = readTrigger(record, deliveryType);
   for (const name of ['basic_details', 'campaign_content', 'segmentation_details', 'scheduling_details'])
-    part.requires(name);
-  const basics = readBasicDetails(part.part('basic_details'), { isTriggered });
-  const { content, variants } = readPushContent(part.part('campaign_content'), basics.platforms);
-  const { audience, unknownFields } = readSegmentation(part.part('segmentation_details'));
-  const schedule = readSchedule(part.part('scheduling_details'), deliveryType);
-  const controls = readDeliveryControls(part.part('delivery_controls'));
-  const groups = readControlGroups(part.part('control_group_details'));
-  const limit = readAudienceLimit(part.part('campaign_audience_limit'), deliveryType);
-  const settings = { ...readAdvanced(part.part('advanced')), ...controls, ...groups, ...limit };
-  const goals = readGoals(part.part('conversion_goal_details'));
-  if (variants?.learning && deliveryType === 'EVENT_TRIGGERED')
-    part
-      .part('campaign_content')
-      .part('variation_details')
-      .invalid(
-        'distribution_type',
-        'must be MANUAL for a campaign of type EVENT_TRIGGERED: its runs are too small to learn from',
-      );
-  if (variants?.learning?.by === 'GOAL' && goals.length === 0)
-    part
-      .part('campaign_content')
-      .part('variation_details')
-      .invalid('sherpa_metric', 'needs conversion_goal_details.goals');
+    record.requires(name);
+  const basics = readBasicDetails(record.part('basic_details'), deliveryType);
+  const { content, variants } = readCampaignContent(record.part('campaign_content'), basics.platforms);
+  const { audience, unknownFields } = read('segmentation_details');
+  const schedule = readSchedule(record.part('scheduling_details'), deliveryType);
+  const controls = read('delivery_controls');
+  const groups = read('control_group_details');
+  const limit = readAudienceLimit(record.part('campaign_audience_limit'), deliveryType);
+  const settings = { ...read('advanced'), ...controls, ...groups, ...limit };
+  const goals = read('conversion_goal_details');
+  checkLearning(record, { variants, deliveryType, goals });
   const definition =
     faults.length === 0 && deliveryType && schedule
       ? { ...basics, deliveryType, content, variants, audience, schedule, goals, settings, trigger: trigger?.condition }
@@ -126,20 +200,28 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   };
 }
 
-function readTrigger(part: RequestReader, deliveryType: CampaignDeliveryType | undefined): ReadTrigger | undefined {
+function readTrigger(record: RequestReader, deliveryType: CampaignDeliveryType | undefined): ReadTrigger | undefined {
   if (deliveryType !== 'EVENT_TRIGGERED') {
-    if (part.get('trigger_condition') !== undefined)
-      part.invalid('trigger_condition', 'is for campaigns of type EVENT_TRIGGERED');
+    if (record.get('trigger_condition') !== undefined)
+      record.invalid('trigger_condition', 'is for campaigns of type EVENT_TRIGGERED');
     return undefined;
   }
-  part.requires('trigger_condition');
-  return readTriggerCondition(part.part('trigger_condition'));
+  record.requires('trigger_condition');
+  return triggerCondition.read(record, 'trigger_condition');
 }
 
-/** Rejects parts that have no effect here. Parts that switch something off are accepted. */
-function refuseParts(part: RequestReader): void {
-  part.refuse('connector', 'sender_name');
-  if (part.get('utm_params') !== undefined) part.invalid('utm_params', unavailable);
+type Learnt = Pick<CampaignDefinition, 'variants' | 'goals'> & { deliveryType: CampaignDeliveryType | undefined };
+
+/** Checks that the campaign has what its variations are to be learned from. */
+function checkLearning(record: RequestReader, { variants, deliveryType, goals }: Learnt): void {
+  const details = () => record.part('campaign_content').part('variation_details');
+  if (variants?.learning && deliveryType === 'EVENT_TRIGGERED')
+    details().invalid(
+      'distribution_type',
+      'must be MANUAL for a campaign of type EVENT_TRIGGERED: its runs are too small to learn from',
+    );
+  if (variants?.learning?.by === 'GOAL' && goals.length === 0)
+    details().invalid('sherpa_metric', 'needs conversion_goal_details.goals');
 }
 
 /** If a part is absent, its members are absent too; only the part is reported. */
@@ -150,97 +232,6 @@ function withoutRepeats(faults: RequestFault[]): RequestFault[] {
     const parents = field.split('.').map((_name, index, names) => names.slice(0, index).join('.'));
     return !parents.some((parent) => missing.has(parent));
   });
-}
-
-type BasicDetails = { name: string; tags: string[]; platforms: Platform[]; businessEvent: string | undefined };
-
-const maxDetailCharacters = 256;
-
-/** Reads `basic_details` (fact 6.2). There is one team, the default one. */
-function readBasicDetails(details: RequestReader, { isTriggered }: { isTriggered: boolean }): BasicDetails {
-  const team = details.text('team', maxDetailCharacters);
-  if (team !== undefined && !/^default( team)?$/i.test(team))
-    details.invalid('team', 'must be Default Team: other teams are not available in this version');
-  details.refuse('geofences', 'broadcast_live_activity_id');
-  details.only(false, 'send_to_triggered_platform_only');
-  readPlatformDetails(details.part('platform_specific_details'));
-  const businessEvent = details.text('business_event', maxDetailCharacters);
-  if (isTriggered) details.requires('business_event');
-  else if (businessEvent !== undefined)
-    details.invalid('business_event', 'is for campaigns of type BUSINESS_EVENT_TRIGGERED');
-  return {
-    name: details.requiredText('name', maxCampaignNameCharacters).trim(),
-    tags: details.texts('tags', { maxItems: maxCampaignTags, maxCharacters: maxDetailCharacters }) ?? [],
-    platforms: readPlatforms(details),
-    businessEvent,
-  };
-}
-
-function readPlatforms(details: RequestReader): Platform[] {
-  details.requires('platforms');
-  const sent = details.list('platforms', platforms.length).map((word) => String(word).toUpperCase());
-  const known = platforms.filter((platform) => sent.includes(platform));
-  if (known.length !== new Set(sent).size) details.invalid('platforms', `must hold only ${platforms.join(', ')}`);
-  return known;
-}
-
-function readPlatformDetails(details: RequestReader): void {
-  details.part('android').only(false, 'push_amp_plus_enabled');
-  const ios = details.part('ios');
-  ios.only(true, 'send_to_all_eligible_device');
-  ios.only(false, 'exclude_provisional_push_devices', 'send_to_only_provisional_push_enabled_devices');
-}
-
-/**
- * Reads `conversion_goal_details` (fact 6.2). The first goal is the primary one; all goals share one window.
- */
-function readGoals(details: RequestReader): ConversionGoal[] {
-  const hours = { minimum: 1, maximum: maxConversionWindowHours };
-  const given = details.integer('attribution_window_in_hours', hours);
-  const windowHours = given === conversionWindowHours ? undefined : given;
-  return details.parts('goals', maxConversionGoals).map((goal, index) => {
-    if (goal.flag('is_primary_goal') === true && index > 0)
-      goal.invalid('is_primary_goal', 'must be false: the first goal is the primary one');
-    const attribute = readAttribute(goal);
-    const revenue = readRevenue(goal);
-    return {
-      name: goal.requiredText('goal_name', maxDetailCharacters),
-      eventName: goal.requiredText('goal_event_name', maxDetailCharacters),
-      ...(attribute === undefined ? {} : { attribute }),
-      ...(windowHours === undefined ? {} : { windowHours }),
-      ...(revenue === undefined ? {} : { revenue }),
-    };
-  });
-}
-
-/** Reads the attribute that holds an event's revenue. The currency is reported with the sum; amounts are not converted. */
-function readRevenue(goal: RequestReader): ConversionGoal['revenue'] {
-  const attribute = goal.text('revenue_attribute', maxDetailCharacters);
-  const currency = goal.text('revenue_currency', maxDetailCharacters);
-  if (currency !== undefined && !/^[A-Z]{3}$/.test(currency))
-    goal.invalid('revenue_currency', 'must be a code of three letters (ISO 4217)');
-  if (attribute === undefined) {
-    if (currency !== undefined) goal.invalid('revenue_currency', 'needs revenue_attribute');
-    return undefined;
-  }
-  return { attribute, ...(currency === undefined ? {} : { currency }) };
-}
-
-/** Reads the members of the push API's `attrs` (interface 2.10), with `operator` instead of `filter`. */
-function readAttribute(goal: RequestReader): ConversionGoal['attribute'] {
-  if (goal.get('goal_event_attribute') === undefined) return undefined;
-  const part = goal.part('goal_event_attribute');
-  const name = part.requiredText('name', maxDetailCharacters);
-  part.requires('type');
-  part.requires('operator');
-  const type = part.choice('type', ['string', 'numeric']);
-  if (type === undefined) return undefined;
-  const operator = part.choice('operator', Object.keys(goalOperators[type]));
-  if (operator === undefined) return undefined;
-  const value = part.get('value');
-  const fault = goalValueFault(goalOperators[type][operator]!, value);
-  if (fault !== undefined) part.invalid('value', fault);
-  return { name, type, operator, ...(value === undefined ? {} : { value: value as string | number | string[] }) };
 }
 
 /** Returns a reader for a part of a campaign's record; `path` is the path of the part in the record. */

@@ -1,205 +1,50 @@
-import { withoutAbsent } from '../../fields/field.ts';
-import { androidOptions, platforms, readIosOptions, webOptions } from '../content/content.ts';
-import type {
-  AndroidContent,
-  CampaignContent,
-  DefaultAction,
-  IosContent,
-  Platform,
-  WebContent,
-} from '../content/content.ts';
-import { canonicalTag, readLocales } from '../content/locales.ts';
-import { readProviderOverrides, spreadOverrides } from '../content/overrides.ts';
-import type { OwnContent } from '../content/texts.ts';
+import { openPart, part, record, texts, whole, withTitle, word } from '../../fields/combinators.ts';
+import { reading } from '../../fields/field.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
+import type { CampaignContent, Platform } from '../content/content.ts';
+import { canonicalTag } from '../content/locales.ts';
 import { defaultLocale, learningMeasures, variationName } from '../experiments/variants.ts';
 import type { Variants } from '../experiments/variants.ts';
-import { maxLocales, maxGroupKeyCharacters } from '../limits/push.ts';
 import { maxVariations } from '../limits/campaigns.ts';
-import type { RequestReader } from '../../fields/request-reader.ts';
+import { maxLocales } from '../limits/push.ts';
+import { pushContent, readPush } from './push-content.ts';
 
-const documentNames = new Map(platforms.map((platform) => [platform.toLowerCase(), platform]));
+const percentOfVariation = whole(0, 100);
 
-/** Reads `campaign_content` of a push (fact 6.2): the contents, and which users get which. */
-export function readPushContent(part: RequestReader, targets: readonly Platform[]): ReadVariants {
+const variationDetails = part({
+  no_of_variations: whole(1, maxVariations),
+  distribution_type: word(['MANUAL', 'SHERPA'], 'MANUAL or SHERPA: learned'),
+  sherpa_metric: word(learningMeasures, 'CLICKS, or GOAL: the primary goal'),
+  sherpa_minimum_percentage: whole(0, 50, 'What each variation gets at least'),
+  manual_distribution_percentage: record(percentOfVariation, 'Percent of the users by variation, 100 together'),
+});
+
+const variations = withTitle(record(part({ push: pushContent }), 'variation_1, variation_2 …'), 'CampaignVariations');
+
+/** `campaign_content` of a push (fact 6.2): the contents, and which users get which. */
+export const campaignContent = part(
+  {
+    locales: texts({ maxItems: maxLocales + 1, maxCharacters: 100 }),
+    variation_details: variationDetails,
+    content: openPart(
+      { push: pushContent, default: variations },
+      {
+        others: variations,
+        description: '`push`, or `push` below each locale (`default` and language tags) and each variation',
+      },
+    ),
+  },
+  { title: 'CampaignContent' },
+);
+
+/** Reads the contents for the target platforms. */
+export function readCampaignContent(part: RequestReader, targets: readonly Platform[]): ReadVariants {
   part.requires('content');
   return readVariants(part, (push, { isLocalized }) => readPush(push, { targets, isLocalized }));
 }
 
-type Reading = { targets: readonly Platform[]; isLocalized: boolean };
-
-function readPush(push: RequestReader, { targets, isLocalized }: Reading): CampaignContent {
-  const content: CampaignContent = {};
-  for (const platform of platforms) {
-    const name = platform.toLowerCase();
-    // A draft may have content before it has platforms.
-    if (targets.length === 0 && push.get(name) === undefined) continue;
-    if (targets.length > 0 && !targets.includes(platform)) {
-      if (push.get(name) !== undefined) push.invalid(name, 'is not among basic_details.platforms');
-      continue;
-    }
-    if (!push.requires(name)) continue;
-    if (platform === 'ANDROID') content.ANDROID = withBackup(readAndroidContent, push.part(name));
-    else if (platform === 'IOS') content.IOS = withBackup(readIosContent, push.part(name));
-    else content.WEB = withBackup(readWebContent, push.part(name));
-  }
-  if (isLocalized && !push.isAbsent('locales')) push.invalid('locales', 'cannot stand beside campaign_content.locales');
-  else readLocales(content, { payload: push, names: documentNames });
-  spreadOverrides(content, readProviderOverrides(push, []));
-  return content;
-}
-
-/** Reads a content and its fallback, which is shown when the personalisation of the content fails for a user. */
-function withBackup<Content extends object>(
-  read: (part: RequestReader) => Content,
-  part: RequestReader,
-): Content & { fallback?: Content } {
-  const content = read(part);
-  if (part.get('template_backup') === undefined) return content;
-  const backup = part.part('template_backup');
-  backup.refuse('template_backup');
-  return { ...content, fallback: read(backup) };
-}
-
-const maxKey = 256;
-
-/** Rejects layouts other than BASIC, and their members. */
-function refuseLayouts(part: RequestReader): void {
-  part.choice('template_type', ['BASIC']);
-  part.refuse('custom_template_id', 'custom_template_version', 'timer');
-}
-
-function readAndroidContent(part: RequestReader): OwnContent['ANDROID'] {
-  refuseLayouts(part);
-  const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
-  details.refuse('input_gif_url');
-  advanced.only(false, 'make_notification_sticky');
-  advanced.refuse('auto_dismiss_notification');
-  const summary = details.template('summary');
-  const channelId = details.plain('notification_channel', maxKey);
-  return {
-    ...readTexts(details),
-    ...(summary === undefined ? {} : { summary }),
-    ...(channelId === undefined ? {} : { channelId }),
-    ...readKeys(advanced),
-    richContent: [
-      ...item('image', details.templateUrl('image_url', ['https:', 'http:'])),
-      ...item('coupon', advanced.template('coupon_code', 2_048)),
-      ...item('sound', advanced.template('sound_file', 2_048)),
-    ],
-    ...readDefaultAction(details),
-    additionalActions: part.parts('buttons', 2).flatMap((button) => {
-      button.requires('click_action_type');
-      const type = button.choice('click_action_type', ['call', 'snooze', 'copy', 'share']);
-      const iconUrl = button.templateUrl('icon_url', ['https:', 'http:']);
-      const name = button.requiredTemplate('btn_name', maxKey);
-      const value = button.template('click_action_value', 2_048) ?? '';
-      return type === undefined ? [] : [{ type, name, value, ...(iconUrl === undefined ? {} : { iconUrl }) }];
-    }),
-    ...withoutAbsent<Pick<AndroidContent, 'options'>>({ options: androidOptions.read(part, 'options') }),
-  };
-}
-
-const mediaTypes = { Image: 'image', GIF: 'gif', Video: 'video', Audio: 'audio' } as const;
-
-function readIosContent(part: RequestReader): OwnContent['IOS'] {
-  refuseLayouts(part);
-  const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
-  details.only(false, 'allow_bg_refresh');
-  const subtitle = details.template('subtitle');
-  const media = details.choice('rich_media_type', Object.keys(mediaTypes) as (keyof typeof mediaTypes)[]);
-  const mediaUrl = details.templateUrl('rich_media_value', ['https:', 'http:']);
-  const enableBadge = advanced.flag('enable_ios_badge') ?? false;
-  const additionalActions = part
-    .parts('buttons', 1)
-    .map((button) => ({ category: button.requiredPlain('button_category', maxKey) }));
-  if ((media === undefined) !== (mediaUrl === undefined))
-    details.requires(media === undefined ? 'rich_media_type' : 'rich_media_value');
-  return {
-    ...readTexts(details),
-    ...(subtitle === undefined ? {} : { subtitle }),
-    ...readKeys(advanced),
-    enableBadge,
-    richContent: [
-      ...(media === undefined ? [] : item(mediaTypes[media], mediaUrl)),
-      ...item('coupon', advanced.template('coupon_code', 2_048)),
-      ...item('sound', advanced.template('sound_file', 2_048)),
-    ],
-    ...readDefaultAction(details),
-    additionalActions,
-    ...withoutAbsent<Pick<IosContent, 'options'>>({
-      options: readIosOptions(part, { enablesBadge: enableBadge, hasCategory: additionalActions.length > 0 }),
-    }),
-  };
-}
-
-function readWebContent(part: RequestReader): OwnContent['WEB'] {
-  refuseLayouts(part);
-  part.refuse('buttons');
-  const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
-  // DEFAULT is not accepted, because a workspace has no icon.
-  advanced.choice('icon_image_type', ['ICON_URL']);
-  details.requires('redirect_url');
-  advanced.requires('icon_url');
-  const imageUrl = details.templateUrl('image_url', ['https:']);
-  return {
-    ...readTexts(details),
-    redirectUrl: details.templateUrl('redirect_url', ['https:', 'http:']) ?? '',
-    iconUrl: advanced.templateUrl('icon_url', ['https:', 'http:']) ?? '',
-    ...(imageUrl === undefined ? {} : { imageUrl }),
-    autoDismiss: details.flag('auto_dismiss_notification') ?? false,
-    ...withoutAbsent<Pick<WebContent, 'options'>>({ options: webOptions.read(part, 'options') }),
-  };
-}
-
-function readTexts(details: RequestReader): { message: string; title: string } {
-  return { message: details.requiredTemplate('message'), title: details.requiredTemplate('title') };
-}
-
-function readKeys(advanced: RequestReader): { groupKey?: string; collapseReplaceKey?: string } {
-  // At most 45 ASCII letters and digits; other letters, specials and spaces are dropped (fact 3.3).
-  const groupKey = advanced
-    .plain('group_key')
-    ?.replace(/[^A-Za-z0-9]/g, '')
-    .slice(0, maxGroupKeyCharacters);
-  const collapseReplaceKey = advanced.template('collapse_replace_key', maxKey);
-  return {
-    ...(groupKey === undefined || groupKey === '' ? {} : { groupKey }),
-    ...(collapseReplaceKey === undefined ? {} : { collapseReplaceKey }),
-  };
-}
-
-function item<Type extends string>(type: Type, value: string | undefined): { type: Type; value: string }[] {
-  return value === undefined ? [] : [{ type, value }];
-}
-
-const actionTypes = {
-  RICH_LANDING: 'richlanding',
-  NAVIGATE_TO_A_SCREEN: 'navigation',
-  DEEPLINKING: 'deeplinking',
-} as const;
-
-/** Reads the action of a click with its value and key-value pairs, which both require an action. */
-function readDefaultAction(details: RequestReader): { defaultAction?: DefaultAction } {
-  const words = Object.keys(actionTypes) as (keyof typeof actionTypes)[];
-  const word = details.choice('default_click_action', words);
-  const value = details.template('default_click_action_value', 2_048);
-  const keyValuePairs: Record<string, string> = {};
-  for (const pair of details.parts('key_value_pairs', 100)) {
-    const key = pair.requiredPlain('key', 256);
-    if (Object.hasOwn(keyValuePairs, key)) pair.invalid('key', 'appears twice');
-    keyValuePairs[key] = pair.template('value') ?? '';
-  }
-  if (word === undefined) {
-    for (const name of ['default_click_action_value', 'key_value_pairs'])
-      if (details.get(name) !== undefined) details.invalid(name, 'needs default_click_action');
-    return {};
-  }
-  if (value === undefined) details.requires('default_click_action_value');
-  return { defaultAction: { type: actionTypes[word], value: value ?? '', keyValuePairs } };
-}
-
 /** Reads the content of one push. */
-export type ReadPush = (push: RequestReader, place: { isLocalized: boolean }) => CampaignContent;
+type ReadPush = (push: RequestReader, place: { isLocalized: boolean }) => CampaignContent;
 
 type ReadVariants = { content: CampaignContent; variants: Variants | null };
 
@@ -250,7 +95,7 @@ function readLocaleNames(part: RequestReader, names: readonly string[]): LocaleN
     else found.set(tag, name);
   }
   if (found.size > maxLocales + 1) part.invalid('content', `must have at most ${maxLocales} languages`);
-  const listed = part.texts('locales', { maxItems: maxLocales + 1, maxCharacters: 100 });
+  const listed = campaignContent.members.locales.read(part, 'locales');
   const tags = new Set(listed?.map((name) => tagOf(name) ?? name));
   if (listed !== undefined && (tags.size !== found.size || [...found.keys()].some((tag) => !tags.has(tag))))
     part.invalid('locales', 'must name the locales of content, and no others');
@@ -269,11 +114,9 @@ type Shares = Pick<Variants, 'percents' | 'learning'>;
 
 /** Reads `variation_details`: the number of variations, and the share of each or the measure from which it is learned. */
 function readShares(details: RequestReader): Shares {
-  const count = details.integer('no_of_variations', { minimum: 1, maximum: maxVariations }) ?? 1;
-  const type = details.isAbsent('distribution_type')
-    ? 'MANUAL'
-    : details.choice('distribution_type', ['MANUAL', 'SHERPA']);
-  if (type === 'SHERPA') return readLearning(details, count);
+  const read = reading(details, variationDetails.members);
+  const count = read('no_of_variations') ?? 1;
+  if (read('distribution_type') === 'SHERPA') return readLearning(details, count);
   for (const name of details.names())
     if (name.startsWith('sherpa_') && !details.isAbsent(name)) details.invalid(name, 'needs distribution_type SHERPA');
   return { percents: readPercents(details, count) };
@@ -285,15 +128,11 @@ function readLearning(details: RequestReader, count: number): Shares {
   if (!details.isAbsent('manual_distribution_percentage'))
     details.invalid('manual_distribution_percentage', 'cannot stand beside distribution_type SHERPA');
   for (const name of details.names())
-    if (name.startsWith('sherpa_') && !['sherpa_metric', 'sherpa_minimum_percentage'].includes(name))
-      details.refuse(name);
-  const by = details.isAbsent('sherpa_metric')
-    ? 'CLICKS'
-    : (details.choice('sherpa_metric', learningMeasures) ?? 'CLICKS');
-  const floorPercent =
-    details.integer('sherpa_minimum_percentage', { minimum: 0, maximum: Math.floor(100 / count) }) ??
-    defaultFloorPercent;
-  const percents = Array.from({ length: count }, () => Math.floor(100 / count));
+    if (name.startsWith('sherpa_') && !Object.hasOwn(variationDetails.members, name)) details.refuse(name);
+  const by = variationDetails.members.sherpa_metric.read(details, 'sherpa_metric') ?? 'CLICKS';
+  const maximum = Math.floor(100 / count);
+  const floorPercent = details.integer('sherpa_minimum_percentage', { minimum: 0, maximum }) ?? defaultFloorPercent;
+  const percents = Array.from({ length: count }, () => maximum);
   percents[0]! += 100 % count;
   return { percents, learning: { by, floorPercent } };
 }
@@ -308,7 +147,7 @@ function readPercents(details: RequestReader, count: number): number[] {
   if (count > 1) details.requires('manual_distribution_percentage');
   const percents = names.map((name) => {
     share.requires(name);
-    return share.integer(name, { minimum: 0, maximum: 100 }) ?? 0;
+    return percentOfVariation.read(share, name) ?? 0;
   });
   const sum = percents.reduce((all, percent) => all + percent, 0);
   if (share.names().length > 0 && sum !== 100)

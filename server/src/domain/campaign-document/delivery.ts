@@ -9,141 +9,189 @@ import {
   maxQueueHours,
 } from '../limits/campaigns.ts';
 import { unavailable } from '../../fields/reading-rules.ts';
-import { list, readWith, text } from '../../fields/combinators.ts';
+import {
+  flag,
+  list,
+  number,
+  only,
+  partOrEmpty,
+  readWith,
+  refused,
+  text,
+  whole,
+  word,
+} from '../../fields/combinators.ts';
 import { withoutAbsent } from '../../fields/field.ts';
+import type { ReadMember } from '../../fields/field.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
 
 const maxAppIdCharacters = 64;
 
+const unitMinutes = { MINUTES: 1, HOURS: 60, DAYS: 1_440 } as const;
+type Unit = keyof typeof unitMinutes;
+
+const maxWindowMinutes = maxCapHours * 60;
+
+const sendConfig = partOrEmpty(
+  {
+    enabled: flag('Default false'),
+    max_count: whole(1, maxCapMessages, 'Messages of this campaign to a user'),
+    window_value: whole(1, maxWindowMinutes, 'Within so many units; 30 days at most'),
+    window_unit: word(Object.keys(unitMinutes) as Unit[], 'MINUTES, HOURS or DAYS'),
+  },
+  {
+    read(config, read): Allowance | undefined {
+      const isEnabled = read('enabled') ?? false;
+      const messages = read('max_count');
+      const unit = read('window_unit');
+      const maximum = maxWindowMinutes / unitMinutes[unit ?? 'MINUTES'];
+      const value = config.integer('window_value', { minimum: 1, maximum });
+      if (!isEnabled) {
+        for (const name of ['max_count', 'window_value', 'window_unit'])
+          if (!config.isAbsent(name)) config.invalid(name, 'needs enabled');
+        return undefined;
+      }
+      for (const name of ['max_count', 'window_value', 'window_unit']) config.requires(name);
+      if (messages === undefined || value === undefined || unit === undefined) return undefined;
+      return { messages, minutes: value * unitMinutes[unit] };
+    },
+  },
+);
+
+const controlMembers = {
+  bypass_dnd: flag('Default false'),
+  count_for_frequency_capping: flag('Default: what is not ignored counts'),
+  ignore_frequency_capping: flag('Default false'),
+  ignore_global_minimum_delay: flag('Default false'),
+  send_message_in_offline_mode: only(false),
+  queuing_enabled: flag('Whoever a cap, a delay or quiet hours hold back is sent to later; default false'),
+  queue_duration: whole(1, maxQueueHours, 'Hours that they wait at most; default 48'),
+  campaign_throttle_rpm: whole(1, maxDevicesPerMinute, 'Devices a minute'),
+  minimum_delay_between_two_notification_in_hour: whole(1, maxCapHours, 'Between messages of this campaign'),
+  max_time_to_show_message_of_same_camapign: refused(number),
+  expiry_time_of_sync_data_in_hour: refused(number),
+  send_limit_value: whole(1, maxCapMessages, 'V1: messages of this campaign to a user'),
+  send_limit_granularity_in_hours: whole(1, maxCapHours, 'V1: within so many hours'),
+  limit_send_config: sendConfig,
+};
+type ReadControl = ReadMember<typeof controlMembers>;
+
 /**
- * Reads `delivery_controls` (fact 6.2): the throttle, which of the workspace's caps, delay and quiet hours apply to the
- * campaign (docs/decisions/0018), its queue, and its send limit per user (docs/decisions/0046).
+ * `delivery_controls` (fact 6.2): the throttle, which of the workspace's caps, delay and quiet hours apply to the campaign
+ * (docs/decisions/0018), its queue, and its send limit per user (docs/decisions/0046).
  */
-export function readDeliveryControls(controls: RequestReader): DeliveryControlSettings {
-  controls.only(false, 'send_message_in_offline_mode');
-  controls.refuse('max_time_to_show_message_of_same_camapign', 'expiry_time_of_sync_data_in_hour');
-  const sendLimit = readSendLimit(controls);
-  const queueHours = readQueue(controls);
-  const ignoresCap = controls.flag('ignore_frequency_capping') ?? false;
-  const hours = { minimum: 1, maximum: maxCapHours };
-  return {
-    devicesPerMinute: controls.integer('campaign_throttle_rpm', { minimum: 1, maximum: maxDevicesPerMinute }) ?? null,
-    bypassesQuietHours: controls.flag('bypass_dnd') ?? false,
-    ignoresCap,
-    countsForCap: controls.flag('count_for_frequency_capping') ?? !ignoresCap,
-    ignoresMinimumDelay: controls.flag('ignore_global_minimum_delay') ?? false,
-    ownDelayHours: controls.integer('minimum_delay_between_two_notification_in_hour', hours) ?? null,
-    ...(sendLimit && { sendLimit }),
-    ...(queueHours !== undefined && { queueHours }),
-  };
-}
-
-export type DeliveryControlSettings = Pick<
-  DeliverySettings,
-  | 'devicesPerMinute'
-  | 'bypassesQuietHours'
-  | 'ignoresCap'
-  | 'countsForCap'
-  | 'ignoresMinimumDelay'
-  | 'ownDelayHours'
-  | 'sendLimit'
-  | 'queueHours'
->;
-
-const counts = { minimum: 1, maximum: maxCapMessages };
+export const deliveryControls = partOrEmpty(controlMembers, {
+  title: 'CampaignDeliveryControls',
+  read(controls, read) {
+    read('send_message_in_offline_mode');
+    read('max_time_to_show_message_of_same_camapign');
+    read('expiry_time_of_sync_data_in_hour');
+    const sendLimit = readSendLimit(controls, read);
+    const queueHours = readQueue(controls, read);
+    const ignoresCap = read('ignore_frequency_capping') ?? false;
+    return {
+      devicesPerMinute: read('campaign_throttle_rpm') ?? null,
+      bypassesQuietHours: read('bypass_dnd') ?? false,
+      ignoresCap,
+      countsForCap: read('count_for_frequency_capping') ?? !ignoresCap,
+      ignoresMinimumDelay: read('ignore_global_minimum_delay') ?? false,
+      ownDelayHours: read('minimum_delay_between_two_notification_in_hour') ?? null,
+      ...(sendLimit && { sendLimit }),
+      ...(queueHours !== undefined && { queueHours }),
+    };
+  },
+});
 
 /** V1 has a number of messages and a number of hours, V5 an object that may be switched off. They mean the same. */
-function readSendLimit(controls: RequestReader): Allowance | undefined {
-  const messages = controls.integer('send_limit_value', counts);
-  const hours = controls.integer('send_limit_granularity_in_hours', { minimum: 1, maximum: maxCapHours });
+function readSendLimit(controls: RequestReader, read: ReadControl): Allowance | undefined {
+  const messages = read('send_limit_value');
+  const hours = read('send_limit_granularity_in_hours');
   if (messages !== undefined) controls.requires('send_limit_granularity_in_hours');
   if (hours !== undefined) controls.requires('send_limit_value');
-  const config = readSendConfig(controls.part('limit_send_config'));
+  const config = read('limit_send_config');
   if (messages === undefined || hours === undefined) return config;
   if (!config) return { messages, minutes: hours * 60 };
   controls.invalid('limit_send_config', 'cannot stand beside send_limit_value');
   return undefined;
 }
 
-const unitMinutes = { MINUTES: 1, HOURS: 60, DAYS: 1_440 } as const;
-
-function readSendConfig(config: RequestReader): Allowance | undefined {
-  const isEnabled = config.flag('enabled') ?? false;
-  const messages = config.integer('max_count', counts);
-  const unit = config.choice('window_unit', ['MINUTES', 'HOURS', 'DAYS']);
-  const maximum = (maxCapHours * 60) / unitMinutes[unit ?? 'MINUTES'];
-  const value = config.integer('window_value', { minimum: 1, maximum });
-  if (!isEnabled) {
-    for (const name of ['max_count', 'window_value', 'window_unit'])
-      if (!config.isAbsent(name)) config.invalid(name, 'needs enabled');
-    return undefined;
-  }
-  for (const name of ['max_count', 'window_value', 'window_unit']) config.requires(name);
-  if (messages === undefined || value === undefined || unit === undefined) return undefined;
-  return { messages, minutes: value * unitMinutes[unit] };
-}
-
-function readQueue(controls: RequestReader): number | undefined {
-  const isEnabled = controls.flag('queuing_enabled') ?? false;
-  const hours = controls.integer('queue_duration', { minimum: 1, maximum: maxQueueHours });
+function readQueue(controls: RequestReader, read: ReadControl): number | undefined {
+  const isEnabled = read('queuing_enabled') ?? false;
+  const hours = read('queue_duration');
   if (isEnabled) return hours ?? maxQueueHours;
   if (hours !== undefined) controls.invalid('queue_duration', 'needs queuing_enabled');
   return undefined;
 }
 
-/** Reads `advanced` (fact 6.2): time to live, priorities, and the target apps. */
-export function readAdvanced(advanced: RequestReader): DeliverySettings {
-  const expiration = advanced.part('expiration_settings');
-  expiration.refuse('remove_from_inbox_after_value', 'remove_from_inbox_after_type');
-  const minutes = readMinutes(expiration) ?? defaultDeliverySettings.ttlMinutes.ANDROID;
-  const priorities = advanced.part('platform_level_priority');
-  const android = priorities.part('android_specific_priority').choice('send_with_priority', ['HIGH', 'NORMAL']);
-  return {
-    ...defaultDeliverySettings,
-    ttlMinutes: { ANDROID: minutes, IOS: minutes, WEB: minutes },
-    androidPriority: android ?? defaultDeliverySettings.androidPriority,
-    iosPriority: readIosPriority(priorities.part('ios_specific_priority')),
-    ...withoutAbsent<Pick<DeliverySettings, 'appIds'>>({ appIds: appIds.read(advanced, 'app_ids') }),
-  };
-}
+/** Undefined: the default time to live. */
+const expiration = partOrEmpty(
+  {
+    expire_notification_after_value: whole(0, maxTtlMinutes / 60, 'At most seven days'),
+    expire_notification_after_type: word(['HOUR', 'DAY'], 'HOUR or DAY'),
+    remove_from_inbox_after_value: refused(number),
+    remove_from_inbox_after_type: refused(),
+  },
+  {
+    read(settings, read): number | undefined {
+      read('remove_from_inbox_after_value');
+      read('remove_from_inbox_after_type');
+      const minutes = read('expire_notification_after_type') === 'DAY' ? unitMinutes.DAYS : unitMinutes.HOURS;
+      const range = { minimum: 0, maximum: maxTtlMinutes / minutes };
+      const value = settings.integer('expire_notification_after_value', range);
+      return value === undefined ? undefined : value * minutes;
+    },
+  },
+);
 
-function readMinutes(expiration: RequestReader): number | undefined {
-  const unit = expiration.choice('expire_notification_after_type', ['HOUR', 'DAY']) ?? 'HOUR';
-  const unitMinutes = unit === 'DAY' ? 1_440 : 60;
-  const range = { minimum: 0, maximum: maxTtlMinutes / unitMinutes };
-  const value = expiration.integer('expire_notification_after_value', range);
-  return value === undefined ? undefined : value * unitMinutes;
-}
+const iosPriorities = { '1': 1, '5': 5, '10': 10 } as const;
+const othersUnavailable = unavailable.replace('is', 'are');
 
-function readIosPriority(priority: RequestReader): 1 | 5 | 10 {
-  const sent = priority.get('apns_priority');
-  const words = { '1': 1, '5': 5, '10': 10 } as const;
-  const found = sent === undefined ? '10' : Object.keys(words).find((word) => word === String(sent));
-  if (found === undefined) priority.invalid('apns_priority', 'must be 1, 5 or 10');
-  // ACTIVE is the phone's default.
-  const level = priority.text('interruption_level');
-  if (level !== undefined && level.toUpperCase() !== 'ACTIVE')
-    priority.invalid('interruption_level', `must be ACTIVE: others ${unavailable.replace('is', 'are')}`);
-  if (priority.get('relevance_score') !== undefined && Number(priority.get('relevance_score')) !== 0)
-    priority.invalid('relevance_score', `must be 0: others ${unavailable.replace('is', 'are')}`);
-  return words[(found ?? '10') as keyof typeof words];
-}
+const iosPriority = partOrEmpty(
+  {
+    apns_priority: readWith<1 | 5 | 10>(text({ description: '1, 5 or 10' }), (priority, name) => {
+      const sent = priority.get(name);
+      if (sent === undefined) return undefined;
+      const found = Object.entries(iosPriorities).find(([word]) => word === String(sent));
+      if (found === undefined) priority.invalid(name, 'must be 1, 5 or 10');
+      return found?.[1];
+    }),
+    // ACTIVE is the phone's default.
+    interruption_level: readWith<never>(text({ description: 'ACTIVE' }), (priority, name) => {
+      const level = priority.text(name);
+      if (level !== undefined && level.toUpperCase() !== 'ACTIVE')
+        priority.invalid(name, `must be ACTIVE: others ${othersUnavailable}`);
+      return undefined;
+    }),
+    relevance_score: readWith<never>(whole(0, 0), (priority, name) => {
+      if (priority.get(name) !== undefined && Number(priority.get(name)) !== 0)
+        priority.invalid(name, `must be 0: others ${othersUnavailable}`);
+      return undefined;
+    }),
+  },
+  {
+    read(_priority, read): 1 | 5 | 10 {
+      const priority = read('apns_priority') ?? defaultDeliverySettings.iosPriority;
+      read('interruption_level');
+      read('relevance_score');
+      return priority;
+    },
+  },
+);
 
-/** Reads `control_group_details` (fact 6.2): the users that the campaign leaves out, for comparison. */
-export function readControlGroups(groups: RequestReader): ControlGroupSettings {
-  const isEnabled = groups.flag('is_campaign_control_group_enabled') ?? false;
-  const percent = groups.integer('campaign_control_group_percentage', { minimum: 0, maximum: 100 });
-  const isGlobal = groups.flag('is_global_control_group_enabled') ?? false;
-  if (isEnabled) groups.requires('campaign_control_group_percentage');
-  else if (percent !== undefined && percent > 0)
-    groups.invalid('campaign_control_group_percentage', 'needs is_campaign_control_group_enabled');
-  return {
-    ...(isEnabled && percent !== undefined && percent > 0 ? { controlGroupPercent: percent } : {}),
-    ...(isGlobal ? { leavesOutGlobalControlGroup: true } : {}),
-  };
-}
+const androidPriority = partOrEmpty(
+  { send_with_priority: word(['HIGH', 'NORMAL'], 'HIGH or NORMAL') },
+  { read: (_priority, read) => read('send_with_priority') ?? defaultDeliverySettings.androidPriority },
+);
 
-export type ControlGroupSettings = Pick<DeliverySettings, 'controlGroupPercent' | 'leavesOutGlobalControlGroup'>;
+const priorities = partOrEmpty(
+  { android_specific_priority: androidPriority, ios_specific_priority: iosPriority },
+  {
+    read: (_priorities, read) => ({
+      androidPriority: read('android_specific_priority'),
+      iosPriority: read('ios_specific_priority'),
+    }),
+  },
+);
 
 /**
  * The apps that a campaign is for; whether they exist is checked in the database. Unlike other lists, an empty one never
@@ -159,5 +207,45 @@ export const appIds = readWith<string[]>(
     const sent = reader.members[name];
     if (Array.isArray(sent) && sent.length === 0) reader.invalid(name, 'must name an app');
     return reader.texts(name, { maxItems: maxNamedApps, maxCharacters: maxAppIdCharacters });
+  },
+);
+
+/** `advanced` (fact 6.2): time to live, priorities, and the target apps. */
+export const advanced = partOrEmpty(
+  { expiration_settings: expiration, platform_level_priority: priorities, app_ids: appIds },
+  {
+    title: 'CampaignAdvanced',
+    read(_advanced, read): DeliverySettings {
+      const minutes = read('expiration_settings') ?? defaultDeliverySettings.ttlMinutes.ANDROID;
+      return {
+        ...defaultDeliverySettings,
+        ttlMinutes: { ANDROID: minutes, IOS: minutes, WEB: minutes },
+        ...read('platform_level_priority'),
+        ...withoutAbsent<Pick<DeliverySettings, 'appIds'>>({ appIds: read('app_ids') }),
+      };
+    },
+  },
+);
+
+/** `control_group_details` (fact 6.2): the users that the campaign leaves out, for comparison. */
+export const controlGroups = partOrEmpty(
+  {
+    is_campaign_control_group_enabled: flag('Default false'),
+    campaign_control_group_percentage: whole(0, 100, 'Of its users, who get nothing of it'),
+    is_global_control_group_enabled: flag("Leaves the workspace's control group out; default false"),
+  },
+  {
+    read(groups, read): Pick<DeliverySettings, 'controlGroupPercent' | 'leavesOutGlobalControlGroup'> {
+      const isEnabled = read('is_campaign_control_group_enabled') ?? false;
+      const percent = read('campaign_control_group_percentage');
+      const isGlobal = read('is_global_control_group_enabled') ?? false;
+      if (isEnabled) groups.requires('campaign_control_group_percentage');
+      else if (percent !== undefined && percent > 0)
+        groups.invalid('campaign_control_group_percentage', 'needs is_campaign_control_group_enabled');
+      return {
+        ...(isEnabled && percent !== undefined && percent > 0 ? { controlGroupPercent: percent } : {}),
+        ...(isGlobal ? { leavesOutGlobalControlGroup: true } : {}),
+      };
+    },
   },
 );

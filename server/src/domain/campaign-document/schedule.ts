@@ -1,6 +1,23 @@
 import type { CampaignDeliveryType } from '../campaigns/campaign.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import { maxOccurrences, maxBestTimeHours } from '../limits/campaigns.ts';
+import {
+  alwaysRead,
+  flag,
+  list,
+  optional,
+  part,
+  partOrEmpty,
+  parts,
+  readWith,
+  required,
+  text,
+  texts,
+  whole,
+  word,
+} from '../../fields/combinators.ts';
+import { reading } from '../../fields/field.ts';
+import type { ReadMember } from '../../fields/field.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
 import { calendarDates } from '../timing/calendar.ts';
 import type { MonthWeekday, Weekday, CalendarRule } from '../timing/calendar.ts';
@@ -30,19 +47,98 @@ export type Schedule = { timeZone: string | undefined; inUserZone?: PassedPolicy
   | { kind: 'triggered'; start: SentTime | undefined; expiry: SentTime | undefined }
 );
 
-/** Reads `scheduling_details` (fact 6.2). Undefined if anything is wrong; the faults of the part say what. */
+/** An empty list means the day of the start. */
+type Period = { step: number; occurrences: number | undefined } & (
+  | { every: 'day' }
+  | { every: 'week'; weekdays: Weekday[] }
+  | { every: 'month'; dates: number[]; weekdays: MonthWeekday[] }
+);
+
+const maxSteps = { DAILY: 365, WEEKLY: 52, MONTHLY: 12 } as const;
+
+const ownLists = {
+  DAILY: [],
+  WEEKLY: ['repeat_on_days_of_week'],
+  MONTHLY: ['repeat_on_date_of_month', 'repeat_on_days_of_week_for_month'],
+} as const;
+
+const weekdayNames = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
+const weeks = { FIRST: 1, SECOND: 2, THIRD: 3, FOURTH: 4, FIFTH: 5, LAST: 'last' } as const;
+
+const weekdaysOfMonth = partOrEmpty(
+  {
+    week_granularity: word(Object.keys(weeks) as (keyof typeof weeks)[], 'FIRST to FIFTH, or LAST'),
+    repeat_on_days_of_week: alwaysRead(texts(), readWeekdays),
+  },
+  {
+    read(item, read): MonthWeekday[] {
+      item.requires('week_granularity');
+      item.requires('repeat_on_days_of_week');
+      const week = read('week_granularity');
+      const weekdays = read('repeat_on_days_of_week');
+      return week === undefined ? [] : weekdays.map((weekday) => ({ week: weeks[week], weekday }));
+    },
+  },
+);
+
+const periodMembers = {
+  sending_frequency: optional(
+    required(word(Object.keys(maxSteps) as (keyof typeof maxSteps)[], 'DAILY, WEEKLY or MONTHLY')),
+  ),
+  repeat_frequency: whole(1, maxSteps.DAILY, 'Days; weeks up to 52, months up to 12'),
+  // The interface spells the name like this.
+  no_of_occurences: whole(1, maxOccurrences),
+  repeat_on_date_of_month: alwaysRead(list(whole(1, 31), { max: 31 }), readDates),
+  repeat_on_days_of_week: alwaysRead(texts({ description: 'MONDAY to SUNDAY' }), readWeekdays),
+  repeat_on_days_of_week_for_month: parts(weekdaysOfMonth, { max: 6 }),
+};
+
+/** `periodic_details` (fact 6.2). */
+const period = partOrEmpty(periodMembers, { title: 'CampaignPeriod', read: readPeriod });
+
+const sendTypes = ['ASAP', 'AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE', 'SEND_IN_BTS'] as const;
+type SendType = (typeof sendTypes)[number];
+
+/** Fact 6.2 names the object but not its members: the only flag decides about zones where the time has passed. */
+const userZone = part({ send_if_user_timezone_has_passed: flag('Default false: not sent to them') });
+
+/** Fact 6.2 names the object but not its members (docs/decisions/0049). */
+const bestTimeMembers = {
+  window_in_hours: whole(1, maxBestTimeHours, 'From the start; default 24'),
+  if_best_time_is_unknown: word(bestTimePolicies, 'SEND_AT_START (default), SEND_AT_END or DO_NOT_SEND'),
+  if_best_time_is_outside: word(bestTimePolicies, 'SEND_AT_START (default), SEND_AT_END or DO_NOT_SEND'),
+};
+
+const members = {
+  delivery_type: optional(
+    required(
+      word(sendTypes, 'ASAP, AT_FIXED_TIME, SEND_IN_USER_TIMEZONE or SEND_IN_BTS: at the best time of each user'),
+    ),
+  ),
+  start_time: readWith(text({ description: 'YYYY-MM-DDThh:mm:ss' }), readTime),
+  expiry_time: readWith(text({ description: 'YYYY-MM-DDThh:mm:ss' }), readTime),
+  timezone: text({ max: 100, description: 'V5; default: the zone of the workspace. V1 is in UTC' }),
+  periodic_details: period,
+  bts_details: part(bestTimeMembers),
+  user_timezone_details: userZone,
+};
+
+/** `scheduling_details` (fact 6.2). */
+export const scheduling = part(members, { title: 'CampaignSchedule' });
+
+/** Reads the schedule of a campaign of this type. Undefined if anything is wrong; the faults of the part say what. */
 export function readSchedule(
   details: RequestReader,
   deliveryType: CampaignDeliveryType | undefined,
 ): Schedule | undefined {
-  details.requires('delivery_type');
-  const type = details.choice('delivery_type', ['ASAP', 'AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE', 'SEND_IN_BTS']);
+  const read = reading(details, members);
+  const type = read('delivery_type');
   const own = { ...readUserZone(details, type), ...readBestTime(details, type) };
-  const named = details.text('timezone', 100);
+  const named = read('timezone');
   const timeZone = named === undefined ? undefined : findTimeZone(named);
   if (named !== undefined && timeZone === undefined) details.invalid('timezone', noTimeZone);
-  const start = readTime(details, 'start_time');
-  const expiry = readTime(details, 'expiry_time');
+  const start = read('start_time');
+  const expiry = read('expiry_time');
   if (deliveryType !== 'PERIODIC' && details.get('periodic_details') !== undefined)
     details.invalid('periodic_details', 'is for campaigns of type PERIODIC');
   if (type !== undefined && type !== 'ASAP' && start === undefined) details.requires('start_time');
@@ -55,8 +151,8 @@ export function readSchedule(
     case 'PERIODIC': {
       if (type === 'ASAP') details.invalid('delivery_type', 'must name a time for a campaign of type PERIODIC');
       if (details.requires('periodic_details') && !expiry && !hasCount(details)) details.missing('expiry_time');
-      const period = readPeriod(details.part('periodic_details'));
-      return start && period && { kind: 'repeated', start, expiry, period, timeZone, ...own };
+      const found = read('periodic_details');
+      return start && found && { kind: 'repeated', start, expiry, period: found, timeZone, ...own };
     }
     case 'EVENT_TRIGGERED':
     case 'BUSINESS_EVENT_TRIGGERED':
@@ -68,12 +164,9 @@ export function readSchedule(
   }
 }
 
-/**
- * Reads a send at one local time in every user's zone. Fact 6.2 names the object but not its members. The only flag decides
- * about users in zones where the time has passed (decision 0018).
- */
-function readUserZone(details: RequestReader, type: string | undefined): { inUserZone: PassedPolicy } | undefined {
-  const isSent = details.part('user_timezone_details').flag('send_if_user_timezone_has_passed');
+/** Reads a send at one local time in every user's zone (decision 0018). */
+function readUserZone(details: RequestReader, type: SendType | undefined): { inUserZone: PassedPolicy } | undefined {
+  const isSent = reading(details.part('user_timezone_details'), userZone.members)('send_if_user_timezone_has_passed');
   if (type === 'SEND_IN_USER_TIMEZONE') return { inUserZone: isSent === true ? 'SEND' : 'SKIP' };
   if (details.get('user_timezone_details') !== undefined)
     details.invalid('user_timezone_details', 'needs SEND_IN_USER_TIMEZONE');
@@ -88,10 +181,10 @@ const timePattern =
   /^(\d{4}-\d{2}-\d{2})[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
 
 /** Keeps seconds and drops fractions, because sends are not precise to the millisecond. */
-function readTime(details: RequestReader, name: 'start_time' | 'expiry_time'): SentTime | undefined {
-  const text = details.text(name, 40);
-  if (text === undefined) return undefined;
-  const parts = timePattern.exec(text);
+function readTime(details: RequestReader, name: string): SentTime | undefined {
+  const sent = details.text(name, 40);
+  if (sent === undefined) return undefined;
+  const parts = timePattern.exec(sent);
   const isDay = parts && !Number.isNaN(Date.parse(`${parts[1]!}T00:00:00Z`)) && isOfCalendar(parts[1]!);
   if (!isDay) {
     details.invalid(name, 'must be a date and time as YYYY-MM-DDThh:mm:ss');
@@ -111,49 +204,35 @@ function withColon(offset: string): string {
   return offset === 'Z' || offset.includes(':') ? offset : `${offset.slice(0, 3)}:${offset.slice(3)}`;
 }
 
-/** `periodic_details` (fact 6.2). An empty list means the day of the start. */
-type Period = { step: number; occurrences: number | undefined } & (
-  | { every: 'day' }
-  | { every: 'week'; weekdays: Weekday[] }
-  | { every: 'month'; dates: number[]; weekdays: MonthWeekday[] }
-);
+type PeriodReader = ReadMember<typeof periodMembers>;
 
-const maxSteps = { DAILY: 365, WEEKLY: 52, MONTHLY: 12 } as const;
-
-const ownLists = {
-  DAILY: [],
-  WEEKLY: ['repeat_on_days_of_week'],
-  MONTHLY: ['repeat_on_date_of_month', 'repeat_on_days_of_week_for_month'],
-} as const;
-
-function readPeriod(details: RequestReader): Period | undefined {
-  details.requires('sending_frequency');
-  const frequency = details.choice('sending_frequency', ['DAILY', 'WEEKLY', 'MONTHLY']);
+function readPeriod(details: RequestReader, read: PeriodReader): Period | undefined {
+  const frequency = read('sending_frequency');
   if (frequency === undefined) return undefined;
   const lists: readonly string[] = ownLists[frequency];
   for (const name of [...ownLists.WEEKLY, ...ownLists.MONTHLY])
     if (!lists.includes(name) && details.get(name) !== undefined)
       details.invalid(name, `is not for ${frequency.toLowerCase()} campaigns`);
   const step = details.integer('repeat_frequency', { minimum: 1, maximum: maxSteps[frequency] }) ?? 1;
-  // The interface spells the name like this.
-  const occurrences = details.integer('no_of_occurences', { minimum: 1, maximum: maxOccurrences });
+  const occurrences = read('no_of_occurences');
   switch (frequency) {
     case 'DAILY':
       return { every: 'day', step, occurrences };
     case 'WEEKLY':
-      return { every: 'week', step, occurrences, weekdays: readWeekdays(details, 'repeat_on_days_of_week') };
-    case 'MONTHLY':
-      return { every: 'month', step, occurrences, dates: readDates(details), weekdays: readMonthWeekdays(details) };
+      return { every: 'week', step, occurrences, weekdays: read('repeat_on_days_of_week') };
+    case 'MONTHLY': {
+      const dates = read('repeat_on_date_of_month');
+      const weekdays = (read('repeat_on_days_of_week_for_month') ?? []).flat();
+      return { every: 'month', step, occurrences, dates, weekdays };
+    }
     default:
       return unknownCase(frequency);
   }
 }
 
-const weekdayNames = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
-
 function readWeekdays(details: RequestReader, name: string): Weekday[] {
-  const found = details.list(name, 7).map((word) => {
-    const upper = typeof word === 'string' ? word.toUpperCase() : '';
+  const found = details.list(name, 7).map((sent) => {
+    const upper = typeof sent === 'string' ? sent.toUpperCase() : '';
     return (
       1 + weekdayNames.findIndex((weekday) => weekday === upper || (upper.length === 3 && weekday.startsWith(upper)))
     );
@@ -162,41 +241,28 @@ function readWeekdays(details: RequestReader, name: string): Weekday[] {
   return [...new Set(found.filter((number) => number > 0) as Weekday[])].sort();
 }
 
-function readDates(details: RequestReader): number[] {
-  const name = 'repeat_on_date_of_month';
+function readDates(details: RequestReader, name: string): number[] {
   const found = details.list(name, 31).map(Number);
   if (found.some((date) => !Number.isInteger(date) || date < 1 || date > 31))
     details.invalid(name, 'must hold whole numbers from 1 to 31');
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
-const weeks = { FIRST: 1, SECOND: 2, THIRD: 3, FOURTH: 4, FIFTH: 5, LAST: 'last' } as const;
-
-function readMonthWeekdays(details: RequestReader): MonthWeekday[] {
-  return details.parts('repeat_on_days_of_week_for_month', 6).flatMap((item) => {
-    item.requires('week_granularity');
-    item.requires('repeat_on_days_of_week');
-    const week = item.choice('week_granularity', Object.keys(weeks) as (keyof typeof weeks)[]);
-    const weekdays = readWeekdays(item, 'repeat_on_days_of_week');
-    return week === undefined ? [] : weekdays.map((weekday) => ({ week: weeks[week], weekday }));
-  });
-}
-
 /**
  * Reads `bts_details` of SEND_IN_BTS: the hours within which each user's best time may lie, and what happens to the other
- * users. Fact 6.2 names the object but not its members (docs/decisions/0049).
+ * users.
  */
-function readBestTime(schedule: RequestReader, type: string | undefined): { bestTime: BestTime } | undefined {
+function readBestTime(schedule: RequestReader, type: SendType | undefined): { bestTime: BestTime } | undefined {
   if (type !== 'SEND_IN_BTS') {
     if (schedule.get('bts_details') !== undefined) schedule.invalid('bts_details', 'needs SEND_IN_BTS');
     return undefined;
   }
   const details = schedule.part('bts_details');
-  const windowHours = details.integer('window_in_hours', { minimum: 1, maximum: maxBestTimeHours });
-  const ifUnknown = details.choice('if_best_time_is_unknown', bestTimePolicies);
-  const ifOutside = details.choice('if_best_time_is_outside', bestTimePolicies);
-  const known = ['window_in_hours', 'if_best_time_is_unknown', 'if_best_time_is_outside'];
-  for (const name of details.names()) if (!known.includes(name)) details.refuse(name);
+  const read = reading(details, bestTimeMembers);
+  const windowHours = read('window_in_hours');
+  const ifUnknown = read('if_best_time_is_unknown');
+  const ifOutside = read('if_best_time_is_outside');
+  for (const name of details.names()) if (!Object.hasOwn(bestTimeMembers, name)) details.refuse(name);
   return {
     bestTime: {
       windowHours: windowHours ?? maxBestTimeHours,

@@ -2,6 +2,18 @@ import type { TriggerCondition, TriggerDelay, CountFilter } from '../events/trig
 import { maxEventNameCharacters } from '../limits/users.ts';
 import { maxFilterDepth, maxFilters } from '../limits/segments.ts';
 import { maxTriggerDelayDays, maxTriggerCount, maxTriggerFilters } from '../limits/campaigns.ts';
+import {
+  anyObject,
+  optional,
+  partOrEmpty,
+  refused,
+  required,
+  text,
+  whole,
+  withDescription,
+  word,
+} from '../../fields/combinators.ts';
+import type { ReadMember } from '../../fields/field.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
 import { FilterFault, FilterMembers, quote } from '../segments/filter-members.ts';
 import { attributeMembers, readAttributeFilter } from '../segments/filter-reader.ts';
@@ -12,14 +24,40 @@ export type ReadTrigger = { condition: TriggerCondition | undefined; unknownFiel
 
 const maxName = 256;
 const granularities = { MINUTES: 60_000, HOURS: 3_600_000, DAYS: 86_400_000 } as const;
+type Granularity = keyof typeof granularities;
 
-/** Reads `trigger_condition` (fact 6.2). Undefined if anything is wrong; the faults of the part say what. */
-export function readTriggerCondition(part: RequestReader): ReadTrigger {
+const members = {
+  included_filters: withDescription(anyObject, 'Filters of type actions: the events that start it'),
+  secondary_included_filters: withDescription(
+    anyObject,
+    'Filters of type actions: what must be true from the event to the due time',
+  ),
+  // INTELLIGENT_DELAY is documented by name only, and rejected (decision 0047).
+  trigger_delay_type: optional(required(word(['ASAP', 'DELAY'], 'ASAP or DELAY'))),
+  trigger_delay_value: whole(1, maxTriggerDelayDays * 1_440, 'With DELAY; at most 30 days'),
+  trigger_delay_granularity: word(Object.keys(granularities) as Granularity[], 'MINUTES, HOURS or DAYS'),
+  trigger_relation: word(['BEFORE', 'AFTER'], 'AFTER (default), or BEFORE with trigger_attr'),
+  trigger_attr: text({
+    max: maxName,
+    description: 'An attribute that says a time, of the event or else of its user; default: the time of the event',
+  }),
+  intelligent_delay_optimization: refused(anyObject),
+};
+type ReadMemberOfTrigger = ReadMember<typeof members>;
+
+/** `trigger_condition` (fact 6.2). Its condition is undefined if anything is wrong; the faults of the part say what. */
+export const triggerCondition = partOrEmpty(members, {
+  title: 'CampaignTrigger',
+  description: 'Of an EVENT_TRIGGERED campaign',
+  read: readTriggerCondition,
+});
+
+function readTriggerCondition(part: RequestReader, read: ReadMemberOfTrigger): ReadTrigger {
   part.requires('included_filters');
   const primary = readFilters(part, 'included_filters', 'primary');
   const secondary = readFilters(part, 'secondary_included_filters', 'secondary');
-  part.refuse('intelligent_delay_optimization');
-  const delay = readDelay(part);
+  read('intelligent_delay_optimization');
+  const delay = readDelay(part, read);
   if (secondary && delay?.milliseconds === 0 && delay.attribute === undefined)
     part.invalid('secondary_included_filters', 'needs trigger_delay_type DELAY: what happens until then is looked at');
   const unknownFields = [...(primary?.unknownFields ?? []), ...(secondary?.unknownFields ?? [])];
@@ -31,7 +69,7 @@ export function readTriggerCondition(part: RequestReader): ReadTrigger {
 
 /** Reads a condition that was stored as it was sent. The same reader accepted it before, so a fault throws an error. */
 export function readStoredTrigger(part: RequestReader): TriggerCondition {
-  const { condition } = readTriggerCondition(part);
+  const { condition } = triggerCondition.readIn(part);
   if (!condition) throw new Error(`a stored trigger cannot be read: ${JSON.stringify(part.faults)}`);
   return condition;
 }
@@ -49,12 +87,10 @@ function readFilters(part: RequestReader, name: FilterName, kind: EventFilterKin
   return { ...read, unknownFields: read.unknownFields.map((path) => `${part.pathOf(name)}.${path}`) };
 }
 
-function readDelay(part: RequestReader): TriggerDelay | undefined {
-  part.requires('trigger_delay_type');
-  // INTELLIGENT_DELAY is documented by name only, and rejected (decision 0047).
-  const type = part.choice('trigger_delay_type', ['ASAP', 'DELAY']);
-  const relation = part.choice('trigger_relation', ['BEFORE', 'AFTER']) ?? 'AFTER';
-  const attribute = part.text('trigger_attr', maxName);
+function readDelay(part: RequestReader, read: ReadMemberOfTrigger): TriggerDelay | undefined {
+  const type = read('trigger_delay_type');
+  const relation = read('trigger_relation') ?? 'AFTER';
+  const attribute = read('trigger_attr');
   if (relation === 'BEFORE' && attribute === undefined) part.invalid('trigger_relation', 'needs trigger_attr');
   if (type === undefined) return undefined;
   if (type === 'ASAP') {
@@ -63,13 +99,13 @@ function readDelay(part: RequestReader): TriggerDelay | undefined {
     if (relation === 'BEFORE') part.invalid('trigger_relation', 'needs trigger_delay_type DELAY');
     return { milliseconds: 0, relation: 'AFTER', attribute };
   }
-  const milliseconds = readMilliseconds(part);
+  const milliseconds = readMilliseconds(part, read);
   return milliseconds === undefined ? undefined : { milliseconds, relation, attribute };
 }
 
-function readMilliseconds(part: RequestReader): number | undefined {
+function readMilliseconds(part: RequestReader, read: ReadMemberOfTrigger): number | undefined {
   part.requires('trigger_delay_granularity');
-  const unit = part.choice('trigger_delay_granularity', ['MINUTES', 'HOURS', 'DAYS']);
+  const unit = read('trigger_delay_granularity');
   part.requires('trigger_delay_value');
   const unitMilliseconds = granularities[unit ?? 'DAYS'];
   const maximum = Math.floor((maxTriggerDelayDays * 86_400_000) / unitMilliseconds);

@@ -1,5 +1,4 @@
-import { Type } from 'typebox';
-import { androidOptions, iosOptions, platforms, webOptions } from '../../domain/content/content.ts';
+import { platforms } from '../../domain/content/content.ts';
 import type {
   AndroidContent,
   CampaignContent,
@@ -7,93 +6,7 @@ import type {
   IosContent,
   WebContent,
 } from '../../domain/content/content.ts';
-import { campaignLocales } from '../../domain/content/locales.ts';
-import { collectOverrides, providerOverrides } from '../../domain/content/overrides.ts';
-import { flag, part, text, tree, named } from '../openapi/shapes.ts';
-
-const action = {
-  default_click_action: text('DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING'),
-  default_click_action_value: text(),
-  key_value_pairs: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: text() }))),
-};
-const template = {
-  template_type: text('BASIC'),
-  custom_template_id: text('Refused'),
-  custom_template_version: text('Refused'),
-};
-const keys = { coupon_code: text(), sound_file: text(), group_key: text(), collapse_replace_key: text() };
-
-const android = {
-  ...template,
-  options: Type.Optional(androidOptions.schema),
-  basic_details: part({
-    notification_channel: text(),
-    title: text(),
-    message: text(),
-    summary: text(),
-    image_url: text(),
-    input_gif_url: text('Refused'),
-    ...action,
-  }),
-  buttons: Type.Optional(
-    Type.Array(
-      Type.Object({
-        btn_name: text(),
-        click_action_type: text('call, snooze, copy or share'),
-        click_action_value: text(),
-        icon_url: text(),
-      }),
-      { maxItems: 2 },
-    ),
-  ),
-  advanced: part({
-    ...keys,
-    make_notification_sticky: flag('false'),
-    auto_dismiss_notification: Type.Optional(Type.Unsafe<unknown>({ description: 'Refused' })),
-  }),
-  timer: tree('Refused'),
-};
-const ios = {
-  ...template,
-  options: Type.Optional(iosOptions.schema),
-  basic_details: part({
-    title: text(),
-    message: text(),
-    subtitle: text(),
-    allow_bg_refresh: flag('false'),
-    rich_media_type: text('Image, Video, GIF or Audio'),
-    rich_media_value: text(),
-    ...action,
-  }),
-  buttons: Type.Optional(Type.Array(Type.Object({ button_category: text() }), { maxItems: 1 })),
-  advanced: part({ ...keys, enable_ios_badge: flag() }),
-  timer: tree('Refused'),
-};
-const web = {
-  ...template,
-  options: Type.Optional(webOptions.schema),
-  basic_details: part({
-    title: text(),
-    message: text(),
-    redirect_url: text(),
-    image_url: text(),
-    auto_dismiss_notification: flag(),
-  }),
-  buttons: Type.Optional(Type.Array(Type.Unsafe<unknown>({}), { description: 'Refused' })),
-  advanced: part({ icon_image_type: text('ICON_URL'), icon_url: text() }),
-  timer: tree('Refused'),
-};
-/** The content of a push on each platform (fact 6.2). */
-export const pushContent = named(
-  'CampaignPushContent',
-  part({
-    android: part({ ...android, template_backup: part(android) }),
-    ios: part({ ...ios, template_backup: part(ios) }),
-    web: part({ ...web, template_backup: part(web) }),
-    locales: Type.Optional(campaignLocales.schema),
-    providerOverrides: Type.Optional(providerOverrides.schema),
-  }),
-);
+import { collectOverrides } from '../../domain/content/overrides.ts';
 
 /**
  * Presents the content of a push as campaign records show it: `{"push": {"android", "ios", "web"}}` (fact 6.2). Content

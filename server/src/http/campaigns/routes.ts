@@ -35,19 +35,13 @@ import {
   v1MetaAnswer,
   v1StatusAnswer,
   v1StatusBody,
-  v1TestAnswer,
-  v1TestBody,
   v5ChangeAnswer,
   v5ChangeBody,
   v5CreateAnswer,
   v5CreateBody,
   v5MetaAnswer,
-  v5PreviewAnswer,
-  v5PreviewBody,
   v5StatusAnswer,
   v5StatusBody,
-  v5TestAnswer,
-  v5TestBody,
   v5ValidateAnswer,
   withUtcTimes,
 } from './authoring.ts';
@@ -69,7 +63,18 @@ import {
   v5SearchBody,
   v5SearchBodyWithoutVersions,
 } from './search.ts';
-import { parsePreview, parseTest, presentPreview, presentTestResults } from './test-and-preview.ts';
+import {
+  parsePreview,
+  parseTest,
+  presentPreview,
+  presentTestResults,
+  v1TestAnswer,
+  v1TestBody,
+  v5PreviewAnswer,
+  v5PreviewBody,
+  v5TestAnswer,
+  v5TestBody,
+} from './test-and-preview.ts';
 import { presentV1Campaign, presentV1Executions } from './v1-answers.ts';
 import { presentMeta, presentV5, presentV5Campaign, presentV5Executions, presentV5Meta } from './v5-answers.ts';
 import { winnerRoutes } from './winner.ts';

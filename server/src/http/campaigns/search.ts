@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { TProperties, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import {
   campaignChannels,
   campaignDeliveryTypes,
@@ -8,6 +8,20 @@ import {
 } from '../../domain/campaigns/campaign.ts';
 import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign.ts';
 import { maxCampaignsPerPage } from '../../domain/limits/campaigns.ts';
+import {
+  choices,
+  flag,
+  part,
+  readWith,
+  text,
+  texts,
+  unlessEmpty,
+  whole,
+  wholeFrom,
+  word,
+} from '../../fields/combinators.ts';
+import { reading, schemaRequiring } from '../../fields/field.ts';
+import type { Description, Fields } from '../../fields/field.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
 import { parseIsoTime } from '../../domain/timing/iso-time.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
@@ -29,15 +43,73 @@ export type SearchDialect = {
   requestIdHeader?: string | undefined;
 };
 
+const bound = readWith<Bound>(text(), readBound);
+const createdDate = { from_date: bound, to_date: bound };
+
+const typeNames = [...campaignDeliveryTypes, ...otherDeliveryTypes] as const;
+const typesDescription = `${campaignDeliveryTypes.join(', ')}, or another documented type, of which there are none`;
+const deliveryTypes = choices(typeNames, typesDescription);
+
+const sameFilters = {
+  channels: choices(campaignChannels, `${campaignChannels.join(', ')}; V1 finds no SMS, V5 only when asked`),
+  created_by: texts({ description: 'Names of keys or people, any of them' }),
+  created_date: part(createdDate, {
+    description: 'YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it',
+  }),
+  name: text({ description: 'Any part of the name, ignoring case' }),
+  status: choices(campaignStatuses, campaignStatuses.join(', ')),
+  tags: texts({ description: 'Any of them' }),
+};
+
+/** Only the version's own spelling of renamed keys is known (interface 9, decision D42). */
+const v1Filters = { ...sameFilters, id: text(), delivery_type: deliveryTypes };
+const v5Filters = {
+  ...sameFilters,
+  ids: texts({ description: 'At most 100' }),
+  campaign_delivery_type: deliveryTypes,
+};
+const versionFilter = { version_number: whole(1, 1_000_000, 'With campaign versioning only') };
+/** The filters of V5's light list (fact 4.7). */
+const metaFilters = { ...sameFilters, id: text(), delivery_type: word(typeNames, typesDescription), ...versionFilter };
+
 // More than any number of campaigns; a page after the last is empty.
 const lastPage = 1_000_000_000;
+
+const pageMembers = (version: SearchVersion) => ({
+  request_id: text(),
+  limit: unlessEmpty(whole(1, maxCampaignsPerPage[version])),
+  page: unlessEmpty(wholeFrom(1, { max: lastPage, description: 'From 1' })),
+});
+const pages = { V1: pageMembers('V1'), V5: pageMembers('V5') };
+
+const requiredOfPage = { V1: ['request_id', 'limit', 'page'], V5: ['limit', 'page'] } as const;
+
+const searchFlags = {
+  include_child_campaigns: flag('Runs of recurring campaigns, with `parent_id`'),
+  include_archive_campaigns: flag(),
+};
+
+const searchBody = (version: SearchVersion, filters: Fields, named: Description = {}) =>
+  schemaRequiring(
+    { ...pages[version], ...searchFlags, campaign_fields: part(filters) },
+    { ...named, names: requiredOfPage[version] },
+  );
+
+export const v1SearchBody = searchBody('V1', v1Filters, { title: 'CampaignSearchV1' });
+export const v5SearchBody = searchBody('V5', { ...v5Filters, ...versionFilter }, { title: 'CampaignSearchV5' });
+/** The body of a workspace without campaign versioning (interface 2.12). */
+export const v5SearchBodyWithoutVersions = searchBody('V5', v5Filters);
+export const v5MetaBody = searchBody('V5', metaFilters, { title: 'CampaignMetaSearchV5' });
+export const v1PageBody = schemaRequiring(pages.V1, { title: 'ExecutionsPageV1', names: requiredOfPage.V1 });
+export const v5PageBody = schemaRequiring(pages.V5, { title: 'ExecutionsPageV5', names: requiredOfPage.V5 });
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 export function parseSearch(body: Body, dialect: SearchDialect): SearchAsked {
   const reader = makeCampaignReader(body);
   const page = readPage(reader, dialect);
-  const children = reader.flag('include_child_campaigns');
-  const archived = reader.flag('include_archive_campaigns');
+  const read = reading(reader, searchFlags);
+  const children = read('include_child_campaigns');
+  const archived = read('include_archive_campaigns');
   const filters = readFilters(reader.part('campaign_fields'), dialect);
   refuseFaults(reader);
   return {
@@ -72,52 +144,46 @@ export function parsePage(body: Body, dialect: SearchDialect): PageAsked {
 }
 
 function readPage(reader: RequestReader, { version, requestIdHeader }: SearchDialect): PageAsked {
-  const required = version === 'V1' ? ['request_id', 'limit', 'page'] : ['limit', 'page'];
-  for (const name of required) reader.requires(name);
-  const integer = (name: string, maximum: number): number =>
-    (reader.isAbsent(name) ? undefined : reader.integer(name, { minimum: 1, maximum })) ?? 1;
+  for (const name of requiredOfPage[version]) reader.requires(name);
+  const read = reading(reader, pages[version]);
   return {
     requestId: readRequestId(reader, requestIdHeader),
-    limit: integer('limit', maxCampaignsPerPage[version]),
-    page: integer('page', lastPage),
+    limit: read('limit') ?? 1,
+    page: read('page') ?? 1,
   };
 }
 
 type Filters = Omit<CampaignSearch, 'children' | 'archived'>;
 
-/**
- * Only the version's own spelling of renamed keys is known; the other version's is an unknown field (interface 9,
- * decision D42).
- */
 function readFilters(fields: RequestReader, { version, versioning }: SearchDialect): Filters {
-  const types = [...campaignDeliveryTypes, ...otherDeliveryTypes] as const;
+  const read = reading(fields, { ...v1Filters, ...v5Filters, ...versionFilter });
   const isV1 = version === 'V1';
-  const typesKey = isV1 ? 'delivery_type' : 'campaign_delivery_type';
-  const id = isV1 ? fields.text('id') : undefined;
+  const id = isV1 ? read('id') : undefined;
   const v1Ids = id === undefined ? undefined : [id];
-  const dates = fields.part('created_date');
-  const from = readDate(dates, 'from_date');
-  const to = readDate(dates, 'to_date');
+  const readDate = reading(fields.part('created_date'), createdDate);
+  const from = readDate('from_date');
+  const to = readDate('to_date');
   if (from && to && from.startsAt >= to.endsBefore) fields.invalid('created_date', 'ends before it begins');
   return {
-    ids: isV1 ? v1Ids : fields.texts('ids'),
-    channels: fields.choices('channels', campaignChannels),
-    createdBy: fields.texts('created_by'),
+    ids: isV1 ? v1Ids : read('ids'),
+    channels: read('channels'),
+    createdBy: read('created_by'),
     createdFrom: from?.startsAt,
     createdBefore: to?.endsBefore,
-    deliveryTypes: fields.choices(typesKey, types),
-    name: fields.text('name'),
-    statuses: fields.choices('status', campaignStatuses),
-    tags: fields.texts('tags'),
-    versionNumber:
-      isV1 || versioning === 'off' ? undefined : fields.integer('version_number', { minimum: 1, maximum: 1_000_000 }),
+    deliveryTypes: read(isV1 ? 'delivery_type' : 'campaign_delivery_type'),
+    name: read('name'),
+    statuses: read('status'),
+    tags: read('tags'),
+    versionNumber: isV1 || versioning === 'off' ? undefined : read('version_number'),
   };
 }
 
 const dayMilliseconds = 86_400_000;
 
+type Bound = { startsAt: Date; endsBefore: Date };
+
 /** Returns the beginning of a day or an instant, and the first millisecond after it. */
-function readDate(dates: RequestReader, name: string): { startsAt: Date; endsBefore: Date } | undefined {
+function readBound(dates: RequestReader, name: string): Bound | undefined {
   const value = dates.get(name);
   if (value === undefined) return undefined;
   const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
@@ -129,80 +195,9 @@ function readDate(dates: RequestReader, name: string): { startsAt: Date; endsBef
   return undefined;
 }
 
-/**
- * Bodies and responses of campaign search. They document the fields and identify unknown ones; the parser implements the
- * rules.
- */
-const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+/* Responses of campaign search. */
 
-const createdDate = Type.Optional(
-  Type.Object(
-    { from_date: Type.Optional(Type.String()), to_date: Type.Optional(Type.String()) },
-    { description: 'YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it' },
-  ),
-);
-
-const sameFilters = {
-  channels: texts(`${campaignChannels.join(', ')}; V1 finds no SMS, V5 only when asked`),
-  created_by: texts('Names of keys or people, any of them'),
-  created_date: createdDate,
-  name: Type.Optional(Type.String({ description: 'Any part of the name, ignoring case' })),
-  status: texts(campaignStatuses.join(', ')),
-  tags: texts('Any of them'),
-};
-
-const typesDescription = `${campaignDeliveryTypes.join(', ')}, or another documented type, of which there are none`;
-
-const v1Filters = {
-  ...sameFilters,
-  id: Type.Optional(Type.String()),
-  delivery_type: texts(typesDescription),
-};
-
-const v5Filters = { ...sameFilters, ids: texts('At most 100'), campaign_delivery_type: texts(typesDescription) };
-
-const versionFilter = {
-  version_number: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'With campaign versioning only' }),
-  ),
-};
-
-const page = (most: number) => ({
-  limit: Type.Integer({ minimum: 1, maximum: most }),
-  page: Type.Integer({ minimum: 1, description: 'From 1' }),
-});
-
-const searchBody = (ownPage: TProperties, filters: TProperties) =>
-  Type.Object({
-    ...ownPage,
-    include_child_campaigns: Type.Optional(
-      Type.Boolean({ description: 'Runs of recurring campaigns, with `parent_id`' }),
-    ),
-    include_archive_campaigns: Type.Optional(Type.Boolean()),
-    campaign_fields: Type.Optional(Type.Object(filters)),
-  });
-
-const v1Page = { request_id: Type.String(), ...page(100) };
-const v5Page = { request_id: Type.Optional(Type.String()), ...page(15) };
-
-export const v1SearchBody = named('CampaignSearchV1', searchBody(v1Page, v1Filters));
-export const v5SearchBody = named('CampaignSearchV5', searchBody(v5Page, { ...v5Filters, ...versionFilter }));
-/** The body of a workspace without campaign versioning (interface 2.12). */
-export const v5SearchBodyWithoutVersions = searchBody(v5Page, v5Filters);
-/** The filters of the light list (fact 4.7). */
-export const v5MetaBody = named(
-  'CampaignMetaSearchV5',
-  searchBody(v5Page, {
-    ...sameFilters,
-    id: Type.Optional(Type.String()),
-    delivery_type: Type.Optional(Type.String({ description: typesDescription })),
-    ...versionFilter,
-  }),
-);
-export const v1PageBody = named('ExecutionsPageV1', Type.Object(v1Page));
-export const v5PageBody = named('ExecutionsPageV5', Type.Object(v5Page));
-
-const part = (description: string) => Type.Optional(Type.Unsafe<unknown>({ type: 'object', description }));
+const recordPart = (description: string) => Type.Optional(Type.Unsafe<unknown>({ type: 'object', description }));
 
 /** Upper-case in both versions (decision D44). */
 const shownStatuses = campaignStatuses.filter((status) => (status as string) !== 'QUEUED');
@@ -227,12 +222,12 @@ const record = {
     Type.String({ description: 'Of a child, when it was due; of a FAILED campaign, when it was due and was missed' }),
   ),
   parent_id: Type.Optional(Type.String({ description: 'Children only' })),
-  basic_details: part('name, platforms, tags'),
-  campaign_content: part('What is shown on each platform'),
-  segmentation_details: part('Whom it is for'),
-  scheduling_details: part('When it is sent'),
-  advanced: part('Priorities and time to live'),
-  conversion_goal_details: part('Goals'),
+  basic_details: recordPart('name, platforms, tags'),
+  campaign_content: recordPart('What is shown on each platform'),
+  segmentation_details: recordPart('Whom it is for'),
+  scheduling_details: recordPart('When it is sent'),
+  advanced: recordPart('Priorities and time to live'),
+  conversion_goal_details: recordPart('Goals'),
 };
 
 const v1Campaign = named('CampaignV1', Type.Object({ campaign_id: Type.String(), ...record }));

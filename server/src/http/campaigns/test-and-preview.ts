@@ -1,13 +1,66 @@
+import { Type } from 'typebox';
 import type { PreviewRequest, Preview } from '../../app/campaigns/preview-campaign.ts';
 import type { TestCommand, TestResult } from '../../app/campaigns/test-campaign.ts';
 import type { SearchVersion } from '../../domain/campaigns/campaign.ts';
+import { campaignDocument } from '../../domain/campaign-document/campaign.ts';
 import { platforms } from '../../domain/content/content.ts';
 import { maxTestIdentifiers } from '../../domain/limits/campaigns.ts';
+import {
+  anyObject,
+  anything,
+  part,
+  readWith,
+  refused,
+  required,
+  text,
+  texts,
+  unlessEmpty,
+  withDescription,
+  word,
+} from '../../fields/combinators.ts';
+import { reading, schemaRequiring } from '../../fields/field.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
-import { readRequestId, takeParts } from './authoring.ts';
-import { makeCampaignReader, optionalText, refuseFaults } from './campaign-reader.ts';
+import { named, text as textShape } from '../openapi/shapes.ts';
+import { readRequestId, takeParts, v5Answer } from './authoring.ts';
+import { makeCampaignReader, refuseFaults } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';
 import { presentPushContent } from './push-content.ts';
+
+const shownVariant = {
+  locale_name: unlessEmpty(text({ description: 'default or a language of the campaign; absent: each person’s own' })),
+  variation: readWith<number>(
+    withDescription(anything, 'variation_1, variation_2 …; absent: variation_1'),
+    readVariation,
+  ),
+};
+const identifier = text({
+  description: 'USER_ATTRIBUTE_UNIQUE_ID, another name of the push API, or an attribute',
+});
+const identifierValues = texts({ description: 'At most ten' });
+const draftId = unlessEmpty(text({ description: 'Instead of campaign_content' }));
+
+const testedMembers = {
+  identifier: required(identifier),
+  identifier_values: required(identifierValues),
+  platform: unlessEmpty(word(platforms)),
+  ...shownVariant,
+};
+
+const testMembers = {
+  ...campaignDocument,
+  test_campaign_meta: part(testedMembers, { title: 'CampaignTestMeta' }),
+  // A request cannot supply values for personalisation.
+  personalization_details: refused(anyObject),
+};
+
+export const v1TestBody = schemaRequiring(
+  { request_id: text(), ...testMembers },
+  { title: 'CampaignTestRequestV1', names: ['request_id', 'test_campaign_meta'] },
+);
+export const v5TestBody = schemaRequiring(
+  { request_id: text(), draft_id: draftId, ...testMembers },
+  { title: 'CampaignTestRequestV5', names: ['test_campaign_meta'] },
+);
 
 export type TestAsked = Pick<TestCommand, 'source' | 'identifier' | 'values' | 'platform' | 'shown' | 'requestId'>;
 
@@ -17,42 +70,48 @@ export function parseTest(
   { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
 ): TestAsked {
   const reader = makeCampaignReader(body);
-  const draftId = version === 'V5' ? optionalText(reader, 'draft_id') : undefined;
-  const required = [
+  const draft = version === 'V5' ? draftId.read(reader, 'draft_id') : undefined;
+  const names = [
     ...(version === 'V1' ? ['request_id', 'basic_details'] : []),
-    ...(draftId === undefined ? ['channel', 'campaign_content'] : []),
+    ...(draft === undefined ? ['channel', 'campaign_content'] : []),
     'test_campaign_meta',
   ];
-  for (const name of required) reader.requires(name);
-  if (draftId !== undefined && !reader.isAbsent('campaign_content'))
-    reader.invalid('draft_id', 'cannot stand beside campaign_content');
-  // A request cannot supply values for personalisation.
-  reader.refuse('personalization_details');
+  for (const name of names) reader.requires(name);
+  refuseTwoSources(reader, draft);
+  testMembers.personalization_details.read(reader, 'personalization_details');
   const requestId = readRequestId(reader, requestIdHeader);
   const meta = readMeta(reader.findPart('test_campaign_meta'));
   refuseFaults(reader);
-  return { ...meta!, requestId, source: draftId === undefined ? { parts: inlineParts(body) } : { draftId } };
+  return { ...meta!, requestId, source: draft === undefined ? { parts: inlineParts(body) } : { draftId: draft } };
+}
+
+function refuseTwoSources(reader: RequestReader, draft: string | undefined): void {
+  if (draft !== undefined && !reader.isAbsent('campaign_content'))
+    reader.invalid('draft_id', 'cannot stand beside campaign_content');
 }
 
 function readMeta(meta: RequestReader | undefined) {
   if (!meta) return undefined;
+  const read = reading(meta, testedMembers);
   for (const name of ['identifier', 'identifier_values']) meta.requires(name);
-  const values = meta.texts('identifier_values') ?? [];
+  const values = identifierValues.read(meta, 'identifier_values') ?? [];
   if (values.length > maxTestIdentifiers)
     meta.invalid('identifier_values', `must be a list of 1 to ${maxTestIdentifiers} texts`);
-  const platform = meta.isAbsent('platform') ? undefined : meta.choice('platform', platforms);
-  return { identifier: meta.text('identifier') ?? '', values, platform, shown: readShownVariant(meta) };
+  const platform = read('platform');
+  return { identifier: identifier.read(meta, 'identifier') ?? '', values, platform, shown: readShownVariant(meta) };
 }
 
-/** Reads `locale_name` and `variation`, which may be `variation_2`, `"2"` or 2. */
 function readShownVariant(reader: RequestReader): TestAsked['shown'] {
-  const variation = reader.isAbsent('variation') ? undefined : reader.get('variation');
-  const digit = /^(?:variation_)?([1-9])$/.exec(String(variation))?.[1];
-  if (variation !== undefined && digit === undefined) reader.invalid('variation', 'must be variation_1, variation_2 …');
-  return {
-    variation: digit === undefined ? undefined : Number(digit),
-    locale: reader.isAbsent('locale_name') ? undefined : reader.text('locale_name'),
-  };
+  const read = reading(reader, shownVariant);
+  return { variation: read('variation'), locale: read('locale_name') };
+}
+
+/** Reads `variation`, which may be `variation_2`, `"2"` or 2. */
+function readVariation(reader: RequestReader, name: string): number | undefined {
+  if (reader.isAbsent(name)) return undefined;
+  const digit = /^(?:variation_)?([1-9])$/.exec(String(reader.get(name)))?.[1];
+  if (digit === undefined) reader.invalid(name, 'must be variation_1, variation_2 …');
+  return digit === undefined ? undefined : Number(digit);
 }
 
 /** In V5 the platforms default to those that have content. */
@@ -68,6 +127,23 @@ function inlineParts(body: Body) {
 
 type Shown = { push?: object };
 
+const previewMembers = {
+  draft_id: draftId,
+  channel: campaignDocument.channel,
+  basic_details: campaignDocument.basic_details,
+  campaign_content: campaignDocument.campaign_content,
+  platform: unlessEmpty(word(platforms, 'One of the campaign’s; every one when absent')),
+  ...shownVariant,
+  identifier: unlessEmpty(identifier),
+  identifier_value: unlessEmpty(text()),
+  event_attributes: withDescription(anyObject, 'What a firing of the business event would say'),
+};
+
+export const v5PreviewBody = schemaRequiring(previewMembers, {
+  title: 'CampaignPreviewRequest',
+  names: ['identifier', 'identifier_value'],
+});
+
 /**
  * Parses the content or draft to render and the user to render it for. With `anybody`, a body that names no user is
  * rendered for a user without attributes.
@@ -76,24 +152,23 @@ type Shown = { push?: object };
  */
 export function parsePreview(body: Body, meant: 'named' | 'anybody' = 'named'): Omit<PreviewRequest, 'workspaceId'> {
   const reader = makeCampaignReader(body);
+  const read = reading(reader, previewMembers);
   const isNobody = meant === 'anybody' && reader.isAbsent('identifier') && reader.isAbsent('identifier_value');
-  const draftId = optionalText(reader, 'draft_id');
-  const required = [
+  const draft = read('draft_id');
+  const names = [
     ...(isNobody ? [] : ['identifier', 'identifier_value']),
-    ...(draftId === undefined ? ['channel', 'campaign_content'] : []),
+    ...(draft === undefined ? ['channel', 'campaign_content'] : []),
   ];
-  for (const name of required) reader.requires(name);
-  if (draftId !== undefined && !reader.isAbsent('campaign_content'))
-    reader.invalid('draft_id', 'cannot stand beside campaign_content');
-  const text = (name: string): string => optionalText(reader, name) ?? '';
+  for (const name of names) reader.requires(name);
+  refuseTwoSources(reader, draft);
   const asked = {
-    named: isNobody ? undefined : { identifier: text('identifier'), value: text('identifier_value') },
-    platform: reader.isAbsent('platform') ? undefined : reader.choice('platform', platforms),
+    named: isNobody ? undefined : { identifier: read('identifier') ?? '', value: read('identifier_value') ?? '' },
+    platform: read('platform'),
     shown: readShownVariant(reader),
     event: reader.isAbsent('event_attributes') ? {} : reader.part('event_attributes').members,
   };
   refuseFaults(reader);
-  return { ...asked, source: draftId === undefined ? { parts: inlineParts(body) } : { draftId } };
+  return { ...asked, source: draft === undefined ? { parts: inlineParts(body) } : { draftId: draft } };
 }
 
 /** Presents the result for each identifier of a test: accepted, or no such user. */
@@ -124,3 +199,35 @@ function presentOne({ platform, personal, language }: One) {
     ? { outcome: 'FALLBACK', content, failure: personal.instead }
     : { outcome: 'RENDERED', ...(language === undefined ? {} : { language }), content };
 }
+
+/* Responses of a test and a preview. */
+
+export const v5PreviewAnswer = named(
+  'CampaignPreview',
+  v5Answer({
+    customer_id: Type.String(),
+    platforms: Type.Record(
+      Type.String(),
+      Type.Object({
+        outcome: Type.String({ description: 'RENDERED, FALLBACK or FAILED' }),
+        language: textShape('Of the locales; absent: the texts for everybody else'),
+        content: Type.Optional(Type.Unsafe<unknown>({ type: 'object', description: 'As in campaign_content' })),
+        failure: Type.Optional(Type.Object({ field: Type.String(), cause: Type.String(), reason: Type.String() })),
+      }),
+    ),
+  }),
+);
+
+const testResults = Type.Record(
+  Type.String(),
+  Type.Object({ status: Type.String({ description: 'success or failed' }), failure_reason: textShape() }),
+);
+export const v1TestAnswer = named('CampaignTestAnswerV1', Type.Object({ data: testResults, message: Type.String() }));
+export const v5TestAnswer = named(
+  'CampaignTestAnswerV5',
+  Type.Object({
+    response_id: Type.String(),
+    type: Type.Literal('campaign'),
+    data: testResults,
+  }),
+);

@@ -3,7 +3,9 @@ import { nameWinner, readWinner } from '../../app/campaigns/winner.ts';
 import type { WinnerChoice } from '../../app/campaigns/winner.ts';
 import { learningMeasures, variationName } from '../../domain/experiments/variants.ts';
 import { maxVariations } from '../../domain/limits/campaigns.ts';
-import { codeShape, named, text } from '../openapi/shapes.ts';
+import { required, text, unlessEmpty, word } from '../../fields/combinators.ts';
+import { optionalSchemaOf, reading } from '../../fields/field.ts';
+import { codeShape, named } from '../openapi/shapes.ts';
 import { route } from '../route/route.ts';
 import type { Route, RouteDialect } from '../route/route.ts';
 import { readRequestId } from './authoring.ts';
@@ -14,19 +16,17 @@ import type { CampaignRouteDependencies, V5Caller } from './dialects.ts';
 import { presentWinner } from './present-winner.ts';
 import { presentV5 } from './v5-answers.ts';
 
-/*
- * Bodies and responses for the winner among a campaign's variations, an addition. They document; parseWinner implements the
- * rules.
- */
+const variationNames = Array.from({ length: maxVariations }, (_, index) => variationName(index + 1));
 
-const winnerBody = named(
-  'CampaignWinnerRequest',
-  Type.Object({
-    request_id: text(),
-    variation: text('variation_1, variation_2 …; or metric'),
-    metric: Type.Optional(codeShape(learningMeasures, 'The one that is the best by these figures with 95 %')),
-  }),
-);
+const winnerMembers = {
+  request_id: text(),
+  variation: required(unlessEmpty(word(variationNames, 'variation_1, variation_2 …; or metric'))),
+  metric: {
+    ...word(learningMeasures),
+    schema: codeShape(learningMeasures, 'The one that is the best by these figures with 95 %'),
+  },
+};
+const winnerBody = optionalSchemaOf(winnerMembers, { title: 'CampaignWinnerRequest' });
 
 const rate = (description: string) =>
   Type.Optional(Type.Number({ description: `${description}, in percent; absent while nothing was sent of it` }));
@@ -109,19 +109,18 @@ export function winnerRoutes(deps: CampaignRouteDependencies, v5: RouteDialect<V
   ];
 }
 
-const names = Array.from({ length: maxVariations }, (_, index) => variationName(index + 1));
-
 /** Parses the winning variation, or the figures that choose it. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 function parseWinner(body: Body, requestIdHeader: string | undefined): Exclude<WinnerChoice, { kind: 'none' }> {
   const reader = makeCampaignReader(body);
+  const read = reading(reader, winnerMembers);
   readRequestId(reader, requestIdHeader);
   if (reader.isAbsent('metric')) {
-    const name = reader.requires('variation') ? reader.choice('variation', names) : undefined;
+    const name = read('variation');
     refuseFaults(reader);
-    return { kind: 'variation', variation: names.indexOf(name!) + 1 };
+    return { kind: 'variation', variation: variationNames.indexOf(name!) + 1 };
   }
   if (!reader.isAbsent('variation')) reader.invalid('variation', 'cannot stand beside metric');
-  const measure = reader.choice('metric', learningMeasures);
+  const measure = read('metric');
   refuseFaults(reader);
   return { kind: 'figures', measure: measure! };
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { TSchema, TProperties } from 'typebox';
+import type { TSchema } from 'typebox';
 
 /**
  * Returns the same shape with a name. The document defines it once, among the schemas, and references it elsewhere; parsing
@@ -46,16 +46,6 @@ export const requestHeaders = {
   requestId: Type.Optional(Type.String({ description: 'The id of the request, as request_id of the body' })),
 };
 
-/** Returns an optional member of the shapes that document campaigns. */
-export const part = (members: TProperties, description?: string) =>
-  Type.Optional(Type.Object(members, description === undefined ? {} : { description }));
+/** Returns an optional text of the shapes that document responses. */
 export const text = (description?: string) =>
   Type.Optional(Type.String(description === undefined ? {} : { description }));
-export const number = (description?: string) =>
-  Type.Optional(Type.Number(description === undefined ? {} : { description }));
-export const whole = (minimum: number, maximum: number, description?: string) =>
-  Type.Optional(Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) }));
-export const flag = (description?: string) =>
-  Type.Optional(Type.Boolean(description === undefined ? {} : { description }));
-export const texts = () => Type.Optional(Type.Array(Type.String()));
-export const tree = (description: string) => Type.Optional(Type.Unsafe<unknown>({ type: 'object', description }));
