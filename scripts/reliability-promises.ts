@@ -69,19 +69,16 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     scenarios: ['kill-node-at-work', 'every-zone'],
     tests: [
       server(
-        'engine/scheduler/fire-due-campaigns',
+        'engine/scheduler',
         'of 1,000 due campaigns is fired once by 8 schedulers at the same time (fault F15, reliability R4)',
       ),
+      server('engine/scheduler', 'every third day keeps its local time over both clock changes (fault F11)'),
       server(
-        'engine/scheduler/fire-due-campaigns',
-        'every third day keeps its local time over both clock changes (fault F11)',
-      ),
-      server(
-        'engine/scheduler/fire-due-campaigns',
+        'engine/scheduler',
         'of three days over a daily campaign leaves MISSED rows and one late send, never a burst',
       ),
       server(
-        'engine/scheduler/fire-due-campaigns',
+        'engine/scheduler',
         'of a year is recorded in bounded batches, every occurrence once, by competing schedulers',
       ),
     ],
@@ -128,7 +125,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'a chunk whose workers die ten times before they open a window is set aside, and the run ends FAILED',
       ),
       server(
-        'engine/fan-out/poisoned-device',
+        'engine/fan-out/chunks',
         'a device that ends its workers is found by halving and set aside; all others are reached (fault F16)',
       ),
     ],
@@ -148,7 +145,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'a byte each 29 seconds ends after a minute, with a detail for the callback',
       ),
       server(
-        'engine/segment-fill/prepare-lines',
+        'engine/segment-fill/file-lines',
         'a line of 60 MB is one skipped line, and memory stays flat (fault F30)',
       ),
     ],
@@ -159,22 +156,16 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     promise: 'A callback arrives once its receiver is up, under the same id; one that was given up can be sent again.',
     scenarios: [],
     tests: [
-      server('engine/callbacks/deliver-callbacks', 'a receiver down for hours gets it once when it is up'),
+      server('engine/callbacks/callbacks', 'a receiver down for hours gets it once when it is up'),
       server(
-        'engine/callbacks/deliver-callbacks',
+        'engine/callbacks/callbacks',
         'every try has the same id and body, its own time, and a signature that verifies',
       ),
+      server('engine/callbacks/callbacks', 'a slow receiver delays neither the others of its batch nor later ones'),
+      server('engine/callbacks/receivers', 'does not wait for 1,000 callbacks of another workspace to %i silent hosts'),
+      server('engine/callbacks/receivers', 'gets all that waited once it answers, each callback once'),
       server(
-        'engine/callbacks/deliver-callbacks',
-        'a slow receiver delays neither the others of its batch nor later ones',
-      ),
-      server(
-        'engine/callbacks/silent-receivers',
-        'does not wait for 1,000 callbacks of another workspace to %i silent hosts',
-      ),
-      server('engine/callbacks/receiver-pause', 'gets all that waited once it answers, each callback once'),
-      server(
-        'engine/callbacks/deliver-callbacks',
+        'engine/callbacks/callbacks',
         'given up or delivered, it can be sent again, with the whole schedule and the same id',
       ),
     ],

@@ -31,7 +31,7 @@ const words: Word[] = [
     allowed: {
       'server/src/storage/runs/runs.ts': 'a column of runs',
       'server/test/campaigns/': 'a column of runs',
-      'server/test/engine/scheduler/': 'a column of runs',
+      'server/test/engine/scheduler.test.ts': 'a column of runs',
       'server/test/push/scheduled-push.test.ts': 'a column of runs',
       'server/test/data/data-endpoints.test.ts': 'an attribute whose name is made up',
     },
@@ -60,7 +60,7 @@ const words: Word[] = [
     allowed: {
       'server/src/engine/outbox/emails.ts': 'the SMTP library sends with sendMail',
       'server/src/storage/installation/queues.ts': 'the table mails',
-      'server/test/engine/email/': 'the SMTP library of the test names the sender mailFrom',
+      'server/test/engine/emails.test.ts': 'the SMTP library of the test names the sender mailFrom',
     },
     // Prose in the console, and the name of an icon.
     left: 2,

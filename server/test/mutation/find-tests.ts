@@ -9,25 +9,19 @@ const root = resolve(import.meta.dirname, '..', '..', '..');
  * folder, or of a folder in it.
  */
 const chosenWithDatabase: Record<string, string[]> = {
-  'server/src/engine': [
-    'server/test/engine/*.test.ts',
-    'server/test/engine/{conversions,credentials,live-activities,report-files,sandbox,scheduler,triggers}/*.test.ts',
-    'server/test/backup/scheduled-backups.test.ts',
-  ],
+  'server/src/engine': ['server/test/engine/*.test.ts', 'server/test/backup/scheduled-backups.test.ts'],
   'server/src/engine/monitoring': [
-    'server/test/engine/{watch-alerts,report-minutes}.test.ts',
+    'server/test/engine/{alerts,monitoring}.test.ts',
     'server/test/metrics/metrics.test.ts',
   ],
-  'server/src/engine/outbox': ['server/test/engine/{callbacks,email,event-streams}/*.test.ts'],
+  'server/src/engine/outbox': ['server/test/engine/{callbacks/*,emails,event-streams}.test.ts'],
   // Those with the rules on given outcomes; whole campaigns take a hundred times as long, and find little more.
   'server/src/engine/fan-out': [
-    'server/test/engine/fan-out/{begin-and-end,chunk-worker,deliver-to-devices,deliver-variants,run-rules}.test.ts',
-    'server/test/engine/fan-out/{freeze-audience,freeze-shares,personalise-devices}.test.ts',
-    'server/test/engine/fan-out/{seats,stored-windows,work-chunks}.test.ts',
+    'server/test/engine/fan-out/{audience,chunks,devices,messages,runs,seats,windows}.test.ts',
   ],
   'server/src/engine/segment-fill': ['server/test/engine/segment-fill/*.test.ts'],
   'server/src/engine/governor': ['server/test/engine/governor/account-limits.test.ts'],
-  'server/src/engine/housekeeping': ['server/test/engine/housekeeping/*.test.ts'],
+  'server/src/engine/housekeeping': ['server/test/engine/housekeeping.test.ts'],
 };
 
 /** They try every zone, thousands of days or of draws, or what takes all the steps there are: last, when others have found most. */
@@ -35,26 +29,20 @@ const long = [
   ...[/schedule-zones/, /domain\/timing\/schedules\.test/, /deploy\/prometheus/],
   ...[/learned-shares/, /domain\/experiments\.test/, /interaction-token/, /shapes-and-readers/, /template-bounds/],
   // By way of sockets.
-  ...[/engine\/delivery\/[^/]+\.test/, /http2\/(?:returning-peer|told-codes)/],
+  ...[/engine\/delivery\/[^/]+\.test/, /http2\/(?:sessions|streams)/],
 ];
 
 /** Tests that read pages and other files, look for programs of the machine, or send thousands of requests through sockets. */
-const left = [
-  /\/http2\/(?:differential|half-closed-peer|header-table|hostile|tls|tunnel|unsendable-requests)/,
-  /nghttpd/,
-  /node-apn/,
-  /docs-routes/,
-  /close-server/,
-];
+const left = [/\/http2\/(?:fuzz|hostile|sessions|streams)/, /foreign-implementations/, /docs-routes/, /close-server/];
 
 /** Of the engine: they send each of hundreds of messages to simulators of the providers, minutes for what others find in seconds. */
 const simulated = [
-  /delivery\/(?:batch|content-options|deliver|fcm-for-others|field-places|hms|outcomes|payload-modes|provider-overrides)\.test/,
-  /delivery\/(?:report-pass|proxied-campaign|web-push-encryption|unreadable-requests)\.test/,
+  /delivery\/(?:batches|deliver|fcm|field-places|hms|outcomes|payload-forms)\.test/,
+  /delivery\/(?:proxied-campaign|web-push-encryption)\.test/,
 ];
 
 /** They run into rules of `domain` by the way, thousands of them, and seldom hold one that no other test does. */
-const wide = /test\/(?:engine\/(?!delivery\/(?:provider-overrides|content-options|token-forms))|receivers\/|http\/)/;
+const wide = /test\/(?:engine\/(?!delivery\/(?:payload-forms|field-places|requests))|receivers\/|http\/)/;
 
 /** The test files that are tried on mutants of `sources`, each with the sources that it reaches. */
 export function findTests(sources: string[]): { tests: Record<string, string[]>; needsDatabase: boolean } {

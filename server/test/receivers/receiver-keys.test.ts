@@ -10,7 +10,7 @@ import { makeWebPayload } from '../../src/providers/webpush/plan.ts';
 import { parseDeviceAttributes } from '../../src/domain/users/device-attributes.ts';
 import { interactionKinds } from '../../src/domain/events/interactions.ts';
 import { interactionBody } from '../../src/http/interactions.ts';
-import { makeMessage } from '../engine/delivery/delivery-bundle.ts';
+import { makeMessage } from '../engine/delivery/make-message.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');

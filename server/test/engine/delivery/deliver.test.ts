@@ -1,247 +1,626 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { connect } from 'node:http2';
+import { connect, createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/content/content.ts';
+import { forAllProviders } from '../../../src/domain/delivery/providers.ts';
+import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
+import { makeLog } from '../../../src/log.ts';
+import { isYoungToken, makeAccessTokens } from '../../../src/providers/access-tokens.ts';
+import type { DeliveryBatch } from '../../../src/providers/batch.ts';
+import { makeDelivery } from '../../../src/providers/deliver.ts';
+import type { Delivery } from '../../../src/providers/deliver.ts';
+import type { Answer, Outcome } from '../../../src/providers/provider.ts';
+import { realProviderEndpoints, simulatorEndpointsAt } from '../../../src/providers/registry.ts';
 import { http2Clients, startDeliveryBundle } from './delivery-bundle.ts';
+import { makeMessage } from './make-message.ts';
+import { answerWith, failedAnswer } from './scripted-transport.ts';
 
-const everyPlatform: Platform[] = ['ANDROID', 'IOS', 'WEB'];
-let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
+describe('deliver', () => {
+  const everyPlatform: Platform[] = ['ANDROID', 'IOS', 'WEB'];
+  let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
 
-describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
-  beforeAll(async () => {
-    bundle = await startDeliveryBundle(http2Client);
+  describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
+    beforeAll(async () => {
+      bundle = await startDeliveryBundle(http2Client);
+    });
+    afterEach(async () => {
+      await bundle.simulators.reset();
+      bundle.delivered.length = 0;
+    });
+    afterAll(() => bundle.stop());
+
+    async function sendMany(platform: Platform, count: number): Promise<string[]> {
+      const outcomes = await Promise.all(
+        Array.from({ length: count }, (_, number) => bundle.send(platform, { number })),
+      );
+      return outcomes.map(({ kind }) => kind);
+    }
+
+    describe('through the real provider code to the simulators', () => {
+      test.each(everyPlatform)('%s: a message arrives as the device sees it', async (platform) => {
+        expect(await bundle.send(platform)).toMatchObject({ kind: 'accepted' });
+        expect(await bundle.simulators.counters()).toMatchObject({
+          [platform]: { received: 1, accepted: 1, refused: 0 },
+        });
+        await expect.poll(() => bundle.delivered).toHaveLength(1);
+        expect(bundle.delivered[0]).toMatchObject({
+          workspaceId: 'WORKSPACE',
+          platform,
+          title: 'Title',
+          body: 'Text',
+          campaignId: 'c'.repeat(24),
+          collapseId: expect.stringMatching(/^[\w-]{32}$/),
+        });
+      });
+
+      test.each(everyPlatform)(
+        '%s: the same device in the same run has the same identity on every attempt',
+        async (platform) => {
+          await bundle.send(platform, { number: 7 });
+          await bundle.send(platform, { number: 7 });
+          await bundle.send(platform, { number: 8 });
+          await expect.poll(() => bundle.delivered).toHaveLength(3);
+          const identities = bundle.delivered.map(({ collapseId, messageId }) => `${collapseId} ${messageId}`);
+          expect(new Set(identities).size).toBe(2);
+        },
+      );
+
+      const expectations = {
+        gone: ['gone', 'gone', 'ambiguous'],
+        invalid: ['gone', 'ambiguous', 'ambiguous'],
+        rejected: ['rejected', 'rejected', 'rejected'],
+        busy: ['wait', 'wait', 'wait'],
+      };
+      test.each(Object.entries(expectations))(
+        'the magic address "%s" does what its table says',
+        async (name, expected) => {
+          const { fcm, apns, webpush: web } = magicTokens.find(({ outcome }) => outcome === name)!;
+          const outcomes = await Promise.all([
+            bundle.send('ANDROID', { pushId: `${fcm}-${'a'.repeat(100)}` }),
+            bundle.send('IOS', { pushId: apns!.padEnd(64, '0') }),
+            bundle.send('WEB', { pushId: bundle.subscription(`${web}-1`) }),
+          ]);
+          expect(outcomes.map(({ kind }) => kind)).toEqual(expected);
+          expect(bundle.delivered).toEqual([]);
+        },
+      );
+    });
+
+    test('what the phones have received is handed over when they settle, and when they are stopped', async () => {
+      await bundle.send('ANDROID', { number: 1 });
+      await bundle.simulators.settle();
+      expect(bundle.delivered).toHaveLength(1);
+      const other = await startDeliveryBundle();
+      await other.send('ANDROID', { number: 1 });
+      await other.stop();
+      expect(other.delivered).toHaveLength(1);
+    });
+
+    describe('faults of a provider', () => {
+      test.each(everyPlatform)('%s: a GOAWAY after every tenth stream loses and repeats nothing', async (platform) => {
+        const count = platform === 'WEB' ? 100 : 500;
+        const provider = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' }[platform];
+        await bundle.simulators.setFaults({ [provider]: { goawayEvery: 10 } });
+        // Far more requests than streams: what cannot be had in three tries comes back as "wait", surely unsent.
+        const kinds = await sendMany(platform, count);
+        const accepted = kinds.filter((kind) => kind === 'accepted').length;
+        expect(kinds.filter((kind) => kind !== 'accepted' && kind !== 'wait')).toEqual([]);
+        await expect.poll(() => bundle.delivered.length).toBe(accepted);
+        expect(new Set(bundle.delivered.map(({ messageId }) => messageId)).size).toBe(accepted);
+      });
+
+      test('one stream at a time is kept to, and all arrive', async () => {
+        await bundle.simulators.setFaults({ apns: { maxStreams: 1 } });
+        expect(new Set(await sendMany('IOS', 100))).toEqual(new Set(['accepted']));
+        expect((await bundle.simulators.counters()).IOS.accepted).toBe(100);
+      });
+
+      test('a reset stream is unknown, because it may have been delivered', async () => {
+        await bundle.simulators.setFaults({ fcm: { reset: true, count: 1 } });
+        // The access token comes first; it is cached by an earlier test or fetched by this one.
+        const kinds = [await bundle.send('ANDROID'), await bundle.send('ANDROID'), await bundle.send('ANDROID')].map(
+          ({ kind }) => kind,
+        );
+        expect(kinds).toContain('unknown');
+        expect(kinds.at(-1)).toBe('accepted');
+      });
+
+      test('a 429 with Retry-After says how long', async () => {
+        await bundle.simulators.setFaults({
+          apns: { status: 429, body: '{"reason":"TooManyRequests"}', headers: { 'retry-after': '9' } },
+        });
+        expect(await bundle.send('IOS')).toEqual({
+          kind: 'wait',
+          code: 'TooManyRequests',
+          scope: 'device',
+          retryAfterSeconds: 9,
+        });
+      });
+
+      test('HTML instead of JSON is a wait, never an exception', async () => {
+        await bundle.simulators.setFaults({ webpush: { status: 502, body: '<html>Bad Gateway</html>' } });
+        expect(await bundle.send('WEB')).toMatchObject({ kind: 'wait', code: '502' });
+      });
+
+      test('connections that are cut at the moment a fault is set do not end the simulators', async () => {
+        const origin = bundle.simulators.endpoints.apns;
+        for (let round = 0; round < 20; round += 1) {
+          const sessions = await Promise.all(
+            Array.from({ length: 10 }, async () => {
+              const session = connect(origin);
+              await once(session, 'remoteSettings');
+              return session;
+            }),
+          );
+          for (const session of sessions) session.destroy();
+          for (let look = 0; look < 10; look += 1) await bundle.simulators.setFaults({ apns: { maxStreams: 1 } });
+        }
+        expect((await bundle.simulators.counters()).IOS.accepted).toBe(0);
+      });
+
+      test('an unknown fault switch is refused by name', async () => {
+        await expect(bundle.simulators.setFaults({ fcm: { latency: 5 } })).rejects.toMatchObject({
+          context: { field: 'fcm.latency' },
+        });
+      });
+    });
+
+    describe('credentials and addresses', () => {
+      test('a foreign key stops the run in the words of the provider', async () => {
+        const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+        const foreign = {
+          ...bundle.credentials.apns,
+          keyId: 'OTHERKEY00',
+          privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+        };
+        expect(await bundle.send('IOS', { credentials: { apns: foreign } })).toMatchObject({
+          kind: 'stopped',
+          code: 'InvalidProviderToken',
+        });
+      });
+
+      test('a service account Google does not know stops the run', async () => {
+        const unknown = { ...bundle.credentials.fcm, clientEmail: 'nobody@example.com' };
+        expect(await bundle.send('ANDROID', { credentials: { fcm: unknown } })).toMatchObject({
+          kind: 'stopped',
+          code: 'TOKEN_REFUSED',
+        });
+      });
+
+      test('a missing or unreadable credential stops the run and names the reason', async () => {
+        expect(await bundle.send('WEB', { credentials: {} })).toMatchObject({ kind: 'stopped', code: 'NO_CREDENTIAL' });
+        const broken = { ...bundle.credentials.apns, keyId: 'BROKENKEY0', privateKey: 'not a key' };
+        expect(await bundle.send('IOS', { credentials: { apns: broken } })).toMatchObject({
+          kind: 'stopped',
+          code: 'CREDENTIAL_UNUSABLE',
+        });
+      });
+
+      test('an hour later the provider token is a new one and still accepted', async () => {
+        expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
+        bundle.clock.advance(3_700_000);
+        bundle.simulators.syncClock();
+        expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
+        expect(await bundle.send('ANDROID')).toMatchObject({ kind: 'accepted' });
+        expect(await bundle.send('WEB')).toMatchObject({ kind: 'accepted' });
+      });
+
+      test('a browser endpoint on a private address is never connected to', async () => {
+        const keys = (JSON.parse(bundle.addresses.WEB) as { keys: object }).keys;
+        for (const host of ['127.0.0.1', 'localhost', '169.254.169.254', '[::1]', '2130706433']) {
+          const pushId = JSON.stringify({ endpoint: `https://${host}/push/x`, keys });
+          expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'ADDRESS_BLOCKED' });
+        }
+      });
+
+      test.each([
+        [
+          'ANDROID',
+          'MESSAGE_TOO_LARGE',
+          { title: 'x'.repeat(5000), message: 'm', richContent: [], additionalActions: [] },
+        ],
+        [
+          'IOS',
+          'PayloadTooLarge',
+          { title: 'x'.repeat(5000), message: 'm', enableBadge: false, richContent: [], additionalActions: [] },
+        ],
+        [
+          'WEB',
+          'MESSAGE_TOO_LARGE',
+          {
+            title: 'x'.repeat(5000),
+            message: 'm',
+            redirectUrl: 'https://e.com',
+            iconUrl: 'https://e.com',
+            autoDismiss: false,
+          },
+        ],
+      ] as const)('%s: a message that is too large is caught before it is sent', async (platform, code, content) => {
+        expect(await bundle.send(platform, { message: { content } })).toMatchObject({ kind: 'rejected', code });
+        expect((await bundle.simulators.counters())[platform].received).toBe(0);
+      });
+
+      test.each([
+        'not JSON',
+        '{}',
+        '{"endpoint":"http://e.com/x","keys":{}}',
+        '{"endpoint":"https://e.com/x","keys":{"p256dh":"AA","auth":"AA"}}',
+      ])('an invalid subscription is a dead device: %s', async (pushId) =>
+        expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'INVALID_SUBSCRIPTION' }),
+      );
+
+      test('a subscription that Chrome or Edge says is removed is a dead device, and nothing is looked up', async () => {
+        const { keys } = JSON.parse(bundle.subscription('one')) as { keys: object };
+        const pushId = JSON.stringify({ endpoint: 'https://permanently-removed.invalid/fcm/send/1', keys });
+        expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'HOST_INVALID' });
+        expect((await bundle.simulators.counters()).WEB.received).toBe(0);
+      });
+    });
   });
-  afterEach(async () => {
-    await bundle.simulators.reset();
-    bundle.delivered.length = 0;
+});
+
+type Given = { platform: Platform; provider?: ProviderName; pushId?: string; credentials?: object; content?: object };
+
+describe('ways to providers', () => {
+  const pem = { type: 'pkcs8', format: 'pem' } as const;
+  const credentials: Partial<Record<ProviderName, any>> = {
+    fcm: {
+      ...{ provider: 'fcm', projectId: 'shop', clientEmail: 'a@shop.test', privateKeyId: 'K', simulated: true },
+      privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(pem),
+    },
+    apns: {
+      ...{ provider: 'apns', teamId: 'TEAM000001', keyId: 'KEY0000001', topic: 'test.shop', simulated: true },
+      environment: 'production',
+      privateKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem),
+    },
+    webpush: { provider: 'webpush', publicKey: 'x', privateKey: 'x', subject: 'mailto:a@shop.test', simulated: true },
+    hms: { provider: 'hms', clientId: '10', clientSecret: 's', owner: { kind: 'app', id: '42' }, simulated: true },
+  };
+
+  /** What stands for all providers here: gives out tokens, and accepts each message in the words of each. */
+  const server = createServer();
+  const seen: { path: string; body: any }[] = [];
+  server.on('stream', (stream, { ':path': path }) => {
+    let text = '';
+    stream.setEncoding('utf8');
+    stream.on('data', (piece: string) => (text += piece));
+    stream.on('end', () => {
+      const isToken = path!.endsWith('/token');
+      if (!isToken) seen.push({ path: path!, body: JSON.parse(text) });
+      stream.respond({ ':status': 200, 'apns-id': 'from Apple' });
+      stream.end(
+        JSON.stringify(
+          isToken
+            ? { access_token: 'x', expires_in: 3600 }
+            : { name: 'from Google', code: '80000000', requestId: 'from Huawei' },
+        ),
+      );
+    });
+  });
+
+  let delivery: Delivery;
+  beforeAll(async () => {
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    delivery = makeDelivery({
+      clock: makeManualClock(new Date('2026-11-21T12:00:00Z')),
+      log: makeLog({ level: 'silent', pretty: false }),
+      allowedNetworks: [],
+      endpoints: {
+        ...realProviderEndpoints,
+        simulators: simulatorEndpointsAt(forAllProviders(origin)),
+      },
+    });
+  });
+  afterAll(async () => {
+    await delivery.close();
+    server.close();
+  });
+
+  const ways: [ProviderName, Platform, Outcome][] = [
+    ['fcm', 'ANDROID', { kind: 'accepted', providerMessageId: 'from Google' }],
+    ['fcm', 'IOS', { kind: 'accepted', providerMessageId: 'from Google' }],
+    ['apns', 'IOS', { kind: 'accepted', providerMessageId: 'from Apple' }],
+    ['hms', 'ANDROID', { kind: 'accepted', providerMessageId: 'from Huawei' }],
+  ];
+
+  describe('a message goes to the provider that the device names, else to the usual one of its platform', () => {
+    test.each(ways)('%s, %s', async (provider, platform, outcome) => {
+      expect(await delivery.deliver(requestOf({ platform, provider }))).toEqual(outcome);
+    });
+
+    test.each<[Platform, Outcome]>([
+      ['ANDROID', { kind: 'accepted', providerMessageId: 'from Google' }],
+      ['IOS', { kind: 'accepted', providerMessageId: 'from Apple' }],
+      ['WEB', { kind: 'gone', code: 'INVALID_SUBSCRIPTION' }],
+    ])('%s', async (platform, outcome) => {
+      expect(await delivery.deliver(requestOf({ platform }))).toEqual(outcome);
+    });
+  });
+
+  test.each<[Platform, ProviderName | undefined, string]>([
+    ['ANDROID', undefined, 'ANDROID'],
+    ['ANDROID', 'fcm', 'ANDROID'],
+    ['ANDROID', 'hms', 'ANDROID by hms'],
+    ['IOS', undefined, 'IOS'],
+    ['IOS', 'fcm', 'IOS by fcm'],
+    ['WEB', undefined, 'WEB'],
+    ['WEB', 'fcm', 'WEB by fcm'],
+  ])('%s by %s without a credential stops, and says what is missing', async (platform, provider, missing) => {
+    const detail = `this workspace has no credential for ${missing}`;
+    const request = requestOf({ platform, ...(provider ? { provider } : {}), credentials: {} });
+    expect(await delivery.deliver(request)).toEqual({ kind: 'stopped', code: 'NO_CREDENTIAL', detail });
+  });
+
+  test('a credential that cannot be used stops, in the words of what it broke on', async () => {
+    const broken = { ...credentials, apns: { ...credentials.apns, keyId: 'BROKEN', privateKey: 'no key' } };
+    const stopped = { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: expect.stringMatching(/\w/) };
+    expect(await delivery.deliver(requestOf({ platform: 'IOS', credentials: broken }))).toEqual(stopped);
+    const event = { id: '1', token: 'ab'.repeat(32), priority: 5, body: '{}', expiresAt: new Date(0) } as const;
+    expect(await delivery.deliverLiveActivity({ message: event, credential: broken.apns })).toEqual(stopped);
+  });
+
+  describe('a question whether a message would be taken', () => {
+    const lastBody = async (request: ReturnType<typeof requestOf>, ask: 'probe' | 'deliver') => {
+      seen.length = 0;
+      expect(await delivery[ask](request)).toMatchObject({ kind: 'accepted' });
+      expect(seen).toHaveLength(1);
+      return seen[0]!.body as object;
+    };
+
+    test.each(ways)(
+      '%s, %s: is the same message, which FCM and Huawei are told not to deliver (delivery 1)',
+      async (provider, platform) => {
+        const request = requestOf({ platform, provider });
+        const sent = await lastBody(request, 'deliver');
+        expect(sent).not.toHaveProperty('validate_only');
+        expect(await lastBody(request, 'probe')).toEqual(provider === 'apns' ? sent : { ...sent, validate_only: true });
+      },
+    );
+  });
+
+  describe('an event of a Live Activity', () => {
+    const event = { id: '1', token: 'ab'.repeat(32), priority: 5, body: '{"aps":{}}', expiresAt: new Date(0) } as const;
+
+    test('goes to Apple', async () => {
+      seen.length = 0;
+      const outcome = await delivery.deliverLiveActivity({ message: event, credential: credentials.apns });
+      expect(outcome).toEqual({ kind: 'accepted', providerMessageId: 'from Apple' });
+      expect(seen).toEqual([{ path: `/3/device/${event.token}`, body: { aps: {} } }]);
+    });
+
+    test('to what is no token of Apple’s is not sent', async () => {
+      const message = { ...event, token: 'x' };
+      expect(await delivery.deliverLiveActivity({ message, credential: credentials.apns })).toMatchObject({
+        kind: 'gone',
+      });
+    });
+  });
+
+  describe('a batch goes the same ways', () => {
+    const sendBatch = (
+      { platform, provider, pushId = 'ab'.repeat(32), credentials: given = credentials }: Given,
+      pace: DeliveryBatch['pace'],
+    ) =>
+      new Promise<Outcome>((onOutcome, reject) => {
+        const send = delivery.openBatch({
+          credentials: given,
+          devices: [{ id: '0', platform, pushId, provider: provider ?? null, pushIdType: null }],
+          messageOf: () => makeMessage(platform, '0'),
+          pace,
+          onOutcome: (_place, outcome) => onOutcome(outcome),
+          onFault: (_place, error) => reject(error as Error),
+        });
+        send(0);
+        setTimeout(() => reject(new Error('no outcome was told')), 3_000).unref();
+      });
+
+    test.each(ways)('%s, %s', async (provider, platform, outcome) => {
+      // Through a lane the id of Apple's is the one that was sent.
+      const ofLane =
+        provider === 'apns' ? { ...outcome, providerMessageId: makeMessage('IOS', '0').identity.id } : outcome;
+      expect(await sendBatch({ platform, provider }, 'in turn')).toEqual(ofLane);
+      expect(await sendBatch({ platform, provider }, 'promptly')).toEqual(outcome);
+      expect(await sendBatch({ platform, provider, credentials: {} }, 'in turn')).toMatchObject({
+        code: 'NO_CREDENTIAL',
+      });
+    });
+
+    test('to browsers each by itself', async () => {
+      expect(await sendBatch({ platform: 'WEB', pushId: '{}' }, 'in turn')).toMatchObject({
+        code: 'INVALID_SUBSCRIPTION',
+      });
+    });
+  });
+
+  function requestOf({
+    platform,
+    provider,
+    pushId = 'ab'.repeat(32),
+    credentials: given = credentials,
+    content,
+  }: Given) {
+    const message = makeMessage(platform, '0');
+    return {
+      message: { ...message, content: { ...message.content, ...content } } as never,
+      device: { deviceId: '0', platform, pushId, ...(provider === undefined ? {} : { provider }) },
+      credentials: given,
+    };
+  }
+});
+
+describe('unreadable requests', () => {
+  let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
+  beforeAll(async () => {
+    bundle = await startDeliveryBundle();
   });
   afterAll(() => bundle.stop());
 
-  async function sendMany(platform: Platform, count: number): Promise<string[]> {
-    const outcomes = await Promise.all(Array.from({ length: count }, (_, number) => bundle.send(platform, { number })));
-    return outcomes.map(({ kind }) => kind);
-  }
+  test('a subscription whose address is no text is refused by its simulator, which goes on, and so do the others', async () => {
+    const subscription = JSON.parse(bundle.subscription('one')) as { endpoint: string };
+    const pushId = JSON.stringify({ ...subscription, endpoint: subscription.endpoint.replace('one', '%E0%A4%A') });
+    expect(await bundle.send('WEB', { pushId })).toMatchObject({ kind: 'ambiguous' });
+    expect(await bundle.simulators.refusals()).toEqual([
+      expect.objectContaining({
+        provider: 'webpush',
+        status: 400,
+        rule: 'payload',
+        reason: expect.stringContaining('URI'),
+      }),
+    ]);
+    for (const platform of ['WEB', 'ANDROID', 'IOS'] as const)
+      expect(await bundle.send(platform), platform).toMatchObject({ kind: 'accepted' });
+  });
 
-  describe('through the real provider code to the simulators', () => {
-    test.each(everyPlatform)('%s: a message arrives as the device sees it', async (platform) => {
-      expect(await bundle.send(platform)).toMatchObject({ kind: 'accepted' });
-      expect(await bundle.simulators.counters()).toMatchObject({
-        [platform]: { received: 1, accepted: 1, refused: 0 },
-      });
-      await expect.poll(() => bundle.delivered).toHaveLength(1);
-      expect(bundle.delivered[0]).toMatchObject({
-        workspaceId: 'WORKSPACE',
-        platform,
-        title: 'Title',
-        body: 'Text',
-        campaignId: 'c'.repeat(24),
-        collapseId: expect.stringMatching(/^[\w-]{32}$/),
-      });
-    });
+  test('an override that makes no buttons of what the app reads as its buttons is refused, and the next message arrives', async () => {
+    const { content, ...message } = makeMessage('ANDROID', '0');
+    const payload = { mode: 'data', pushFrom: 'carillon', dataPrefix: 'svc' };
+    const overrides = { fcm: { data: { gcm_actions: 'no list' } } };
+    const sent = await bundle.send('ANDROID', { message: { ...message, payload, content: { ...content, overrides } } });
+    expect(sent).toMatchObject({ kind: 'rejected' });
+    expect(await bundle.send('ANDROID')).toMatchObject({ kind: 'accepted' });
+  });
+});
 
-    test.each(everyPlatform)(
-      '%s: the same device in the same run has the same identity on every attempt',
-      async (platform) => {
-        await bundle.send(platform, { number: 7 });
-        await bundle.send(platform, { number: 7 });
-        await bundle.send(platform, { number: 8 });
-        await expect.poll(() => bundle.delivered).toHaveLength(3);
-        const identities = bundle.delivered.map(({ collapseId, messageId }) => `${collapseId} ${messageId}`);
-        expect(new Set(identities).size).toBe(2);
+describe('access tokens', () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const target = { key: 'k', origin: 'https://token.example', isGuarded: false };
+
+  test('a token is asked for once, and kept for as long as it is to be used', async () => {
+    const { clock, get, asked } = makeBundle();
+    expect(await get()).toEqual({ token: 'token-1' });
+    clock.advance(49_999);
+    expect(await get()).toEqual({ token: 'token-1' });
+    clock.advance(1);
+    expect(await get()).toEqual({ token: 'token-2' });
+    expect(await get('b')).toEqual({ token: 'token-3' });
+    expect(asked).toEqual(['a', 'a', 'b']);
+  });
+
+  test('the life of a token begins when it came, and whoever asks meanwhile waits for it', async () => {
+    const clock = makeManualClock(now);
+    let asked = 0;
+    const come: ((answer: Answer) => void)[] = [];
+    const tokens = makeAccessTokens<string>({
+      clock,
+      keyOf: (account) => account,
+      ask: () => {
+        asked += 1;
+        return new Promise((resolve) => come.push(resolve));
       },
-    );
-
-    const expectations = {
-      gone: ['gone', 'gone', 'ambiguous'],
-      invalid: ['gone', 'ambiguous', 'ambiguous'],
-      rejected: ['rejected', 'rejected', 'rejected'],
-      busy: ['wait', 'wait', 'wait'],
-    };
-    test.each(Object.entries(expectations))(
-      'the magic address "%s" does what its table says',
-      async (name, expected) => {
-        const { fcm, apns, webpush: web } = magicTokens.find(({ outcome }) => outcome === name)!;
-        const outcomes = await Promise.all([
-          bundle.send('ANDROID', { pushId: `${fcm}-${'a'.repeat(100)}` }),
-          bundle.send('IOS', { pushId: apns!.padEnd(64, '0') }),
-          bundle.send('WEB', { pushId: bundle.subscription(`${web}-1`) }),
-        ]);
-        expect(outcomes.map(({ kind }) => kind)).toEqual(expected);
-        expect(bundle.delivered).toEqual([]);
-      },
-    );
+      lifeMillisecondsOf: (seconds) => seconds * 1_000,
+    });
+    const first = tokens.get('a', target);
+    clock.advance(3_600_000);
+    const second = tokens.get('a', target);
+    come[0]!(answerWith(200, { access_token: 'x', expires_in: 10 }));
+    expect([await first, await second]).toEqual([{ token: 'x' }, { token: 'x' }]);
+    clock.advance(9_999);
+    expect(await tokens.get('a', target)).toEqual({ token: 'x' });
+    expect(asked).toBe(1);
   });
 
-  test('what the phones have received is handed over when they settle, and when they are stopped', async () => {
-    await bundle.send('ANDROID', { number: 1 });
-    await bundle.simulators.settle();
-    expect(bundle.delivered).toHaveLength(1);
-    const other = await startDeliveryBundle();
-    await other.send('ANDROID', { number: 1 });
-    await other.stop();
-    expect(other.delivered).toHaveLength(1);
+  test('a token that does not say how long it lives does so for an hour', async () => {
+    const { clock, get } = makeBundle((number) => answerWith(200, { access_token: `t${number}`, expires_in: '5' }));
+    await get();
+    clock.advance(1_799_999);
+    expect(await get()).toEqual({ token: 't1' });
+    clock.advance(1);
+    expect(await get()).toEqual({ token: 't2' });
   });
 
-  describe('faults of a provider', () => {
-    test.each(everyPlatform)('%s: a GOAWAY after every tenth stream loses and repeats nothing', async (platform) => {
-      const count = platform === 'WEB' ? 100 : 500;
-      const provider = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' }[platform];
-      await bundle.simulators.setFaults({ [provider]: { goawayEvery: 10 } });
-      // Far more requests than streams: what cannot be had in three tries comes back as "wait", surely unsent.
-      const kinds = await sendMany(platform, count);
-      const accepted = kinds.filter((kind) => kind === 'accepted').length;
-      expect(kinds.filter((kind) => kind !== 'accepted' && kind !== 'wait')).toEqual([]);
-      await expect.poll(() => bundle.delivered.length).toBe(accepted);
-      expect(new Set(bundle.delivered.map(({ messageId }) => messageId)).size).toBe(accepted);
-    });
-
-    test('one stream at a time is kept to, and all arrive', async () => {
-      await bundle.simulators.setFaults({ apns: { maxStreams: 1 } });
-      expect(new Set(await sendMany('IOS', 100))).toEqual(new Set(['accepted']));
-      expect((await bundle.simulators.counters()).IOS.accepted).toBe(100);
-    });
-
-    test('a reset stream is unknown, because it may have been delivered', async () => {
-      await bundle.simulators.setFaults({ fcm: { reset: true, count: 1 } });
-      // The access token comes first; it is cached by an earlier test or fetched by this one.
-      const kinds = [await bundle.send('ANDROID'), await bundle.send('ANDROID'), await bundle.send('ANDROID')].map(
-        ({ kind }) => kind,
-      );
-      expect(kinds).toContain('unknown');
-      expect(kinds.at(-1)).toBe('accepted');
-    });
-
-    test('a 429 with Retry-After says how long', async () => {
-      await bundle.simulators.setFaults({
-        apns: { status: 429, body: '{"reason":"TooManyRequests"}', headers: { 'retry-after': '9' } },
-      });
-      expect(await bundle.send('IOS')).toEqual({
-        kind: 'wait',
-        code: 'TooManyRequests',
-        scope: 'device',
-        retryAfterSeconds: 9,
-      });
-    });
-
-    test('HTML instead of JSON is a wait, never an exception', async () => {
-      await bundle.simulators.setFaults({ webpush: { status: 502, body: '<html>Bad Gateway</html>' } });
-      expect(await bundle.send('WEB')).toMatchObject({ kind: 'wait', code: '502' });
-    });
-
-    test('connections that are cut at the moment a fault is set do not end the simulators', async () => {
-      const origin = bundle.simulators.endpoints.apns;
-      for (let round = 0; round < 20; round += 1) {
-        const sessions = await Promise.all(
-          Array.from({ length: 10 }, async () => {
-            const session = connect(origin);
-            await once(session, 'remoteSettings');
-            return session;
-          }),
-        );
-        for (const session of sessions) session.destroy();
-        for (let look = 0; look < 10; look += 1) await bundle.simulators.setFaults({ apns: { maxStreams: 1 } });
-      }
-      expect((await bundle.simulators.counters()).IOS.accepted).toBe(0);
-    });
-
-    test('an unknown fault switch is refused by name', async () => {
-      await expect(bundle.simulators.setFaults({ fcm: { latency: 5 } })).rejects.toMatchObject({
-        context: { field: 'fcm.latency' },
-      });
-    });
+  test.each<[string, Answer]>([
+    ['another status', answerWith(400, { access_token: 'x', expires_in: 100 })],
+    ['no token', answerWith(200, { expires_in: 100 })],
+    ['a token that is no text', answerWith(200, { access_token: 7 })],
+    ['no JSON', answerWith(200, 'x')],
+    ['null', answerWith(200, 'null')],
+    ['no answer', failedAnswer],
+  ])('%s is a refusal, and the next message asks again', async (_what, answer) => {
+    const { get, asked } = makeBundle((number) => (number === 1 ? answer : undefined));
+    expect(await get()).toEqual({ refusal: answer });
+    expect(await get()).toEqual({ token: 'token-2' });
+    expect(await get()).toEqual({ token: 'token-2' });
+    expect(asked).toHaveLength(2);
   });
 
-  describe('credentials and addresses', () => {
-    test('a foreign key stops the run in the words of the provider', async () => {
-      const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      const foreign = {
-        ...bundle.credentials.apns,
-        keyId: 'OTHERKEY00',
-        privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+  test('a refused token is forgotten, but not the one that has taken its place', async () => {
+    const { tokens, get } = makeBundle();
+    await get();
+    tokens.forget('a', 'token-0');
+    tokens.forget('b', 'token-1');
+    expect(await get()).toEqual({ token: 'token-1' });
+    tokens.forget('a', 'token-1');
+    expect(await get()).toEqual({ token: 'token-2' });
+  });
+
+  test('a refusal that comes late takes no later token away', async () => {
+    const come: ((answer: Answer) => void)[] = [];
+    const clock = makeManualClock(now);
+    const tokens = makeAccessTokens<string>({
+      clock,
+      keyOf: (account) => account,
+      ask: () => new Promise((resolve) => come.push(resolve)),
+      lifeMillisecondsOf: (seconds) => seconds * 1_000,
+    });
+    const late = tokens.get('a', target);
+    // A clock that was ahead is right again: what was begun in the future counts no more.
+    clock.advance(-60_000);
+    const next = tokens.get('a', target);
+    come[1]!(answerWith(200, { access_token: 'x', expires_in: 100 }));
+    expect(await next).toEqual({ token: 'x' });
+    come[0]!(answerWith(400));
+    expect(await late).toEqual({ refusal: answerWith(400) });
+    expect(await tokens.get('a', target)).toEqual({ token: 'x' });
+  });
+
+  test('of a thousand and one accounts the one that came first is asked for again', async () => {
+    const { get, asked } = makeBundle();
+    for (let account = 0; account < 1_000; account += 1) await get(String(account));
+    await get('0');
+    expect(asked).toHaveLength(1_000);
+    await get('1000');
+    await get('1');
+    expect(asked).toHaveLength(1_001);
+    await get('0');
+    expect(asked).toHaveLength(1_002);
+  });
+
+  describe('a token of ours is young', () => {
+    test.each([
+      [0, true],
+      [999, true],
+      [1_000, false],
+      [-10_000, true],
+      [-10_001, false],
+    ])('at %d ms of its age, of 1,000 that it lives: %s', (age, isYoung) => {
+      const given = {
+        issuedAtMilliseconds: now.getTime(),
+        nowMilliseconds: now.getTime() + age,
+        lifeMilliseconds: 1_000,
       };
-      expect(await bundle.send('IOS', { credentials: { apns: foreign } })).toMatchObject({
-        kind: 'stopped',
-        code: 'InvalidProviderToken',
-      });
-    });
-
-    test('a service account Google does not know stops the run', async () => {
-      const unknown = { ...bundle.credentials.fcm, clientEmail: 'nobody@example.com' };
-      expect(await bundle.send('ANDROID', { credentials: { fcm: unknown } })).toMatchObject({
-        kind: 'stopped',
-        code: 'TOKEN_REFUSED',
-      });
-    });
-
-    test('a missing or unreadable credential stops the run and names the reason', async () => {
-      expect(await bundle.send('WEB', { credentials: {} })).toMatchObject({ kind: 'stopped', code: 'NO_CREDENTIAL' });
-      const broken = { ...bundle.credentials.apns, keyId: 'BROKENKEY0', privateKey: 'not a key' };
-      expect(await bundle.send('IOS', { credentials: { apns: broken } })).toMatchObject({
-        kind: 'stopped',
-        code: 'CREDENTIAL_UNUSABLE',
-      });
-    });
-
-    test('an hour later the provider token is a new one and still accepted', async () => {
-      expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
-      bundle.clock.advance(3_700_000);
-      bundle.simulators.syncClock();
-      expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
-      expect(await bundle.send('ANDROID')).toMatchObject({ kind: 'accepted' });
-      expect(await bundle.send('WEB')).toMatchObject({ kind: 'accepted' });
-    });
-
-    test('a browser endpoint on a private address is never connected to', async () => {
-      const keys = (JSON.parse(bundle.addresses.WEB) as { keys: object }).keys;
-      for (const host of ['127.0.0.1', 'localhost', '169.254.169.254', '[::1]', '2130706433']) {
-        const pushId = JSON.stringify({ endpoint: `https://${host}/push/x`, keys });
-        expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'ADDRESS_BLOCKED' });
-      }
-    });
-
-    test.each([
-      [
-        'ANDROID',
-        'MESSAGE_TOO_LARGE',
-        { title: 'x'.repeat(5000), message: 'm', richContent: [], additionalActions: [] },
-      ],
-      [
-        'IOS',
-        'PayloadTooLarge',
-        { title: 'x'.repeat(5000), message: 'm', enableBadge: false, richContent: [], additionalActions: [] },
-      ],
-      [
-        'WEB',
-        'MESSAGE_TOO_LARGE',
-        {
-          title: 'x'.repeat(5000),
-          message: 'm',
-          redirectUrl: 'https://e.com',
-          iconUrl: 'https://e.com',
-          autoDismiss: false,
-        },
-      ],
-    ] as const)('%s: a message that is too large is caught before it is sent', async (platform, code, content) => {
-      expect(await bundle.send(platform, { message: { content } })).toMatchObject({ kind: 'rejected', code });
-      expect((await bundle.simulators.counters())[platform].received).toBe(0);
-    });
-
-    test.each([
-      'not JSON',
-      '{}',
-      '{"endpoint":"http://e.com/x","keys":{}}',
-      '{"endpoint":"https://e.com/x","keys":{"p256dh":"AA","auth":"AA"}}',
-    ])('an invalid subscription is a dead device: %s', async (pushId) =>
-      expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'INVALID_SUBSCRIPTION' }),
-    );
-
-    test('a subscription that Chrome or Edge says is removed is a dead device, and nothing is looked up', async () => {
-      const { keys } = JSON.parse(bundle.subscription('one')) as { keys: object };
-      const pushId = JSON.stringify({ endpoint: 'https://permanently-removed.invalid/fcm/send/1', keys });
-      expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'HOST_INVALID' });
-      expect((await bundle.simulators.counters()).WEB.received).toBe(0);
+      expect(isYoungToken(given)).toBe(isYoung);
     });
   });
+
+  /** A token service that gives out `token-1`, `token-2`, …, unless `reply` says otherwise; tokens live half as long here. */
+  function makeBundle(reply: (number: number) => Answer | undefined = () => undefined) {
+    const clock = makeManualClock(now);
+    const asked: string[] = [];
+    const tokens = makeAccessTokens<string>({
+      clock,
+      keyOf: (account) => account,
+      async ask(account) {
+        asked.push(account);
+        const token = { access_token: `token-${asked.length}`, expires_in: 100 };
+        return reply(asked.length) ?? answerWith(200, token);
+      },
+      lifeMillisecondsOf: (seconds) => seconds * 500,
+    });
+    return { clock, tokens, asked, get: (account = 'a') => tokens.get(account, target) };
+  }
 });

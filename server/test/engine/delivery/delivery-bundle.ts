@@ -16,8 +16,6 @@ import type { DeliveredMessage } from '../../../src/providers/simulator/start-si
 import { makeLog } from '../../../src/log.ts';
 import { makeMessage, workspaceId } from './make-message.ts';
 
-export { makeMessage };
-
 /** What calls the providers must not change what comes of it. */
 export const http2Clients: Http2Client[] = ['carillon', 'node'];
 

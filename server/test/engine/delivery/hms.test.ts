@@ -1,10 +1,461 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeManualClock } from '../../../src/clock.ts';
+import type { AndroidOptions, JsonObject } from '../../../src/domain/content/content.ts';
 import type { Message } from '../../../src/domain/content/message.ts';
-import type { AndroidMessage } from '../../../src/providers/payload/android.ts';
+import type { HmsCredential } from '../../../src/domain/providers/hms.ts';
+import { classifyHmsAnswer, isHmsTokenExpired } from '../../../src/providers/hms/classify.ts';
+import { makeHmsPart, planHmsRequest } from '../../../src/providers/hms/plan.ts';
+import { makeHmsProvider } from '../../../src/providers/hms/provider.ts';
 import { findHmsViolation } from '../../../src/providers/hms/simulator-rules.ts';
-import { http2Clients, makeMessage, sendTogether, startDeliveryBundle } from './delivery-bundle.ts';
+import type { AndroidMessage } from '../../../src/providers/payload/android.ts';
+import type { Answer, Outcome } from '../../../src/providers/provider.ts';
+import { http2Clients, sendTogether, startDeliveryBundle } from './delivery-bundle.ts';
+import { makeMessage } from './make-message.ts';
+import { answerWith, failedAnswer, makeScriptedTransport } from './scripted-transport.ts';
+import type { SentRequest } from './scripted-transport.ts';
 
+const now = new Date('2026-11-21T12:00:00Z');
 const hmsToken = `hms-${'b'.repeat(120)}`;
+
+describe('the provider', () => {
+  const endpoints = {
+    messagesOrigin: 'https://push-api.cloud.huawei.com',
+    tokenOrigin: 'https://oauth-login.cloud.huawei.com',
+  };
+  const simulator = { messagesOrigin: 'http://127.0.0.1:1', tokenOrigin: 'http://127.0.0.1:2' };
+  const credential: HmsCredential = {
+    provider: 'hms',
+    clientId: '10',
+    clientSecret: 's&cret',
+    owner: { kind: 'project', id: '42' },
+    simulated: false,
+  };
+  const tokenPath = '/oauth2/v3/token';
+  const accepted = answerWith(200, { code: '80000000', requestId: 'r' });
+
+  test('a message goes with a token that the client asked for with its secret', async () => {
+    const { send, sent } = makeBundle();
+    expect(await send()).toEqual({ kind: 'accepted', providerMessageId: 'r' });
+    expect(sent[0]).toEqual({
+      target: { key: 'hms:tokenOrigin:false:10', origin: endpoints.tokenOrigin, isGuarded: false },
+      path: tokenPath,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'grant_type=client_credentials&client_id=10&client_secret=s%26cret',
+    });
+    expect(sent[1]).toMatchObject({
+      target: { key: 'hms:messagesOrigin:false:10', origin: endpoints.messagesOrigin, isGuarded: false },
+      path: '/v2/42/messages:send',
+      headers: { authorization: 'Bearer token-1' },
+    });
+  });
+
+  test('a token serves for four fifths of its life', async () => {
+    const { clock, send, sent } = makeBundle();
+    await send();
+    clock.advance(48 * 60_000 - 1);
+    await send();
+    expect(sent.filter(({ path }) => path === tokenPath)).toHaveLength(1);
+    clock.advance(1);
+    await send();
+    expect(sent.filter(({ path }) => path === tokenPath)).toHaveLength(2);
+  });
+
+  test('another secret, or another client, has tokens of its own', async () => {
+    const { send, sent } = makeBundle();
+    for (const change of [{}, { clientSecret: 'new' }, { clientId: '11' }, {}])
+      await send({ ...credential, ...change });
+    expect(sent.filter(({ path }) => path !== tokenPath).map(({ headers }) => headers.authorization)).toEqual(
+      ['1', '2', '3', '1'].map((number) => `Bearer token-${number}`),
+    );
+  });
+
+  describe('a token that has ended', () => {
+    const ended = answerWith(200, { code: '80200003', msg: 'expired' });
+
+    test('is fetched anew, once', async () => {
+      const { send, sent } = makeBundle({
+        reply: ({ headers }) => (headers.authorization === 'Bearer token-1' ? ended : accepted),
+      });
+      expect(await send()).toMatchObject({ kind: 'accepted' });
+      expect(sent).toHaveLength(4);
+    });
+
+    test('and when the next one has ended too, that is the outcome', async () => {
+      const { send, sent } = makeBundle({ reply: () => ended });
+      expect(await send()).toEqual({ kind: 'stopped', code: '80200003', detail: 'expired' });
+      expect(sent).toHaveLength(4);
+    });
+  });
+
+  test('a client that is refused stops, in the words of the token service', async () => {
+    const { send, sent } = makeBundle({ tokenReply: answerWith(400, { error: 1101 }) });
+    expect(await send()).toEqual({
+      kind: 'stopped',
+      code: 'HMS_TOKEN_REFUSED',
+      detail: 'the client was refused: {"error":1101}',
+    });
+    expect(sent).toHaveLength(1);
+  });
+
+  test('a simulated client is led to the simulators', async () => {
+    const { send, sent } = makeBundle();
+    await send({ ...credential, simulated: true });
+    expect(sent.map(({ target }) => [target.key, target.connectTo])).toEqual([
+      ['hms:tokenOrigin:true:10', simulator.tokenOrigin],
+      ['hms:messagesOrigin:true:10', simulator.messagesOrigin],
+    ]);
+  });
+
+  test('the answers to successes are read, and texts too, since a tap opens what is an address', () => {
+    const { reads, texts, smallBodyBytes, addressOf } = makeBundle().provider;
+    expect([reads, texts, smallBodyBytes, addressOf('a'), addressOf('"')]).toEqual([
+      'bodies',
+      'read',
+      4096,
+      'a',
+      undefined,
+    ]);
+  });
+
+  function makeBundle({
+    reply = () => accepted,
+    tokenReply,
+  }: { reply?: (request: SentRequest) => Answer; tokenReply?: Answer } = {}) {
+    const clock = makeManualClock(now);
+    let tokens = 0;
+    const { transport, sent } = makeScriptedTransport((request) => {
+      if (request.path !== tokenPath) return reply(request);
+      tokens += 1;
+      return tokenReply ?? answerWith(200, { access_token: `token-${tokens}`, expires_in: 3600 });
+    });
+    const provider = makeHmsProvider({ clock, transport, endpoints, simulator });
+    const device = { deviceId: '0', platform: 'ANDROID', provider: 'hms', pushId: 'TOKEN' } as const;
+    const send = async (given = credential) => {
+      const planned = provider.plan({ message: makeMessage('ANDROID', '0'), device, credential: given });
+      if ('outcome' in planned) return planned.outcome;
+      return provider.classify(await provider.send(planned.plan, given), clock.realNow());
+    };
+    return { clock, provider, sent, send };
+  }
+});
+
+describe('messages', () => {
+  describe('what Huawei answers', () => {
+    const said = (code: string) => ({ code, msg: 'words', requestId: 'r1' });
+
+    test.each<[string, Answer, Outcome]>([
+      ['80000000', answerWith(200, said('80000000')), { kind: 'accepted', providerMessageId: 'r1' }],
+      ...['80300007', '80100000'].map((code): [string, Answer, Outcome] => [
+        code,
+        answerWith(200, said(code)),
+        { kind: 'ambiguous', code, detail: 'words', ifDevice: 'drop', ifAccount: 'hold' },
+      ]),
+      ...['80200001', '80200003', '80300002'].map((code): [string, Answer, Outcome] => [
+        code,
+        answerWith(200, said(code)),
+        { kind: 'stopped', code, detail: 'words' },
+      ]),
+      ...['80300008', '80300010', '80100001', '80100003', '80100004', '80100013', '80100016', '80100017'].map(
+        (code): [string, Answer, Outcome] => [
+          code,
+          answerWith(400, said(code)),
+          { kind: 'rejected', code, detail: 'words' },
+        ],
+      ),
+      ...['80600003', '80300011'].map((code): [string, Answer, Outcome] => [
+        code,
+        answerWith(200, said(code)),
+        { kind: 'ambiguous', code, detail: 'words', ifDevice: 'wait', ifAccount: 'pause' },
+      ]),
+      ['81000001', answerWith(200, said('81000001')), { kind: 'wait', code: '81000001', scope: 'device' }],
+      [
+        'a code first, whatever the status',
+        answerWith(503, said('80300007')),
+        { kind: 'ambiguous', code: '80300007', detail: 'words', ifDevice: 'drop', ifAccount: 'hold' },
+      ],
+      ['an unknown code', answerWith(200, said('80999999')), { kind: 'rejected', code: '80999999', detail: 'words' }],
+      [
+        'an unknown code of a server that fails',
+        answerWith(500, said('89')),
+        { kind: 'wait', code: '89', scope: 'device' },
+      ],
+      [
+        '503 with a wait',
+        answerWith(503, '<html>', { 'retry-after': '7' }),
+        {
+          kind: 'wait',
+          code: 'HMS_503',
+          scope: 'credential',
+          retryAfterSeconds: 7,
+        },
+      ],
+      ...[500, 502, 408, 425].map((status): [string, Answer, Outcome] => [
+        String(status),
+        answerWith(status, ''),
+        { kind: 'wait', code: `HMS_${status}`, scope: 'device' },
+      ]),
+      [
+        '429',
+        answerWith(429, ''),
+        { kind: 'ambiguous', code: 'HMS_429', detail: 'HTTP 429', ifDevice: 'wait', ifAccount: 'pause' },
+      ],
+      ...[401, 403, 404].map((status): [string, Answer, Outcome] => [
+        String(status),
+        answerWith(status, ''),
+        {
+          ...{ kind: 'ambiguous', code: `HMS_${status}`, detail: `HTTP ${status}` },
+          ...{ ifDevice: 'reject', ifAccount: 'hold at once' },
+        } as const,
+      ]),
+      ['a success that Huawei did not write', answerWith(200, 'ok'), { kind: 'unknown', code: 'HMS_200' }],
+      [
+        'a code that is a number',
+        answerWith(200, { code: 80300007 }),
+        {
+          ...{ kind: 'ambiguous', code: '80300007', detail: 'HTTP 200', ifDevice: 'drop', ifAccount: 'hold' },
+        } as const,
+      ],
+      ['a code of another kind', answerWith(200, { code: [] }), { kind: 'unknown', code: 'HMS_200' }],
+      ['a success without an id', answerWith(200, { code: '80000000' }), { kind: 'accepted' }],
+      [
+        'the code of a success with another status',
+        answerWith(400, { code: '80000000' }),
+        { kind: 'rejected', code: '80000000', detail: 'HTTP 400' },
+      ],
+      ['a redirection', answerWith(300), { kind: 'rejected', code: 'HMS_300', detail: 'HTTP 300' }],
+      ['a status under 300', answerWith(299), { kind: 'unknown', code: 'HMS_299' }],
+      ['null', answerWith(400, 'null'), { kind: 'rejected', code: 'HMS_400', detail: 'HTTP 400' }],
+      ['no answer', failedAnswer, { kind: 'unknown', code: 'TIMEOUT' }],
+    ])('%s', (_name, given, outcome) => {
+      expect(classifyHmsAnswer(given, now)).toEqual(outcome);
+    });
+  });
+
+  describe('the message', () => {
+    const message = (content: object = {}, more: object = {}): AndroidMessage => {
+      const made = makeMessage('ANDROID', '0');
+      return { ...made, ...more, content: { ...made.content, ...content } };
+    };
+    const notificationOf = (content: object) => makeHmsPart(message(content)).android.notification;
+
+    test('is shown by the system unless the content chooses otherwise, and none of our keys travels then', () => {
+      const part = makeHmsPart(message({ defaultAction: undefined }));
+      expect(part.data).toBeUndefined();
+      expect(part.android).toMatchObject({
+        collapse_key: -1,
+        bi_tag: message().campaignId,
+        notification: { default_sound: true, click_action: { type: 3 }, tag: message().identity.collapseId },
+      });
+    });
+
+    test('in mode data it has the keys that the app reads from FCM, as one JSON text', () => {
+      const { data, android } = makeHmsPart(message({ options: { deliveryMode: 'data' } }));
+      expect(android.notification).toBeUndefined();
+      expect(JSON.parse(data!)).toMatchObject({
+        push_from: 'carillon',
+        svc_message_id: message().identity.id,
+        svc_report_token: message().report!.token,
+        svc_push_service: 'hms',
+      });
+    });
+
+    test('a tap opens a page, a link of the app, or the app', () => {
+      const actionOf = (type: string, value: string) =>
+        (notificationOf({ defaultAction: { type, value, keyValuePairs: {} } }) as { click_action: object })
+          .click_action;
+      expect(actionOf('richlanding', 'https://shop.example/17')).toEqual({ type: 2, url: 'https://shop.example/17' });
+      expect(actionOf('richlanding', 'http://shop.example/17')).toEqual({ type: 3 });
+      expect(actionOf('deeplinking', 'shop://order/17?a=1')).toEqual({
+        type: 1,
+        intent: 'intent://order/17?a=1#Intent;scheme=shop;end',
+      });
+      expect(actionOf('navigation', 'com.example.Orders')).toEqual({ type: 3 });
+    });
+
+    test('an image that is not at https is left out, since Huawei refuses the message for it', () => {
+      const imageOf = (value: string) =>
+        (notificationOf({ richContent: [{ type: 'image', value }] }) as { image?: string }).image;
+      expect(imageOf('https://shop.example/1.png')).toBe('https://shop.example/1.png');
+      expect(imageOf('http://shop.example/1.png')).toBeUndefined();
+    });
+
+    test('lives for fifteen days at most', () => {
+      expect(makeHmsPart(message({}, { ttlSeconds: 28 * 86_400 })).android.ttl).toBe('1296000s');
+      expect(makeHmsPart(message({}, { ttlSeconds: 60 })).android.ttl).toBe('60s');
+    });
+
+    const planned = (content: object = {}, more: { pushId?: string; owner?: HmsCredential['owner'] } = {}) => {
+      const { pushId = hmsToken, owner = { kind: 'project', id: 'p/42' } } = more;
+      const device = { deviceId: '0', platform: 'ANDROID', provider: 'hms', pushId } as const;
+      const credential = { owner } as HmsCredential;
+      return planHmsRequest({ message: message(content), device, credential }, 'https://hms.test');
+    };
+
+    test('goes to the interface of the project or of the app, for one phone', () => {
+      const { plan } = planned() as Extract<ReturnType<typeof planned>, { plan: object }>;
+      expect({ ...plan, body: JSON.parse(plan.body.toString()) as object }).toMatchObject({
+        origin: 'https://hms.test',
+        path: '/v2/p%2F42/messages:send',
+        headers: { 'content-type': 'application/json; charset=utf-8' },
+        body: { message: { token: [hmsToken], android: { urgency: 'HIGH' } } },
+      });
+      expect(planned({}, { owner: { kind: 'app', id: '42' } })).toHaveProperty('plan.path', '/v1/42/messages:send');
+    });
+
+    test('is no other platform’s', () => {
+      const device = { deviceId: '0', platform: 'IOS', provider: 'hms', pushId: hmsToken } as const;
+      const given = { message: makeMessage('IOS', '0'), device, credential: {} as HmsCredential };
+      expect(() => planHmsRequest(given, 'https://hms.test')).toThrow('Huawei Push Kit serves Android, not IOS');
+    });
+
+    test('has 4096 bytes at most, however long the token is', () => {
+      const bytes = (length: number, pushId = hmsToken): number => {
+        const result = planned({ message: 'x'.repeat(length) }, { pushId });
+        return 'plan' in result
+          ? result.plan.body.length - pushId.length
+          : Number(/^\d+/.exec((result.outcome as { detail: string }).detail)![0]);
+      };
+      const most = 4096 - bytes(0);
+      expect(bytes(most)).toBe(4096);
+      expect(bytes(most, 't'.repeat(3_000))).toBe(4096);
+      expect(planned({ message: 'x'.repeat(most) })).toHaveProperty('plan');
+      expect(planned({ message: 'x'.repeat(most) }, { pushId: 't'.repeat(3_000) })).toHaveProperty('plan');
+      expect(planned({ message: 'x'.repeat(most + 1) })).toEqual({
+        outcome: {
+          kind: 'rejected',
+          code: 'MESSAGE_TOO_LARGE',
+          detail: '4097 bytes without the token; Huawei Push Kit takes 4096',
+        },
+      });
+    });
+
+    test.each<[JsonObject, string | undefined]>([
+      [{ data: { a: 1 } }, 'data is no text'],
+      [{ data: 'text' }, undefined],
+      [{ data: null }, undefined],
+      [{ android: 'x' }, 'android is no object'],
+      [{ android: null }, undefined],
+      [{ android: { notification: 'x' } }, 'android.notification is no object'],
+      [{ android: { notification: null } }, undefined],
+    ])('an override with %j: %s', (hms, detail) => {
+      const result = planned({ overrides: { hms } });
+      if (detail === undefined) expect(result).toHaveProperty('plan');
+      else expect(result).toEqual({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
+    });
+
+    test('an override is merged, and one of FCM is not', () => {
+      const bodyOf = (content: object) =>
+        (
+          JSON.parse((planned(content) as { plan: { body: Buffer } }).plan.body.toString()) as {
+            message: { android: object };
+          }
+        ).message;
+      expect(bodyOf({ overrides: { hms: { android: { bi_tag: null, category: 'EXPRESS' } } } }).android).toEqual({
+        ...Object.fromEntries(Object.entries(bodyOf({}).android).filter(([name]) => name !== 'bi_tag')),
+        category: 'EXPRESS',
+      });
+      expect(bodyOf({ overrides: { fcm: { android: { category: 'EXPRESS' } } } })).toEqual(bodyOf({}));
+    });
+
+    test('the mode of the content decides before that of the app', () => {
+      const isShownBySystem = (appMode: string | undefined, deliveryMode?: string) => {
+        const payload = { ...message().payload, ...(appMode === undefined ? {} : { appMode }) };
+        const options = deliveryMode === undefined ? {} : { deliveryMode };
+        return 'notification' in makeHmsPart(message({ options }, { payload })).android;
+      };
+      expect(isShownBySystem('data')).toBe(false);
+      expect(isShownBySystem('both')).toBe(true);
+      expect(isShownBySystem('data', 'notification')).toBe(true);
+      expect(isShownBySystem('both', 'data')).toBe(false);
+      expect(isShownBySystem(undefined)).toBe(true);
+    });
+
+    test('a silent one is data alone', () => {
+      const { data, android } = makeHmsPart(message({}, { isSilent: true }));
+      expect(android).not.toHaveProperty('notification');
+      expect(JSON.parse(data!)).toMatchObject({ svc_silent: '1', svc_push_service: 'hms' });
+    });
+
+    test('in mode notification the pairs of the caller are data, and the carrier is not named beside them', () => {
+      const defaultAction = { type: 'navigation', value: '', keyValuePairs: { order: '17' } };
+      expect(makeHmsPart(message({ defaultAction })).data).toBe('{"order":"17"}');
+    });
+
+    test('all that is shown stands in its place, and what is not said nowhere', () => {
+      expect(makeHmsPart(message()).android).toStrictEqual({
+        collapse_key: -1,
+        urgency: 'HIGH',
+        bi_tag: 'c'.repeat(24),
+        ttl: '129600s',
+        notification: {
+          title: 'Title',
+          body: 'Text',
+          tag: message().identity.collapseId,
+          click_action: { type: 3 },
+          default_sound: true,
+        },
+      });
+    });
+
+    const shownMore = (content: object): object => {
+      const before = Object.keys(notificationOf({}) as object);
+      return Object.fromEntries(
+        Object.entries(notificationOf(content) as object).filter(([name]) => !before.includes(name)),
+      );
+    };
+    test.each<[object, object]>([
+      [{ summary: 'Shop' }, { notify_summary: 'Shop' }],
+      [{ channelId: 'orders' }, { channel_id: 'orders' }],
+      [{ groupKey: 'orders' }, { group: 'orders' }],
+      [{ richContent: [{ type: 'sound', value: 'bell' }] }, { sound: 'bell' }],
+      [{ richContent: [{ type: 'coupon', value: 'SAVE5' }] }, {}],
+      [{ richContent: [{ type: 'image', value: 'https://a.example/1' }] }, { image: 'https://a.example/1' }],
+    ])('%j', (content, members) => {
+      expect(shownMore(content)).toStrictEqual(members);
+    });
+
+    test('a sound of its own is in the place of the usual one', () => {
+      expect(notificationOf({ richContent: [{ type: 'sound', value: 'bell' }] })).not.toHaveProperty('default_sound');
+    });
+
+    test.each<[AndroidOptions, object]>([
+      [{ icon: 'ic' }, { icon: 'ic' }],
+      [{ color: '#0a7d5a' }, { color: '#0a7d5a' }],
+      [{ visibility: 'private' }, { visibility: 'PRIVATE' }],
+      [{ timeoutSeconds: 60 }, { auto_clear: 60_000 }],
+      [{ badge: { operation: 'set', value: 99 } }, { badge: { set_num: 99 } }],
+      [{ badge: { operation: 'set', value: 100 } }, { badge: { set_num: 99 } }],
+      [{ badge: { operation: 'clear' } }, { badge: { set_num: 0 } }],
+      [{ locKeys: { titleLocKey: 't' } }, { title_loc_key: 't' }],
+      [{ locKeys: { titleLocArgs: ['1'] } }, { title_loc_args: ['1'] }],
+      [{ locKeys: { bodyLocKey: 'b' } }, { body_loc_key: 'b' }],
+      [{ locKeys: { bodyLocArgs: ['2'] } }, { body_loc_args: ['2'] }],
+      [{ sticky: true }, {}],
+    ])('option %j', (options, members) => {
+      expect(shownMore({ options })).toStrictEqual(members);
+    });
+
+    test('a link that is no address opens the app', () => {
+      const defaultAction = { type: 'deeplinking', value: 'no address', keyValuePairs: {} };
+      expect(notificationOf({ defaultAction })).toMatchObject({ click_action: { type: 3 } });
+      const https = { type: 'deeplinking', value: 'https://shop.example/17', keyValuePairs: {} };
+      expect(notificationOf({ defaultAction: https })).toMatchObject({
+        click_action: { type: 1, intent: 'intent://shop.example/17#Intent;scheme=https;end' },
+      });
+    });
+  });
+
+  test.each<[string, Answer, boolean]>([
+    ['the code as text', answerWith(200, { code: '80200003' }), true],
+    ['the code as a number', answerWith(401, { code: 80200003 }), true],
+    ['the code elsewhere', answerWith(200, { code: '80000000', msg: '80200003' }), false],
+    ['a body that is no JSON', answerWith(200, '80200003 '), false],
+    ['another code', answerWith(200, { code: '80200001' }), false],
+    ['no answer', failedAnswer, false],
+  ])('an access token has ended: %s', (_what, answer, isExpired) => {
+    expect(isHmsTokenExpired(answer)).toBe(isExpired);
+  });
+});
 
 describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
   let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;

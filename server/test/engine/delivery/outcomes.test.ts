@@ -10,7 +10,8 @@ import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import type { Fault } from '../../../src/domain/sandbox/faults.ts';
 import { makeWebPushProvider } from '../../../src/providers/webpush/provider.ts';
 import { makeLog } from '../../../src/log.ts';
-import { http2Clients, makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
+import { http2Clients, startDeliveryBundle } from './delivery-bundle.ts';
+import { makeMessage } from './make-message.ts';
 
 // Every row of the outcome tables (delivery 1 to 3), through the real senders, over HTTP/2, from the fault
 // switches of the simulators.

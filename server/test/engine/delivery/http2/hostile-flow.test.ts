@@ -1,26 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import { codes, flags, frame, settings, types, uint32, windowUpdate } from './hostile-http2-server.ts';
+import { makeLog } from '../../../../src/log.ts';
+import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
+import { http2Clients } from '../delivery-bundle.ts';
+import {
+  codes,
+  flags,
+  frame,
+  settings,
+  startHostileServer,
+  types,
+  uint32,
+  windowUpdate,
+} from './hostile-http2-server.ts';
 import type { Peer } from './hostile-http2-server.ts';
-import { settleRequests } from './settle-requests.ts';
+import { sendByLane } from './send-by-lane.ts';
+import { settleRequests, ways } from './settle-requests.ts';
 import type { Settled } from './settle-requests.ts';
 
 const answered = { kind: 'answer', status: 200 };
 const short = { requestMilliseconds: 150, connectMilliseconds: 150 };
-
-function expectAllAnswered({ answers, server }: Settled): void {
-  for (const answer of answers) expect(answer).toMatchObject(answered);
-  const kept = server.receipts().filter(({ isRefused }) => !isRefused);
-  expect(new Set(kept.map(({ body }) => body)).size).toBe(answers.length);
-  expect(kept).toHaveLength(answers.length);
-}
-
-/** Calls back when the client acknowledges SETTINGS for the n-th time. */
-function onAcknowledged(peer: Peer, each: (count: number) => void): void {
-  let count = 0;
-  peer.onFrame = ({ type, flags: given }) => {
-    if (type === types.settings && given & flags.ack) each((count += 1));
-  };
-}
 
 const well = (peer: Peer): void => {
   peer.onRequest = (stream) => peer.answer(stream);
@@ -419,3 +417,86 @@ describe('after a fault', () => {
     expect(answers).toMatchObject([{ kind: 'failure' }, answered]);
   });
 });
+
+describe('half closed peer', () => {
+  // More than the system holds of one connection, less than what is given up as unread.
+  const bodyBytes = 14 * 1024 * 1024;
+  const unlimited = 2 ** 31 - 1;
+
+  test('a peer that ends its side and reads nothing more gets no further request: the open one is over, the next goes elsewhere', async () => {
+    const server = await startHostileServer((peer) => {
+      peer.onRequest = (stream) => peer.answer(stream);
+      peer.write(settings({ initialWindowSize: unlimited }), windowUpdate(0, unlimited - 65_535));
+      if (peer.number > 1) return;
+      peer.onHeaders = () => {
+        peer.socket.pause();
+        peer.socket.end();
+      };
+    });
+    const transport = makeHttp2Transport({
+      log: makeLog({ level: 'silent', pretty: false }),
+      allowedNetworks: [],
+      requestMilliseconds: 2_000,
+    });
+    const target = { key: 'ended', origin: 'https://ended.test', connectTo: server.origin, isGuarded: false };
+    const send = (bytes: number) =>
+      transport.request(target, {
+        path: '/3/device/x',
+        headers: { 'content-type': 'text/plain' },
+        body: Buffer.alloc(bytes, 'x'),
+      });
+    try {
+      expect(await send(bodyBytes)).toMatchObject({ kind: 'failure', certainty: 'unknown', reason: 'reset' });
+      expect(await send(10)).toMatchObject({ kind: 'answer', status: 200 });
+      expect(server.peers.map(({ receipts }) => receipts.length)).toEqual([0, 1]);
+    } finally {
+      await transport.close();
+      await server.stop();
+    }
+  });
+});
+
+describe('unsendable requests', () => {
+  const count = 3_000;
+
+  test.each(ways.flatMap((way) => http2Clients.map((client) => ({ way, client }))))(
+    'thousands that cannot be written are each called unsent, for what they are ($way, $client)',
+    async ({ way, client }) => {
+      const server = await startHostileServer((peer) => peer.write(settings()));
+      const log = makeLog({ level: 'silent', pretty: false });
+      const transport = makeHttp2Transport({ log, allowedNetworks: [], client });
+      const target = { key: 'one', origin: server.origin, isGuarded: false };
+      const request = { path: '/x', headers: { 'x-number': 'a\nb: c' }, body: Buffer.from('x') };
+      const requests = Array.from({ length: count }, () => request);
+      try {
+        const answers = await (way === 'promises'
+          ? Promise.all(requests.map((each) => transport.request(target, each)))
+          : sendByLane(transport, { target, reads: 'all', requests }));
+        expect(answers).toHaveLength(count);
+        for (const answer of answers) {
+          expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent', reason: 'refused' });
+          if (answer.kind === 'failure') expect(answer.detail).toMatch(/header/i);
+        }
+        expect(server.receipts()).toEqual([]);
+      } finally {
+        await transport.close();
+        await server.stop();
+      }
+    },
+  );
+});
+
+function expectAllAnswered({ answers, server }: Settled): void {
+  for (const answer of answers) expect(answer).toMatchObject(answered);
+  const kept = server.receipts().filter(({ isRefused }) => !isRefused);
+  expect(new Set(kept.map(({ body }) => body)).size).toBe(answers.length);
+  expect(kept).toHaveLength(answers.length);
+}
+
+/** Calls back when the client acknowledges SETTINGS for the n-th time. */
+function onAcknowledged(peer: Peer, each: (count: number) => void): void {
+  let count = 0;
+  peer.onFrame = ({ type, flags: given }) => {
+    if (type === types.settings && given & flags.ack) each((count += 1));
+  };
+}

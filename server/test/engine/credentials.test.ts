@@ -1,0 +1,458 @@
+import { createECDH, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { makeManualClock } from '../../src/clock.ts';
+import { messageIdentity } from '../../src/domain/content/message.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import type { ProviderCredential, ProviderCredentials } from '../../src/domain/delivery/providers.ts';
+import type { ApnsCredential } from '../../src/domain/providers/apns.ts';
+import { makeShareProviderToken } from '../../src/engine/credentials.ts';
+import { makeLog } from '../../src/log.ts';
+import { isDeviceToken } from '../../src/providers/apns/plan.ts';
+import { makeApnsProviderTokens } from '../../src/providers/apns/provider-token.ts';
+import { checkCredential, makeAskProvider } from '../../src/providers/check-credential.ts';
+import type { DeliveryRequest, Outcome } from '../../src/providers/provider.ts';
+import { realProviderEndpoints } from '../../src/providers/registry.ts';
+import { sendAccountOf } from '../../src/providers/send-account.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+
+describe('a question to a provider', () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const credential: ApnsCredential = {
+    ...{
+      provider: 'apns',
+      teamId: 'TEAM',
+      keyId: 'KEY',
+      topic: 'com.shop',
+      environment: 'production',
+      simulated: false,
+    },
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+
+  test('a provider that says nothing is waited for no longer than was said', async () => {
+    const server = createServer((socket) => void socket.on('error', () => {}));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const askedAt = performance.now();
+    expect(await makeAsk({ origin })(credential)).toEqual({
+      verdict: 'UNKNOWN',
+      words: 'no answer within 0.06 seconds',
+    });
+    expect(performance.now() - askedAt).toBeGreaterThan(55);
+  });
+
+  test('what is known at once is told at once', async () => {
+    expect(await makeAsk({ maxMilliseconds: 20_000 })(credential)).toMatchObject({ verdict: 'UNKNOWN' });
+    const halves = {
+      provider: 'webpush',
+      publicKey: 'x',
+      privateKey: 'y',
+      subject: 'mailto:a@x.example',
+      simulated: false,
+    } as const;
+    expect(await makeAsk()(halves)).toMatchObject({ verdict: 'REFUSED' });
+  });
+
+  test('a credential of a sandbox leads nowhere where no simulator runs', async () => {
+    expect(await makeAsk()({ ...credential, simulated: true })).toEqual({
+      verdict: 'UNKNOWN',
+      words: 'It leads to the simulators of a sandbox, and none runs.',
+    });
+  });
+});
+
+describe('shared provider tokens', () => {
+  let bundle: TestDatabase;
+  beforeEach(async () => {
+    bundle = await createTestDatabase();
+  });
+  afterEach(() => bundle.drop());
+
+  const clock = makeManualClock(new Date('2026-03-01T12:00:00Z'));
+  const log = makeLog({ level: 'silent', pretty: false });
+  const masterKey = randomBytes(32);
+  const minute = 60_000;
+
+  const node = (key = masterKey) =>
+    makeApnsProviderTokens({
+      clock,
+      share: makeShareProviderToken({ ...bundle, encryption: makeEncryption(key), log }),
+    });
+
+  const credential = (more: Partial<ApnsCredential> = {}): ApnsCredential => ({
+    provider: 'apns',
+    teamId: 'TEAM1',
+    keyId: 'KEY1',
+    privateKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+      type: 'pkcs8',
+      format: 'pem',
+    }) as string,
+    topic: 'com.shop',
+    environment: 'production',
+    simulated: false,
+    ...more,
+  });
+
+  test('any number of nodes use one token, made once, and renew it together close to an hour', async () => {
+    const apple = credential();
+    const nodes = Array.from({ length: 6 }, () => node());
+    const all = async () => new Set(await Promise.all(nodes.flatMap((one) => [one.get(apple), one.get({ ...apple })])));
+    const first = await all();
+    expect(first.size).toBe(1);
+    clock.advance(49 * minute);
+    expect(await all()).toEqual(first);
+    clock.advance(2 * minute);
+    const second = await all();
+    expect(second.size).toBe(1);
+    expect(second).not.toEqual(first);
+    expect(await bundle.database`select 1 from provider_tokens`).toHaveLength(1);
+  });
+
+  test('any number of messages at once ask for the token once', async () => {
+    const share = makeShareProviderToken({ ...bundle, encryption: makeEncryption(masterKey), log });
+    let asked = 0;
+    const tokens = makeApnsProviderTokens({
+      clock,
+      share(request) {
+        asked += 1;
+        return share(request);
+      },
+    });
+    const apple = credential();
+    const all = () => Promise.all(Array.from({ length: 400 }, () => tokens.get(apple)));
+    expect(new Set(await all()).size).toBe(1);
+    expect(asked).toBe(1);
+    clock.advance(51 * minute);
+    await all();
+    expect(asked).toBe(2);
+    const refused = await tokens.get(apple);
+    const next = await Promise.all(Array.from({ length: 400 }, () => tokens.replace(apple, refused)));
+    expect([new Set(next).size, next[0] === refused, asked]).toEqual([1, false, 3]);
+  });
+
+  test('400 messages after a start take the lock of the token in one transaction a process, and in one more when it is renewed', async () => {
+    const transactions = vi.spyOn(bundle.database.reach.pool, 'take');
+    const apple = credential();
+    const nodes = [node(), node(), node()];
+    // A worker reads its credentials anew every two seconds: the messages have copies of them.
+    const all = () =>
+      Promise.all(nodes.flatMap((one) => Array.from({ length: 400 }, () => one.get(structuredClone(apple)))));
+    await all();
+    expect(transactions).toHaveBeenCalledTimes(3);
+    await all();
+    expect(transactions).toHaveBeenCalledTimes(3);
+    clock.advance(51 * minute);
+    await all();
+    expect(transactions).toHaveBeenCalledTimes(6);
+    const broken = credential({ privateKey: 'no key' });
+    for (let time = 0; time < 2; time += 1)
+      await Promise.allSettled(Array.from({ length: 400 }, () => nodes[0]!.get(broken)));
+    // What failed is not remembered, and asked for once by all that wait.
+    expect(transactions).toHaveBeenCalledTimes(8);
+  });
+
+  test('a token that Apple refuses is replaced once for all nodes; its successor only after twenty minutes', async () => {
+    const apple = credential();
+    const [one, other] = [node(), node()];
+    const first = await one.get(apple);
+    expect(await other.get(apple)).toBe(first);
+    const second = await one.replace(apple, first);
+    expect(second).not.toBe(first);
+    expect(await one.get(apple)).toBe(second);
+    expect(await other.replace(apple, first)).toBe(second);
+    expect(await one.replace(apple, first)).toBe(second);
+    expect(await one.replace(apple, second!)).toBeUndefined();
+    expect(await one.get(apple)).toBe(second);
+    clock.advance(21 * minute);
+    expect(await one.replace(apple, second!)).not.toBe(second);
+  });
+
+  test('a token issued while the clock was ahead is replaced when the clock is right again, in memory and in the database', async () => {
+    const apple = credential();
+    const right = clock.now();
+    clock.advance(24 * 60 * minute);
+    const tokens = node();
+    const ahead = await tokens.get(apple);
+    clock.anchor(right);
+    const next = await tokens.get(apple);
+    expect(next).not.toBe(ahead);
+    expect(await node().get(apple)).toBe(next);
+  });
+
+  test('the clock of a sandbox does not date a token: Apple has the real time', async () => {
+    const apple = credential();
+    const issuedAt = (token: string) =>
+      (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8')) as { iat: number }).iat;
+    const tokens = node();
+    clock.setOffset(30 * 24 * 60 * minute);
+    const token = await tokens.get(apple);
+    expect(issuedAt(token)).toBe(Math.floor(clock.realNow().getTime() / 1000));
+    clock.setOffset(0);
+    expect(await tokens.get(apple)).toBe(token);
+  });
+
+  test('another team, another key and a replaced key have tokens of their own', async () => {
+    const apple = credential();
+    const tokens = await Promise.all(
+      [apple, { ...apple, teamId: 'TEAM2' }, { ...apple, keyId: 'KEY2' }, credential()].map((given) =>
+        node().get(given),
+      ),
+    );
+    expect(new Set(tokens).size).toBe(4);
+  });
+
+  test('is encrypted: the database does not reveal it, and a node with another master key signs its own', async () => {
+    const apple = credential();
+    const token = await node().get(apple);
+    const [row] = await bundle.database`select sealed as token from provider_tokens`;
+    expect(row!.token.includes(token.split('.')[2]!)).toBe(false);
+    expect(await node(randomBytes(32)).get(apple)).not.toBe(token);
+  });
+
+  test('a database that is away holds nobody back', async () => {
+    const tokens = makeApnsProviderTokens({
+      clock,
+      share: makeShareProviderToken({
+        database: { kind: 'database', pool: { take: () => Promise.reject(new Error('away')) } } as never,
+        encryption: makeEncryption(masterKey),
+        log,
+      }),
+    });
+    expect((await tokens.get(credential())).split('.')).toHaveLength(3);
+  });
+
+  test('a key that cannot sign is refused each time, not remembered', async () => {
+    const tokens = node();
+    const broken = credential({ privateKey: 'no key' });
+    await expect(tokens.get(broken)).rejects.toThrow();
+    await expect(tokens.get(broken)).rejects.toThrow();
+  });
+});
+
+describe('checks of a credential', () => {
+  describe('what a provider says of a made-up device decides', () => {
+    test.each<[Outcome, object]>([
+      [{ kind: 'accepted' }, { verdict: 'ACCEPTED', words: 'The provider took the call.' }],
+      [
+        { kind: 'gone', code: 'BadDeviceToken' },
+        { verdict: 'ACCEPTED', words: 'BadDeviceToken, which is about the made-up device, not about the credential.' },
+      ],
+      [
+        { kind: 'rejected', code: 'INVALID_ARGUMENT', detail: 'bad token' },
+        { verdict: 'ACCEPTED', words: 'INVALID_ARGUMENT: bad token, which is about the made-up message.' },
+      ],
+      [
+        { kind: 'rejected', code: 'BadCollapseId', detail: 'HTTP 400 BadCollapseId' },
+        { verdict: 'ACCEPTED', words: 'HTTP 400 BadCollapseId, which is about the made-up message.' },
+      ],
+      [
+        { kind: 'stopped', code: 'InvalidProviderToken', detail: 'HTTP 403 InvalidProviderToken' },
+        { verdict: 'REFUSED', words: 'HTTP 403 InvalidProviderToken' },
+      ],
+      [
+        { kind: 'stopped', code: 'A', detail: 'b' },
+        { verdict: 'REFUSED', words: 'A: b' },
+      ],
+      [
+        { kind: 'wait', code: '503', scope: 'device' },
+        { verdict: 'UNKNOWN', words: '503' },
+      ],
+      [
+        { kind: 'unreached', code: 'NOT_CONNECTED' },
+        { verdict: 'UNKNOWN', words: 'NOT_CONNECTED' },
+      ],
+      [
+        { kind: 'unknown', code: 'TIMEOUT' },
+        { verdict: 'UNKNOWN', words: 'TIMEOUT' },
+      ],
+      ...(['reject', 'wait', 'suspect', 'drop'] as const).map((ifDevice): [Outcome, object] => [
+        { kind: 'ambiguous', code: 'A', detail: 'HTTP 400 A', ifDevice, ifAccount: 'hold' },
+        {
+          verdict: ifDevice === 'reject' ? 'REFUSED' : ifDevice === 'wait' ? 'UNKNOWN' : 'ACCEPTED',
+          words: /^(reject|wait)$/.test(ifDevice)
+            ? 'HTTP 400 A'
+            : 'A, which is about the made-up device, not about the credential.',
+        },
+      ]),
+      ...['BadCertificate', 'BadEnvironmentKeyIdInToken'].map((code): [Outcome, object] => [
+        { kind: 'rejected', code, detail: `HTTP 400 ${code}` },
+        { verdict: 'REFUSED', words: `HTTP 400 ${code}` },
+      ]),
+      [
+        { kind: 'rejected', code: 'NotBadTopic', detail: 'NotBadTopic' },
+        { verdict: 'ACCEPTED', words: 'NotBadTopic, which is about the made-up message.' },
+      ],
+    ])('%j', async (outcome, result) => {
+      expect((await check({ provider: 'apns' }, outcome)).result).toEqual(result);
+    });
+  });
+
+  describe('what is asked', () => {
+    test.each([
+      ['fcm', 'ANDROID'],
+      ['hms', 'ANDROID'],
+      ['apns', 'IOS'],
+    ])('%s is asked once, with the credential alone, for a device of %s', async (provider, platform) => {
+      const { asked } = await check({ provider });
+      expect(asked).toHaveLength(1);
+      const [{ message, device, credentials }] = asked as [DeliveryRequest];
+      expect(credentials).toEqual({ [provider]: { provider } });
+      expect(device).toMatchObject({ platform, provider });
+      expect(message).toMatchObject({ platform, ttlSeconds: 0, isSilent: false });
+      expect(message.content).toMatchObject({ title: 'Credential check', message: 'Not delivered to anybody' });
+      expect(message).not.toHaveProperty('report');
+      // Apple's form, which the others take too, as long as Apple's are; and no two checks name two devices.
+      expect(device.pushId).toMatch(/^dead0400[0-9a-f]{56}$/);
+      expect(isDeviceToken(device.pushId)).toBe(true);
+      expect((await check({ provider })).asked[0]!.device).toEqual(device);
+    });
+  });
+
+  test('the message is the plainest that the phone’s app could read, in a campaign and a run of nobody’s', async () => {
+    const ids = {
+      workspaceId: 'probe',
+      campaignId: '0'.repeat(24),
+      runId: '0'.repeat(24),
+      ttlSeconds: 0,
+      isSilent: false,
+    };
+    const content = {
+      ...{ title: 'Credential check', message: 'Not delivered to anybody' },
+      ...{ richContent: [], additionalActions: [] },
+    };
+    const { identity, ...android } = (await check({ provider: 'fcm' })).asked[0]!.message;
+    expect(identity).toEqual(messageIdentity('0'.repeat(24), 'probe'));
+    expect(android).toEqual({
+      ...ids,
+      platform: 'ANDROID',
+      priority: 'NORMAL',
+      content,
+      payload: { mode: 'data', pushFrom: 'carillon', dataPrefix: 'svc' },
+    });
+    const { identity: _identity, ...ios } = (await check({ provider: 'apns' })).asked[0]!.message;
+    expect(ios).toEqual({
+      ...ids,
+      platform: 'IOS',
+      priority: 5,
+      content: { ...content, enableBadge: false },
+      dataPrefix: 'svc',
+    });
+  });
+
+  describe('a VAPID key', () => {
+    const ecdh = createECDH('prime256v1');
+    const pair = {
+      provider: 'webpush',
+      subject: 'mailto:push@example.com',
+      publicKey: ecdh.generateKeys('base64url'),
+      privateKey: Buffer.from(ecdh.getPrivateKey('hex').padStart(64, '0'), 'hex').toString('base64url'),
+    };
+
+    test('whose halves match is accepted, and nobody is asked', async () => {
+      const { result, asked } = await check(pair);
+      expect(result).toEqual({ verdict: 'ACCEPTED', words: expect.stringMatching(/^The two keys are a pair\./) });
+      expect(asked).toEqual([]);
+    });
+
+    test('whose halves do not is refused, in words that say why', async () => {
+      const { result } = await check({ ...pair, publicKey: createECDH('prime256v1').generateKeys('base64url') });
+      expect(result.verdict).toBe('REFUSED');
+      expect(result.words).toMatch(/\w+ \w+/);
+    });
+
+    test('without one of its halves is an error of the caller’s', async () => {
+      const { privateKey: _privateKey, ...half } = pair;
+      await expect(check(half)).rejects.toThrow(TypeError);
+    });
+  });
+});
+
+const credentials = {
+  fcm: { projectId: 'shop', simulated: false },
+  apns: { teamId: 'TEAM000001' },
+  webpush: { publicKey: 'B'.repeat(87) },
+  hms: { clientId: '10', owner: { kind: 'app', id: '42' } },
+} as unknown as ProviderCredentials;
+// The keys of the example in RFC 8291 §5.
+const keys = {
+  p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+  auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+};
+const subscription = JSON.stringify({ endpoint: 'https://push.example:8443/x', keys });
+const unlimited = { perMinute: undefined, throttledPerMinute: undefined };
+
+describe('the account by which a device is reached', () => {
+  test('FCM counts 600,000 messages a minute and project (delivery 1)', () => {
+    expect(sendAccountOf({ platform: 'ANDROID', pushId: 't' }, credentials)).toEqual({
+      ...unlimited,
+      key: 'fcm:shop',
+      perMinute: 600_000,
+    });
+  });
+
+  test('the simulators have no quota', () => {
+    const fcm = { ...credentials.fcm!, simulated: true };
+    expect(sendAccountOf({ platform: 'ANDROID', pushId: 't' }, { fcm })).toEqual({ ...unlimited, key: 'fcm:shop' });
+  });
+
+  test('Apple counts by team, Huawei by what messages are addressed to', () => {
+    expect(sendAccountOf({ platform: 'IOS', pushId: 't' }, credentials)).toEqual({
+      ...unlimited,
+      key: 'apns:TEAM000001',
+    });
+    expect(sendAccountOf({ platform: 'ANDROID', provider: 'hms', pushId: 't' }, credentials)).toEqual({
+      ...unlimited,
+      key: 'hms:42',
+    });
+  });
+
+  test('a push service knows a site by its key, and lets a noisy one send 1,000 a minute (delivery 3)', () => {
+    expect(sendAccountOf({ platform: 'WEB', pushId: subscription }, credentials)).toEqual({
+      key: `webpush:${'B'.repeat(22)}:https://push.example:8443`,
+      perMinute: undefined,
+      throttledPerMinute: 1_000,
+      isChosenByDevice: true,
+    });
+    const known = JSON.parse(subscription) as { endpoint: string };
+    for (const host of ['fcm.googleapis.com', 'wns2-par02p.notify.windows.com', 'web.push.apple.com']) {
+      const pushId = JSON.stringify({ ...known, endpoint: `https://${host}/1` });
+      expect(sendAccountOf({ platform: 'WEB', pushId }, credentials)).not.toHaveProperty('isChosenByDevice');
+    }
+  });
+
+  test('a device that names a provider has the account of that one', () => {
+    expect(sendAccountOf({ platform: 'WEB', provider: 'fcm', pushId: 't' }, credentials)!.key).toBe('fcm:shop');
+    expect(sendAccountOf({ platform: 'IOS', provider: 'fcm', pushId: 't' }, credentials)!.key).toBe('fcm:shop');
+  });
+
+  test('there is none without a credential, nor for what is no subscription', () => {
+    for (const platform of ['ANDROID', 'IOS', 'WEB'] as const)
+      expect(sendAccountOf({ platform, pushId: subscription }, {})).toBeUndefined();
+    expect(sendAccountOf({ platform: 'ANDROID', provider: 'hms', pushId: 't' }, {})).toBeUndefined();
+    expect(sendAccountOf({ platform: 'WEB', pushId: '{}' }, credentials)).toBeUndefined();
+  });
+});
+
+function makeAsk({ origin = 'http://127.0.0.1:1', maxMilliseconds = 60 } = {}) {
+  const clock = makeManualClock(new Date('2026-11-21T12:00:00Z'));
+  const endpoints = { ...realProviderEndpoints, apns: { production: origin, sandbox: origin } };
+  const log = makeLog({ level: 'silent', pretty: false });
+  return makeAskProvider({ clock, log, endpoints, allowedNetworks: [], maxMilliseconds });
+}
+
+/** The credential is asked for what a provider says with `outcome`. */
+async function check(credential: object, outcome: Outcome = { kind: 'accepted' }) {
+  const asked: DeliveryRequest[] = [];
+  const delivery = {
+    async probe(request: DeliveryRequest) {
+      asked.push(request);
+      return outcome;
+    },
+  };
+  const result = await checkCredential({ delivery }, credential as ProviderCredential);
+  return { result, asked };
+}
