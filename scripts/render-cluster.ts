@@ -1,7 +1,7 @@
 import { cutTable, distributedTables } from '../server/src/domain/operations/cluster.ts';
 import { dayTables } from '../server/src/storage/day-partitions.ts';
-import { readReport } from '../server/test/citus/read-report.ts';
-import type { ClusterRun } from '../server/test/citus/read-report.ts';
+import { readReport } from '../server/test/citus/report.ts';
+import type { ClusterRun } from '../server/test/citus/report.ts';
 
 type Table = (head: string[], rows: string[][]) => string;
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sums } from '../server/test/rig/report.ts';
-import type { TortureRecord } from '../server/test/torture/torture-record.ts';
+import type { TortureRecord } from '../server/test/torture/rounds.ts';
 import { reliabilityPromises } from './reliability-promises.ts';
 import type { ReliabilityPromise } from './reliability-promises.ts';
 

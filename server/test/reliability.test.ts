@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { reliabilityPromises } from '../../scripts/reliability-promises.ts';
 import { readRepositoryFiles } from './repository-files.ts';
-import { drawRounds } from './torture/draw-rounds.ts';
+import { drawRounds } from './torture/rounds.ts';
+import type { TortureRecord } from './torture/rounds.ts';
 import { scenarios } from './torture/scenarios.ts';
-import type { TortureRecord } from './torture/torture-record.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { TestCase, TestModule } from 'vitest/node';
 import { TestReport } from '../../../scripts/test-report.ts';
-import type { TestedFile } from './report-tests.ts';
+import type { TestedFile } from './report.ts';
 
 /** The report of every run, which besides writes what became of each test to the file that TEST_RESULTS names. */
 // eslint-disable-next-line no-restricted-syntax -- the runner asks for a default export

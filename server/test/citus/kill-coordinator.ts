@@ -10,11 +10,12 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { auditRun, countMismatches, findBrokenPromises } from '../rig/audit.ts';
+import { auditRun, findMiscounts, findBrokenPromises } from '../rig/audit.ts';
 import { findCitus, startKillableCluster } from '../rig/citus-cluster.ts';
 import { openTortureBundle } from '../rig/installation.ts';
 import type { TortureBundle } from '../rig/installation.ts';
 import { pickOccurrences } from '../rig/random.ts';
+import { brokenOf, describeReport, readNumbers } from '../rig/report.ts';
 
 const { values } = parseArgs({
   options: {
@@ -23,11 +24,10 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 });
-const [kills, devices, seed] = [values.kills, values.devices, values.seed].map(Number) as [number, number, number];
-if (![kills, devices, seed].every((number) => Number.isSafeInteger(number) && number >= 1)) {
-  process.stderr.write('test:coordinator: --kills, --devices and --seed take whole numbers from 1\n');
-  process.exit(2);
-}
+const { kills, devices, seed } = readNumbers(
+  { kills: values.kills, devices: values.devices, seed: values.seed },
+  { command: 'test:coordinator' },
+);
 const programs = findCitus();
 if (programs === undefined) {
   process.stdout.write('Skipped: there is no Citus on this machine; npm run test:citus builds it.\n');
@@ -53,7 +53,7 @@ async function sendUnderKills({ windowDevices }: { windowDevices: number }): Pro
   const made = { kills: 0, 'between the commits': 0, 'windows stored': 0, 'parts prepared': 0 };
   try {
     await bundle.importDevices();
-    for (let number = 0; number < 2; number += 1) await bundle.startWorker();
+    await bundle.startWorkers(2);
     const campaignId = await bundle.pushToAll(`Torture: the coordinator is killed, windows of ${windowDevices}`);
     for (const occurrence of pickOccurrences(bundle)) {
       if (made['between the commits'] === kills) break;
@@ -74,16 +74,16 @@ async function sendUnderKills({ windowDevices }: { windowDevices: number }): Pro
     }
     const run = await bundle.waitForRunEnd(campaignId);
     const audit = await auditRun(bundle, campaignId);
-    const counters = await countMismatches(bundle.database);
+    const counters = (await findMiscounts(bundle.database)).length;
     const numbers = { ...audit, ...made, counters };
     const broken = [
       ...findBrokenPromises(audit, run),
-      ...(counters === 0 ? [] : ['each counter is what the ledger has in its bucket']),
-      ...(made['between the commits'] < kills ? [`${kills} kills fall between the commits`] : []),
+      ...brokenOf({
+        'each counter is what the ledger has in its bucket': counters === 0,
+        [`${kills} kills fall between the commits`]: made['between the commits'] >= kills,
+      }),
     ];
-    process.stdout.write(`\nwindows of ${windowDevices}\n`);
-    for (const [label, number] of Object.entries(numbers)) process.stdout.write(`  ${label.padEnd(28)}${number}\n`);
-    for (const promise of broken) process.stdout.write(`  BROKEN: ${promise}\n`);
+    process.stdout.write(`${describeReport(`windows of ${windowDevices}`, { numbers, broken }).join('\n')}\n`);
     return broken.length === 0;
   } finally {
     await owner.end();

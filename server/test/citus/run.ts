@@ -9,24 +9,24 @@
  * /path/to/citus` is a git directory to build from; `--workers 0` puts everything on one node; `--log FILE` writes the logs
  * of all servers; `--serve` only starts the cluster, and prints how to use it. Ends with 1, too, if a statement was refused.
  */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, globSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readCommit } from '../read-commit.ts';
-import { makeRefusalCounter } from './count-refusals.ts';
-import type { Refusals } from './count-refusals.ts';
-import { buildCitus } from './build-citus.ts';
 import { findCitus, startCitusCluster } from '../rig/citus-cluster.ts';
 import type { CitusCluster } from '../rig/citus-cluster.ts';
-import { describeRun } from './describe-run.ts';
-import type { Batch } from './describe-run.ts';
-import { clusterReport } from './read-report.ts';
-import { addUp, totalsLine } from './report-tests.ts';
-import { runFiles } from './run-files.ts';
+import { buildCitus } from './build-citus.ts';
+import { addUp, clusterReport, describeRun, makeRefusalCounter, totalsLine } from './report.ts';
+import type { Batch, Refusals, TestedFile } from './report.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
+/** Three servers and the tests share the cores of one machine, perhaps with others: a test is ended when it hangs, not when it is slow. */
+const maxMilliseconds = 600_000;
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -110,4 +110,35 @@ async function runTests(tested: CitusCluster): Promise<number> {
 function describe(batches: readonly Batch[]): string[] {
   const run = { batches, workers, arguments: process.argv.slice(2), refusals, commit, at: new Date() };
   return ['', ...describeRun(run)];
+}
+
+/** Runs files of tests, whose output is shown as it comes, with these variables besides those of this process. */
+async function runFiles(files: readonly string[], environment: Record<string, string>): Promise<TestedFile[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-citus-results-'));
+  const results = join(folder, 'results.json');
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const reporters = ['--reporter=default', `--reporter=${join(import.meta.dirname, 'keep-results.ts')}`];
+  const limits = [`--testTimeout=${maxMilliseconds}`, `--hookTimeout=${maxMilliseconds}`];
+  try {
+    const runner = spawn(
+      process.execPath,
+      [
+        '--disable-warning=ExperimentalWarning',
+        vitest,
+        'run',
+        '--configLoader',
+        'native',
+        ...reporters,
+        ...limits,
+        ...files,
+      ],
+      { cwd: root, env: { ...process.env, ...environment, TEST_RESULTS: results }, stdio: 'inherit' },
+    );
+    await once(runner, 'close');
+    const text = await readFile(results, 'utf8').catch(() => undefined);
+    if (text !== undefined) return JSON.parse(text) as TestedFile[];
+    return files.map((file) => ({ file, fault: 'Error: the run ended without results', tests: [] }));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -9,9 +9,8 @@ import { parse } from 'yaml';
 import { installTools } from '../../../client/test/install-tools.ts';
 import { makeProgram } from '../../src/cli/run-command-line.ts';
 import { countConnections } from '../../src/start/node/engine.ts';
-import { projectFolder, readDockerfile, textOf } from './read-dockerfile.ts';
-import { environmentHere, readNodeSettings } from './read-node-settings.ts';
-import type { DescribedNode } from './read-node-settings.ts';
+import { environmentHere, projectFolder, readDockerfile, readNodeSettings, textOf } from './files.ts';
+import type { DescribedNode } from './files.ts';
 
 const run = promisify(execFile);
 const deploy = join(projectFolder, 'deploy');

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/start/settings-table.ts';
 import { exitCodes } from '../../src/start/start-errors.ts';
-import { readBlocks } from './debian/read-blocks.ts';
-import { projectFolder } from './read-dockerfile.ts';
+import { projectFolder, readBlocks } from './files.ts';
 
 const variables = new Set<string>(Object.values(settings).map(({ variable }) => variable));
 

@@ -10,11 +10,16 @@ import { makeProgram } from '../../src/cli/run-command-line.ts';
 import { carillonVersion } from '../../src/start/carillon-version.ts';
 import { startNode } from '../start/start-bundle.ts';
 import { findDatabaseRefusal, startFleetDatabase } from '../rig/fleet.ts';
-import { findManifest, makeHelm } from './helm-chart.ts';
-import type { Manifest } from './helm-chart.ts';
-import { projectFolder, readDockerfile, textOf } from './read-dockerfile.ts';
-import { environmentHere, readNodeSettings } from './read-node-settings.ts';
-import type { DescribedNode } from './read-node-settings.ts';
+import {
+  environmentHere,
+  findManifest,
+  makeHelm,
+  projectFolder,
+  readDockerfile,
+  readNodeSettings,
+  textOf,
+} from './files.ts';
+import type { DescribedNode, Manifest } from './files.ts';
 
 const run = promisify(execFile);
 

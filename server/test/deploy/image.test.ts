@@ -12,8 +12,8 @@ import { signPush } from '../../src/domain/crypto/signatures.ts';
 import { isRoot } from '../start/place-bundle.ts';
 import type { StartLine } from '../start/start-bundle.ts';
 import { pushContent } from '../rig/caller.ts';
-import { projectFolder, readDockerfile, textOf } from './read-dockerfile.ts';
-import type { Instruction } from './read-dockerfile.ts';
+import { projectFolder, readDockerfile, textOf } from './files.ts';
+import type { Instruction } from './files.ts';
 
 const run = promisify(execFile);
 const demoPhones = 3;

@@ -8,7 +8,7 @@ import { alertKinds, conditionTable } from '../../src/domain/operations/conditio
 import type { AlertEntry } from '../../src/domain/operations/conditions.ts';
 import { libraryMetrics, metricTable } from '../../src/domain/operations/metrics.ts';
 import type { MetricEntry } from '../../src/domain/operations/metrics.ts';
-import { projectFolder } from './read-dockerfile.ts';
+import { projectFolder } from './files.ts';
 
 type Rule = {
   record?: string;

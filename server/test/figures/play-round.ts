@@ -4,10 +4,11 @@ import { reportDigest } from '../../src/domain/events/interactions.ts';
 import type { Platform } from '../../src/domain/content/content.ts';
 import type { AttributionType } from '../../src/domain/campaigns/conversions.ts';
 import { contentIn, shares } from '../experiments/variation-bundle.ts';
-import { until, waitForRunEnd } from '../rig/fleet.ts';
+import { waitForRunEnd } from '../rig/fleet.ts';
 import type { Fleet, FleetNode } from '../rig/fleet.ts';
 import type { EventReceiver } from '../rig/receivers.ts';
-import type { Call } from './call-as-workspace.ts';
+import type { Call } from '../rig/caller.ts';
+import { until } from '../rig/until.ts';
 import { compareFigures } from './compare-figures.ts';
 import type { Comparison } from './compare-figures.ts';
 
@@ -62,7 +63,7 @@ async function playWith(started: FleetNode[], round: Round): Promise<Played> {
     seconds: 600,
     async look() {
       const [row] = await observer<{ left: number }[]>`select count(*) as left from unattributed_events`;
-      return row!.left === 0 ? true : undefined;
+      return row!.left === 0;
     },
   });
   const today = new Date();
@@ -128,7 +129,7 @@ async function send(started: FleetNode[], { round: { fleet, users, isKilled }, c
   if (isKilled) {
     await until('a third of the devices', {
       seconds: 300,
-      look: async () => ((await fleet.collector.reached(campaignId)) > users / 3 ? true : undefined),
+      look: async () => (await fleet.collector.reached(campaignId)) > users / 3,
     });
     await fleet.end(started.shift()!, 'SIGKILL');
     started.push(await fleet.startWorker());
@@ -213,7 +214,7 @@ async function compareReportFile(
     seconds: 120,
     async look() {
       const [file] = await observer<{ state: string }[]>`select state from report_files where name = ${name}`;
-      return file!.state === 'READY' ? true : undefined;
+      return file!.state === 'READY';
     },
   });
   const { platforms } = JSON.parse(await call.readGzip(path, { signature }));
@@ -230,7 +231,7 @@ async function compareEvents({ fleet: { observer }, receiver }: Round, { campaig
     async look() {
       const [row] = await observer<{ left: number }[]>`
         select (select count(*) from event_stream_marks) + (select count(*) from event_stream_batches) as left`;
-      return row!.left === 0 ? true : undefined;
+      return row!.left === 0;
     },
   });
   const told = receiver.told(campaignId);

@@ -10,10 +10,10 @@
  */
 import { parseArgs } from 'node:util';
 import { changeWorkspace, parseControls } from '../../src/app/workspaces.ts';
+import { makeCall } from '../rig/caller.ts';
 import { openFleet } from '../rig/fleet.ts';
 import { startEventReceiver } from '../rig/receivers.ts';
-import { startReport } from '../rig/report.ts';
-import { callAsWorkspace } from './call-as-workspace.ts';
+import { readNumbers, startReport } from '../rig/report.ts';
 import { nameOf } from './compare-figures.ts';
 import { controlPercents, percents, playRound } from './play-round.ts';
 import type { Played } from './play-round.ts';
@@ -21,19 +21,15 @@ import type { Played } from './play-round.ts';
 const { values } = parseArgs({
   options: { users: { type: 'string', default: '100000' }, record: { type: 'boolean', default: false } },
 });
-const users = Number(values.users);
-if (!Number.isSafeInteger(users) || users < 10_000) {
-  process.stderr.write('test:figures: --users takes a whole number from 10000\n');
-  process.exit(2);
-}
-const words = process.argv.slice(2).join(' ');
-const { say, write } = startReport({ command: `npm run test:figures${words === '' ? '' : ` -- ${words}`}` });
+const command = 'test:figures';
+const { users } = readNumbers({ users: values.users }, { command, min: 10_000 });
+const { say, write } = startReport(command);
 const fleet = await openFleet({ database: 'one', devices: users, apis: 1, network: undefined });
 const receiver = await startEventReceiver();
 let isBroken = false;
 try {
   await prepare();
-  const call = callAsWorkspace(fleet.apis[0]!, fleet.workspaceId);
+  const call = makeCall(fleet.apis[0]!.line);
   await call('POST', '/v1/event-streams', { url: receiver.url });
   const shared = { fleet, call, receiver, users };
   for (const round of [

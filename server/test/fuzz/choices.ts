@@ -1,6 +1,5 @@
 /** What may be wrong with a request. */
-export type Part =
-  'body' | 'text' | 'mediaType' | 'coding' | 'path' | 'query' | 'credentials' | 'headers' | 'method' | 'wire';
+type Part = 'body' | 'text' | 'mediaType' | 'coding' | 'path' | 'query' | 'credentials' | 'headers' | 'method' | 'wire';
 
 export type Choices = {
   chance(probability: number): boolean;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { fuzzRoutes } from './fuzz-routes.ts';
-import { measureUsage } from './measure-usage.ts';
+import { measureUsage } from '../rig/measure-usage.ts';
 
 let bundle: CarillonBundle;
 beforeAll(async () => {

@@ -210,3 +210,126 @@ export const hostileLiterals: readonly string[] = [
     '{"toJSON":1}',
   ],
 ];
+
+const deep = 100_000;
+
+/** Bodies that a reader of JSON must refuse, or take, without falling over: the classes of RFC 8259 and round about. */
+export const hostileBodies: readonly (string | Buffer)[] = [
+  // Nothing, and something beside one value (RFC 8259 §2).
+  ...['', ' ', '\n', '{} {}', '{}x', '[1][2]', 'null null', '{}\0', '\f{}', '\u00a0{}', '# a\n{}', '{}//', '/**/{}'],
+  // Values and words of others (§3).
+  ...[
+    'nul',
+    'True',
+    'NULL',
+    'undefined',
+    'NaN',
+    '-Infinity',
+    'Infinity',
+    'a',
+    "'a'",
+    '`a`',
+    '<a/>',
+    'a=1&b=2',
+    '---\na: 1',
+  ],
+  // Objects and lists (§4, §5).
+  ...['{', '}', '[', ']', '{"a"', '{"a":', '{"a":1', '{"a":1,', '{"a":1,}', '{,}', '{"a" 1}', '{"a":1 "b":2}', '{a:1}'],
+  ...[
+    "{'a':1}",
+    '{1:1}',
+    '{"a":1,,"b":2}',
+    '{:1}',
+    '[1,]',
+    '[,1]',
+    '[1,,2]',
+    '[1 2]',
+    '[1',
+    '1]',
+    '[}',
+    '{]',
+    '[1:2]',
+    '{"a":1}]',
+  ],
+  ...[
+    '{"a":1,"a":2}',
+    '{"a":1,"\\u0061":2}',
+    '{"__proto__":{"a":1}}',
+    '{"constructor":{"prototype":{"a":1}}}',
+    '{"":1}',
+  ],
+  // Numbers (§6).
+  ...[
+    '01',
+    '+1',
+    '.1',
+    '1.',
+    '1e',
+    '1e+',
+    '-',
+    '--1',
+    '0x1',
+    '1_0',
+    '1e400',
+    '-1e400',
+    '0e0',
+    '1E+2',
+    '-0',
+    '１',
+    '1.2.3',
+    '1 000',
+  ],
+  // Texts (§7, §8).
+  ...[
+    '"',
+    '"a',
+    '"\\',
+    '"\\u',
+    '"\\u00"',
+    '"\\u00g0"',
+    '"\\x41"',
+    '"\\a"',
+    '"\n"',
+    '"\t"',
+    '"\u0001"',
+    '"\\ud800"',
+    '"\\udc00"',
+  ],
+  ...[
+    '"\\ud800\\ud800"',
+    '"\\u0000"',
+    '"\u2028"',
+    '"\\/"',
+    '{"a":"\\ud800"}',
+    '{"\\ud800":1}',
+    '{"\\u0000":1}',
+    '["\\ud83d"]',
+  ],
+  ...['\ufeff{}', '\ufeff', '{"a":"\ufeff"}'],
+  // Bytes that are not UTF-8 (RFC 3629): alone, cut off, too long, a surrogate, beyond the last character; and others' codings.
+  ...[[0xff], [0x22, 0x80, 0x22], [0x22, 0xc3, 0x22], [0x22, 0xc0, 0x80, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22]].map(
+    (bytes) => Buffer.from(bytes),
+  ),
+  ...[
+    [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22],
+    [0x22, 0xf8, 0x88, 0x80, 0x80, 0x80, 0x22],
+    [0x00],
+    [0xfe, 0xff, 0, 0x7b, 0, 0x7d],
+  ].map((bytes) => Buffer.from(bytes)),
+  Buffer.from('{"a":1}', 'utf16le'),
+  Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xe9]), Buffer.from('"}')]),
+  // Depth, breadth and length.
+  ...[
+    '['.repeat(deep),
+    '{"a":'.repeat(deep),
+    `${'['.repeat(deep)}${']'.repeat(deep)}`,
+    `${'['.repeat(33)}${']'.repeat(33)}`,
+  ],
+  ...[`[${'1,'.repeat(20_000)}1]`, `{${Array.from({ length: 6_000 }, (_, index) => `"${index}":1`).join()}}`],
+  ...[
+    `"${'a'.repeat(200_000)}"`,
+    `${' '.repeat(100_000)}{}`,
+    '1'.repeat(100_000),
+    `{"a":"${'\\u0061'.repeat(20_000)}"}`,
+  ],
+];

@@ -4,11 +4,18 @@
  *
  * Usage: npm run test:fuzz -- --seed 1 --requests 51200; one request again: --seed 1 --first 4711 --requests 1
  */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { fuzzRoutes } from './fuzz-routes.ts';
-import type { Finding } from './fuzz-routes.ts';
-import { presentReport } from './present-report.ts';
-import { startFuzzNode } from './start-fuzz-node.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import { startKillableDatabase } from '../rig/databases.ts';
+import type { Usage } from '../rig/measure-usage.ts';
+import { nodeEnvironment, startRigNode } from '../rig/processes.ts';
+import { readNumbers } from '../rig/report.ts';
+import { fuzzRoutes, presentReport } from './fuzz-routes.ts';
+import type { Finding, FuzzTarget } from './fuzz-routes.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,11 +25,10 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 });
-const [seed, first, requests] = [values.seed, values.first, values.requests].map(Number) as [number, number, number];
-if (![seed, first, requests].every((number) => Number.isSafeInteger(number) && number >= 0)) {
-  process.stderr.write('test:fuzz: --seed, --first and --requests take whole numbers\n');
-  process.exit(2);
-}
+const { seed, first, requests } = readNumbers(
+  { seed: values.seed, first: values.first, requests: values.requests },
+  { command: 'test:fuzz', min: 0 },
+);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 say(
   `seed ${seed}, requests ${first} to ${first + requests - 1}${values.only === undefined ? '' : `, of ${values.only}`}`,
@@ -52,3 +58,30 @@ const { isClean, lines } = presentReport(report);
 for (const line of lines) say(line);
 for (const [kind, count] of counts) say(`FOUND ${count} × ${kind}`);
 process.exit(isClean ? 0 : 1);
+
+/** Starts a node in a process, so that its memory is not mixed with that of the fuzz, on its own database. */
+async function startFuzzNode(): Promise<FuzzTarget & { stop(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-fuzz-'));
+  const postgres = await startKillableDatabase(join(folder, 'postgres'));
+  const node = await startRigNode(nodeEnvironment(folder, postgres), { parameters: ['--seed', '7'] });
+  const ended = node.exited.then(({ code }) => {
+    throw new Error(`the node ended by itself: ${String(code)}`);
+  });
+  ended.catch(() => {});
+  const database = openDatabase({ url: postgres.ownerUrl, connections: 2, name: 'fuzz' });
+  return {
+    ...{ url: node.url, workspaceId: node.workspaceId, keys: node.keys!, database },
+    async measure() {
+      const measured = once(node.process, 'message') as Promise<[Usage]>;
+      node.process.send('measure');
+      return (await Promise.race([measured, ended]))[0];
+    },
+    async stop() {
+      node.process.kill('SIGTERM');
+      await node.exited;
+      await database.end();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

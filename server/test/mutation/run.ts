@@ -45,8 +45,7 @@ const groups = paths.flatMap(splitFolder).map((group) => {
 const server = groups.some(({ needsDatabase }) => needsDatabase) ? await startTestServer() : undefined;
 const root = join(import.meta.dirname, '..', '..', '..');
 const remarks = join(root, 'node_modules', '.cache', 'mutation-remarks.txt');
-const words = process.argv.slice(2).join(' ');
-const report = startReport({ command: `npm run test:mutation${words === '' ? '' : ` -- ${words}`}` });
+const report = startReport('test:mutation');
 try {
   const tools = await installTools(join(import.meta.dirname, 'tools'));
   const { Stryker } = (await import(

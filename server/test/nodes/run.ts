@@ -11,15 +11,13 @@
  * `--only distribution --users 1000000` tells how long a filled database takes to be spread over a cluster.
  */
 import { parseArgs } from 'node:util';
-import { measureDistribution } from './measure-distribution.ts';
-import { measureThroughput } from './measure-throughput.ts';
+import { playFaults, playLocks } from './faults.ts';
+import { measureDistribution, measureThroughput } from './measure.ts';
+import { findNetworkRefusal, openNetwork } from './network.ts';
 import { findDatabaseRefusal, openFleet } from '../rig/fleet.ts';
 import type { DatabaseKind, Fleet } from '../rig/fleet.ts';
-import { startReport } from '../rig/report.ts';
-import { findNetworkRefusal, openNetwork } from './open-network.ts';
-import { playFaults } from './play-faults.ts';
-import { playLocks } from './play-locks.ts';
-import type { Report } from './report-times.ts';
+import { describeReport, readNumbers, refuse as refuseFor, startReport } from '../rig/report.ts';
+import type { Report } from '../rig/report.ts';
 
 const { values } = parseArgs({
   options: {
@@ -33,17 +31,13 @@ const { values } = parseArgs({
     record: { type: 'boolean', default: false },
   },
 });
-const refuse = (sentence: string): never => {
-  process.stderr.write(`test:nodes: ${sentence}\n`);
-  process.exit(2);
-};
-const numbers = [values.devices, values.campaigns, values.rounds, values.users].map(Number);
-const [devices, campaigns, rounds, users] = numbers as [number, number, number, number];
-const workerCounts = values.workers.split(',').map(Number);
-if (
-  ![devices, campaigns, rounds, users, ...workerCounts].every((number) => Number.isSafeInteger(number) && number >= 1)
-)
-  refuse('--devices, --campaigns, --rounds, --users and --workers take whole numbers from 1');
+const command = 'test:nodes';
+const refuse = (sentence: string): never => refuseFor(command, sentence);
+const { devices, campaigns, rounds, users } = readNumbers(
+  { devices: values.devices, campaigns: values.campaigns, rounds: values.rounds, users: values.users },
+  { command },
+);
+const workerCounts = values.workers.split(',').map((workers) => readNumbers({ workers }, { command }).workers);
 // A chunk has at least 1,000 devices, and each of four workers has four in hand.
 const minDevices = 16_000;
 if (devices < minDevices) refuse(`--devices takes ${minDevices} or more, so that each worker has its part`);
@@ -56,8 +50,7 @@ if (values.only !== undefined && !['throughput', 'faults', 'locks', 'distributio
 if (values.record && values.only !== undefined) refuse('--record is of all parts, without --only');
 const isAsked = (part: string): boolean => values.only === undefined || values.only === part;
 
-const words = process.argv.slice(2).join(' ');
-const report = startReport({ command: `npm run test:nodes${words === '' ? '' : ` -- ${words}`}` });
+const report = startReport('test:nodes');
 const { say } = report;
 let isBroken = false;
 const networkRefusal = findNetworkRefusal();
@@ -133,9 +126,7 @@ async function printDistribution(): Promise<void> {
   say(`processor time: ${coordinator.toFixed(0)} s of the coordinator, ${workers.toFixed(0)} s of both workers`);
 }
 
-function print(title: string, { numbers, broken }: Report): void {
-  say(`\n${title}`);
-  for (const [label, number] of Object.entries(numbers)) say(`  ${label.padEnd(90)}${number}`);
-  for (const promise of broken) say(`  BROKEN: ${promise}`);
-  if (broken.length > 0) isBroken = true;
+function print(title: string, played: Report): void {
+  for (const line of describeReport(title, played)) say(line);
+  if (played.broken.length > 0) isBroken = true;
 }

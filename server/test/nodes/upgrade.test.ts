@@ -8,9 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StartLine } from '../start/start-bundle.ts';
 import { addNextMigration } from '../next-migrations.ts';
 import { makeCaller } from '../rig/caller.ts';
-import { findDatabaseRefusal, startFleetDatabase, until } from '../rig/fleet.ts';
+import { findDatabaseRefusal, startFleetDatabase } from '../rig/fleet.ts';
 import type { FleetDatabase } from '../rig/fleet.ts';
-import { projectFolder } from '../deploy/read-dockerfile.ts';
+import { startPushLoad } from '../rig/load.ts';
+import { until } from '../rig/until.ts';
+import { projectFolder } from '../deploy/files.ts';
 
 const run = promisify(execFile);
 const plain = ['--disable-warning=ExperimentalWarning'];
@@ -38,7 +40,7 @@ async function makeNextVersion(): Promise<string> {
 
 type Running = { process: ReturnType<typeof spawn>; line: StartLine };
 
-/** @throws with the code of a node that ended before it was ready */
+/** @throws Error with the code of a node that ended before it was ready */
 async function start(version: string): Promise<Running> {
   const words = [...plain, join(version, 'server', 'src', 'main.ts'), '--port', '0', '--json'];
   const child = spawn(process.execPath, words, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -84,40 +86,18 @@ describe.runIf(process.env.FULL === '1' && refusal === undefined)('from one vers
     await migrate(projectFolder);
     const nodes = [await start(projectFolder), await start(projectFolder)];
     for (const node of nodes) running.add(node);
-    // What a proxy does that asks /readyz: a node that is about to be stopped gets no more.
+    // Like a proxy that asks /readyz: a node that is about to be stopped gets no more requests.
     let inService = [...nodes];
-    let isOver = false;
-    const [accepted, failed] = [new Set<string>(), [] as unknown[]];
-    async function send(client: number): Promise<void> {
-      const { keys, ...line } = nodes[0]!.line;
-      for (let number = 0; !isOver; number += 1) {
-        const { url } = inService[number % inService.length]!.line;
-        const campaignName = `upgrade-${client}-${number}`;
-        const audience = {
-          targetAudience: 'User',
-          targetUserAttributes: {
-            ...{
-              attribute: 'USER_ATTRIBUTE_USER_EMAIL',
-              comparisonParameter: 'is',
-              attributeValue: 'grace@example.com',
-            },
-          },
-        };
-        const pushed = await makeCaller({ ...line, keys }, () => url)
-          .push({ campaignName, ...audience })
-          .catch((error: unknown) => ({ body: { status: String(error) } }));
-        if (pushed.body.status === 'Success') accepted.add(campaignName);
-        else failed.push(pushed);
-      }
-    }
-    const load = [0, 1].map(send);
-    const moreThan = (count: number) =>
-      until('more pushes', { seconds: 60, look: async () => (accepted.size > count ? true : undefined) });
+    let turn = 0;
+    const caller = makeCaller(nodes[0]!.line, () => inService[(turn += 1) % inService.length]!.line.url);
+    const load = startPushLoad(caller, { clients: 2, users: 'grace', prefix: 'upgrade' });
+    const { answered } = load;
+    const moreThan = (count: number) => until('more pushes', { seconds: 60, look: () => answered.length > count });
     const next = await makeNextVersion();
     await moreThan(20);
 
     expect((await migrate(next)).stdout).toContain('_of_the_next_version.sql');
-    await moreThan(accepted.size + 50);
+    await moreThan(answered.length + 50);
     await expect(start(projectFolder)).rejects.toThrow(/ended with 13: .*_of_the_next_version\.sql/s);
     for (const old of nodes) {
       inService = inService.filter((node) => node !== old);
@@ -127,24 +107,23 @@ describe.runIf(process.env.FULL === '1' && refusal === undefined)('from one vers
       running.add(replaced);
       expect((await fetch(`${replaced.line.url}/readyz`)).status).toBe(200);
       inService.push(replaced);
-      await moreThan(accepted.size + 20);
+      await moreThan(answered.length + 20);
     }
-    isOver = true;
-    await Promise.all(load);
-    expect(failed).toEqual([]);
+    await load.stop();
+    expect(load.faults).toEqual([]);
     const sent = await until('every push is sent', {
       seconds: 60,
       async look() {
-        const rows = await database.observer<{ name: string; messages: number }[]>`
-          select campaigns.name, count(*)::int as messages
-          from campaigns
-          join runs on runs.campaign_id = campaigns.id
-          join readable_deliveries as deliveries on deliveries.run_id = runs.id and deliveries.outcome = 'ACCEPTED'
-          where campaigns.name like 'upgrade-%' group by campaigns.name`;
-        return rows.length >= accepted.size ? rows : undefined;
+        const rows = await database.observer<{ requestId: string; messages: number }[]>`
+          select push_requests.request_id as "requestId", count(*)::int as messages
+          from push_requests
+          join readable_deliveries as deliveries
+            on deliveries.run_id = push_requests.run_id and deliveries.outcome = 'ACCEPTED'
+          group by push_requests.request_id`;
+        return rows.length >= answered.length && rows;
       },
     });
-    expect(new Set(sent.map(({ name }) => name))).toEqual(accepted);
+    expect(new Set(sent.map(({ requestId }) => requestId))).toEqual(new Set(answered));
     expect(new Set(sent.map(({ messages }) => messages))).toEqual(new Set([1]));
     for (const node of running) expect(await stop(node)).toBe(0);
     running.clear();

@@ -10,7 +10,9 @@ import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { Collector } from './collector.ts';
 import type { TortureBundle } from './installation.ts';
+import type { Load } from './load.ts';
 import type { FileHost } from './receivers.ts';
+import { brokenOf } from './report.ts';
 
 type Audit = {
   devices: number;
@@ -93,8 +95,8 @@ function tokenOf({ platform, pushId }: AuditedDevice): string {
 }
 
 /** The promises that hold however a campaign was disturbed. @returns those that were broken */
-export function findBrokenPromises(audit: Audit, run: { status: string; reason: string | null }): string[] {
-  const promises: Record<string, boolean> = {
+export function findBrokenPromises(audit: Audit, run: FinishedRun): string[] {
+  return brokenOf({
     [`the run ends SENT, not ${run.status} (${run.reason})`]: run.status === 'SENT',
     'no device is lost': audit.lost === 0,
     'the ledger has one row a device': audit.ledgerRows === audit.devices,
@@ -103,19 +105,27 @@ export function findBrokenPromises(audit: Audit, run: { status: string; reason: 
     'no device is dropped without an answer that says so': audit.dropped === 0,
     'counters and ledger agree': audit.miscounted === 0,
     'a repeat carries the same identity': audit.mixedIdentities === 0,
-  };
-  return Object.entries(promises).flatMap(([promise, isKept]) => (isKept ? [] : [promise]));
+  });
 }
 
+/** The counts of several audits together. */
+export function sumAudits(audits: readonly Audit[]): Record<SummedCount, number> {
+  const sums = { devices: 0, requests: 0, lost: 0, repeats: 0, mixedIdentities: 0, miscounted: 0, ledgerRows: 0 };
+  for (const audit of audits) for (const name of Object.keys(sums) as SummedCount[]) sums[name] += audit[name];
+  return sums;
+}
+
+type SummedCount = 'devices' | 'requests' | 'lost' | 'repeats' | 'mixedIdentities' | 'miscounted' | 'ledgerRows';
+
 /** Counters that are not what the ledger has, by run, bucket, platform and outcome. */
-export async function countMismatches(database: Database): Promise<number> {
-  const [row] = await database<{ mismatches: number }[]>`
-    select count(*) as mismatches
+export function findMiscounts(database: Database) {
+  return database<{ runId: string; outcome: string; counted: number; stored: number }[]>`
+    select coalesce(counts.run_id, ledger.run_id) as "runId", coalesce(counts.outcome, ledger.outcome) as outcome,
+      coalesce(counts.devices, 0)::int as counted, coalesce(ledger.devices, 0)::int as stored
     from (select run_id, bucket, platform, outcome, sum(devices) as devices from run_counts group by 1, 2, 3, 4) as counts
     full join (select run_id, bucket, platform, outcome, count(*) as devices from readable_deliveries group by 1, 2, 3, 4) as ledger
       using (run_id, bucket, platform, outcome)
     where coalesce(counts.devices, 0) <> coalesce(ledger.devices, 0)`;
-  return row!.mismatches;
 }
 
 /** The addresses of iPhones that are reached through Firebase begin so. */
@@ -201,18 +211,25 @@ export async function auditFills(
         and segment_id in (select segment_id from segment_operations)) as members,
       (select count(*) from callbacks) as sent`;
   const { operations, succeeded, members, sent } = row!;
-  const promises: Record<string, boolean> = {
+  const broken = brokenOf({
     'a fill is one operation, and ends well': operations === fills && succeeded === fills,
     'a filled segment has every user once': members === fills * users,
     'a fill has one callback, under one id': sent === fills && host.callbacks.size === fills,
-  };
-  return {
-    audit: { operations, succeeded, members, callbacks: host.callbacks.size },
-    broken: Object.keys(promises).filter((promise) => !promises[promise]),
-  };
+  });
+  return { audit: { operations, succeeded, members, callbacks: host.callbacks.size }, broken };
 }
 
-/** Nothing is open: no run, no fill, no callback. */
+export type FinishedRun = { status: string; reason: string | null };
+
+/** Finds the run of a campaign if it has ended. */
+export async function findFinishedRun(database: Database, campaignId: string): Promise<FinishedRun | undefined> {
+  const [run] = await database<FinishedRun[]>`
+    select status, status_reason as reason from runs
+    where campaign_id = ${campaignId} and status not in ('QUEUED', 'SENDING')`;
+  return run;
+}
+
+/** True if nothing is open: no run, fill or callback. */
 export async function isAllEnded(database: Database): Promise<boolean> {
   const [row] = await database<{ open: number }[]>`
     select (select count(*) from runs where status in ('SCHEDULED', 'QUEUED', 'SENDING'))
@@ -221,10 +238,60 @@ export async function isAllEnded(database: Database): Promise<boolean> {
   return row!.open === 0;
 }
 
+/**
+ * Compares the replies that callers got with what is on disk and what devices received: a request that was answered Success
+ * is stored and its message was sent, and one that was answered otherwise is not stored.
+ */
+export async function auditLoad(
+  { database, collector }: Pick<Audited, 'database' | 'collector'>,
+  loads: readonly AuditedLoad[],
+): Promise<{ numbers: LoadNumbers; stored: number; broken: string[] }> {
+  const answered = loads.flatMap((load) => load.answered);
+  const denied = loads.flatMap((load) => load.denied);
+  const { kept, sent, requests, deniedAndKept } = await findKept({ database, collector }, { answered, denied });
+  return {
+    stored: requests,
+    numbers: {
+      answered: answered.length,
+      answeredNotStored: answered.length - kept,
+      'answered and not sent': kept - sent,
+      storedNotAnswered: deniedAndKept,
+      unanswered: loads.reduce((sum, load) => sum + load.unanswered(), 0),
+    },
+    broken: brokenOf({
+      'an answered request is on disk': kept === answered.length,
+      'the message of an answered request was sent': sent === answered.length,
+      'what is on disk was not answered as failed': deniedAndKept === 0,
+    }),
+  };
+}
+
+/** Replies that are a fault of the server: a 500, or a 503 that does not say when to retry. */
+export async function findFaults(
+  { database }: Pick<Audited, 'database'>,
+  loads: readonly Pick<Load, 'statuses'>[],
+): Promise<string[]> {
+  const faults = await database<{ fault: string }[]>`
+    select distinct concat_ws(' ', method, route, error_name, error_detail) as fault from api_log where status = 500`;
+  const statuses = loads.flatMap((load) => Object.entries(load.statuses));
+  const wrong = statuses.filter(([status]) => status === '500' || status === '503 without Retry-After');
+  return [
+    ...faults.map(({ fault }) => `nothing ends in a fault of ours: ${fault}`),
+    ...wrong.map(([status, times]) => `answered ${status} ${times} times`),
+  ];
+}
+
+export type AuditedLoad = Pick<Load, 'answered' | 'denied' | 'unanswered'>;
+
+type LoadNumbers = Record<
+  'answered' | 'answeredNotStored' | 'answered and not sent' | 'storedNotAnswered' | 'unanswered',
+  number
+>;
+
 /** Of the answered requests, how many are on disk, and how many have a message that a device received. */
-export async function findKept(
+async function findKept(
   { database, collector }: { database: Database; collector: Collector },
-  { answered, denied }: { answered: string[]; denied: string[] },
+  { answered, denied }: { answered: readonly string[]; denied: readonly string[] },
 ) {
   const rows = await database<{ requestId: string; campaignId: string; runId: string; deviceId: string | null }[]>`
     select push_requests.request_id as "requestId", push_requests.campaign_id as "campaignId",

@@ -1,7 +1,8 @@
+import { gunzipSync } from 'node:zlib';
 import { signPush } from '../../src/domain/crypto/signatures.ts';
 import type { StartLine } from '../start/start-bundle.ts';
 
-type Answer = { httpStatus: number; retryAfter: string | null; body: Record<string, any> };
+export type Answer = { httpStatus: number; retryAfter: string | null; body: Record<string, any> };
 export type PushBody = { campaignName: string; targetAudience: string } & Record<string, unknown>;
 
 /** A 5xx is a 503 that says when to come back (docs/errors.md), and no other. */
@@ -81,3 +82,29 @@ export const pushContent = {
   },
   campaignDelivery: { type: 'soon' },
 };
+
+export type Call = ReturnType<typeof makeCall>;
+
+/** Returns a function that calls the campaign and data routes of a node as its demo workspace. @throws Error unless it succeeds */
+export function makeCall({ url, workspaceId, keys }: StartLine) {
+  const basic = (key: string): string => `Basic ${Buffer.from(`${workspaceId}:${key}`).toString('base64')}`;
+  const call = async (method: string, path: string, body?: unknown): Promise<Record<string, any>> => {
+    const key = /^\/v1\/(transition|event-streams)/.test(path) ? keys!.data : keys!.campaigns;
+    const reply = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: basic(key), 'svc-appkey': workspaceId, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+    return JSON.parse(text);
+  };
+  return Object.assign(call, {
+    workspaceId,
+    async readGzip(path: string, headers: Record<string, string>): Promise<string> {
+      const reply = await fetch(`${url}${path}`, { headers });
+      if (!reply.ok) throw new Error(`GET ${path}: ${reply.status}`);
+      return gunzipSync(Buffer.from(await reply.arrayBuffer())).toString('utf8');
+    },
+  });
+}

@@ -12,7 +12,7 @@ import { commandAs, findServerAccount } from '../../src/start/embedded-postgres/
 import type { ServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { logLinePrefix } from '../citus/count-refusals.ts';
+import { logLinePrefix } from '../citus/report.ts';
 import { findFreePort } from '../find-free-port.ts';
 import { killCluster } from './databases.ts';
 import type { KillableDatabase } from './databases.ts';

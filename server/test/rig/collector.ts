@@ -1,17 +1,15 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Clock } from '../../src/clock.ts';
-import type { Encryption } from '../../src/domain/crypto/encryption.ts';
+import { makeClock } from '../../src/clock.ts';
 import { openCredentials } from '../../src/engine/credentials.ts';
-import type { Logger } from '../../src/log.ts';
+import { makeLog } from '../../src/log.ts';
 import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
 import { startSimulators } from '../../src/providers/simulator/start-simulators.ts';
 import type { DeliveredMessage, SimulatorAccount } from '../../src/providers/simulator/start-simulators.ts';
-import type { Database } from '../../src/storage/database.ts';
+import type { OpenInstallation } from '../../src/start/database/open-installation.ts';
 import { listSimulatedCredentials } from '../../src/storage/keys/provider-credentials.ts';
+import { startScript } from './processes.ts';
 
 /** What one device received of one campaign. A list, because nearly every device has one identity and there are a million. */
 type Received = { requests: number; identities: string[]; titles: string[] };
@@ -34,19 +32,13 @@ export type Collector = {
   stop(): Promise<void>;
 };
 
-type CollectorDependencies = {
-  database: Database;
-  encryption: Encryption;
-  clock: Clock;
-  log: Logger;
-  secret: Buffer;
-};
+type CollectorDependencies = Pick<OpenInstallation, 'acrossWorkspaces' | 'encryption' | 'secretFor'>;
 
 // Personal ones are not shared.
 const maxTitles = 1_000;
 
 /** The simulated providers in this process, where nothing kills them, counting by campaign and device address. */
-export async function startCollector(deps: CollectorDependencies): Promise<Collector> {
+export async function startCollector(deps: CollectorDependencies, clock = makeClock()): Promise<Collector> {
   const received = new Map<string, Map<string, Received>>();
   const titles = new Map<string, string>();
   let requests = 0;
@@ -71,9 +63,9 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
     devices.set(address, device);
   };
   const simulators = await startSimulators({
-    clock: deps.clock,
-    log: deps.log,
-    secret: deps.secret,
+    clock,
+    log: makeLog({ level: 'error', pretty: false }),
+    secret: deps.secretFor('simulator'),
     accounts: await readAccounts(deps),
     async onDelivered(messages) {
       for (const message of messages) count(message);
@@ -113,9 +105,9 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
   };
 }
 
-async function readAccounts({ database, encryption }: CollectorDependencies): Promise<SimulatorAccount[]> {
+async function readAccounts({ acrossWorkspaces, encryption }: CollectorDependencies): Promise<SimulatorAccount[]> {
   const pem = (key: string): string => createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string;
-  const rows = await listSimulatedCredentials(database);
+  const rows = await listSimulatedCredentials(acrossWorkspaces);
   const { fcm, apns, webpush } = openCredentials(encryption, rows);
   return [
     {
@@ -148,21 +140,13 @@ type CollectorProcess = {
 
 type Asked = CollectorCommand extends infer C ? (C extends { id: number } ? Omit<C, 'id'> : never) : never;
 
+/** Starts the simulated providers in a process, which is never killed. */
 export async function startCollectorProcess(
   environment: Record<string, string>,
   address: string | undefined,
 ): Promise<CollectorProcess> {
-  const script = join(import.meta.dirname, 'collector-process.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, address ?? ''], {
-    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    serialization: 'advanced',
-  });
-  const ended = once(child, 'close');
-  const [endpoints] = (await Promise.race([once(child, 'message'), ended.then(() => [undefined])])) as [
-    { endpoints: SimulatorEndpoints; relayed: SimulatorEndpoints | undefined } | undefined,
-  ];
-  if (!endpoints) throw new Error('the simulated providers ended before they were ready');
+  const words = [join(import.meta.dirname, 'collector-process.ts'), address ?? ''];
+  const { process: child, exited, ready } = await startScript<CollectorProcess['endpoints']>(environment, { words });
   const waiting = new Map<number, (reply: CollectorReply) => void>();
   let last = 0;
   child.on('message', (reply: CollectorReply) => {
@@ -173,13 +157,13 @@ export async function startCollectorProcess(
     const id = (last += 1);
     const replied = new Promise<CollectorReply>((resolve) => waiting.set(id, resolve));
     child.send({ ...asked, id });
-    const reply = await Promise.race([replied, ended.then(() => undefined)]);
+    const reply = await Promise.race([replied, exited.then(() => undefined)]);
     if (!reply) throw new Error('the simulated providers ended');
     return reply;
   };
   return {
     process: child,
-    endpoints: { here: endpoints.endpoints, relayed: endpoints.relayed },
+    endpoints: ready,
     async reached(campaignId) {
       return (await ask({ kind: 'reached', campaignId })).reached!;
     },
@@ -193,7 +177,7 @@ export async function startCollectorProcess(
     },
     async stop() {
       child.kill('SIGTERM');
-      await ended;
+      await exited;
     },
   };
 }

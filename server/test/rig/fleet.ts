@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
-import type { Network, Place } from '../nodes/open-network.ts';
-import { startNode } from '../start/start-bundle.ts';
+import type { Network, Place } from '../nodes/network.ts';
 import type { StartLine } from '../start/start-bundle.ts';
+import { findFinishedRun } from './audit.ts';
+import type { FinishedRun } from './audit.ts';
 import { makeCaller } from './caller.ts';
 import type { Caller } from './caller.ts';
 import {
@@ -21,8 +21,9 @@ import {
 } from './citus-cluster.ts';
 import type { CitusCluster, CitusPrograms } from './citus-cluster.ts';
 import { startCollectorProcess } from './collector.ts';
-import { nodeEnvironment, runCommand, startTortureNode } from './processes.ts';
+import { importUsers, nodeEnvironment, startMain, startRigNode } from './processes.ts';
 import { readServerSeconds } from './processor-time.ts';
+import { until } from './until.ts';
 
 type FleetOptions = {
   database: DatabaseKind;
@@ -42,10 +43,10 @@ type WorkerOptions = {
 
 export type FleetNode = {
   process: ChildProcess;
-  ended: Promise<unknown>;
+  exited: Promise<unknown>;
   place: Place | undefined;
 };
-export type ApiNode = FleetNode & { url: string; caller: Caller; keys: NonNullable<StartLine['keys']> };
+export type ApiNode = FleetNode & { url: string; caller: Caller; line: StartLine };
 
 export type Fleet = Awaited<ReturnType<typeof openFleet>>;
 
@@ -79,10 +80,7 @@ async function startFleet(options: FleetOptions, { folder, parts, network, close
   const addresses = network ? [network.databaseAddress] : [];
   const database = await startFleetDatabase(options.database, addresses);
   parts.push(() => database.stop());
-  const environment = {
-    ...nodeEnvironment(folder, { url: database.url, ownerUrl: database.ownerUrl }),
-    CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-  };
+  const environment = nodeEnvironment(folder, database);
   /** What a node in another network namespace finds elsewhere. */
   const environmentAt = (place: Place | undefined): Record<string, string> => {
     if (!place) return environment;
@@ -105,40 +103,28 @@ async function startFleet(options: FleetOptions, { folder, parts, network, close
   async function end(node: FleetNode, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     nodes.delete(node);
     node.process.kill(signal);
-    await node.ended;
+    await node.exited;
   }
 
   async function startApi(place?: Place, port = '0'): Promise<ApiNode> {
     const host = place ? ['--host', place.address] : [];
-    const parameters = ['--role', 'api', '--port', port, '--json', ...host];
-    const node = startNode(parameters, environmentAt(place), place?.before);
-    const firstLine = await node.firstLine;
-    if (firstLine === undefined) throw new Error(`api: ${(await node.exited).stderr}`);
-    const line = JSON.parse(firstLine) as StartLine;
+    const parameters = ['--role', 'api', '--port', port, ...host];
+    const { line, ...node } = await startMain(environmentAt(place), parameters, place?.before);
     const url = place ? `http://${place.address}:${new URL(line.url).port}` : line.url;
-    const api = {
-      process: node.process,
-      ended: node.exited,
-      place,
-      url,
-      caller: makeCaller(line, () => url),
-      keys: line.keys!,
-    };
+    const api = { ...node, place, url, caller: makeCaller(line, () => url), line };
     nodes.add(api);
-    return Object.assign(api, { workspaceId: line.workspaceId });
+    return api;
   }
 
-  const first = (await startApi()) as ApiNode & { workspaceId: string };
+  const first = await startApi();
   const collector = await startCollectorProcess(environment, network?.otherAddress);
   parts.push(() => collector.stop());
-  const file = join(folder, 'users.ndjson');
-  await runCommand(environment, ['sandbox', 'generate-users', '--users', String(options.devices), '--out', file]);
-  await runCommand(environment, ['import', file]);
+  await importUsers(environment, options.devices);
   const apis = [first];
-  while (apis.length < options.apis) apis.push((await startApi()) as typeof first);
+  while (apis.length < options.apis) apis.push(await startApi());
 
   async function startWorker({ place, windowDevices, parallelChunks }: WorkerOptions = {}): Promise<FleetNode> {
-    const node = await startTortureNode(
+    const node = await startRigNode(
       {
         ...environmentAt(place),
         ...(windowDevices && { CARILLON_WINDOW_DEVICES: String(windowDevices) }),
@@ -152,7 +138,7 @@ async function startFleet(options: FleetOptions, { folder, parts, network, close
         errors: place && process.env.DEBUG_LEVEL === undefined ? 'ignore' : 'inherit',
       },
     );
-    const worker = { process: node.process, ended: node.ended, place };
+    const worker = { process: node.process, exited: node.exited, place };
     nodes.add(worker);
     return worker;
   }
@@ -161,10 +147,10 @@ async function startFleet(options: FleetOptions, { folder, parts, network, close
     ...options,
     database,
     observer: database.observer,
-    workspaceId: first.workspaceId,
+    workspaceId: first.line.workspaceId,
     collector,
-    apis: apis as ApiNode[],
-    startApi: startApi as (place?: Place, port?: string) => Promise<ApiNode>,
+    apis,
+    startApi,
     startWorker,
     end,
     /** The name under which a node holds work. */
@@ -177,36 +163,10 @@ async function startFleet(options: FleetOptions, { folder, parts, network, close
   };
 }
 
-const lookMilliseconds = 50;
-
-/** Looks again until there is something. @throws when there is nothing for so long */
-export async function until<Found>(
-  what: string,
-  { seconds, look }: { seconds: number; look: () => Promise<Found | undefined> },
-): Promise<Found> {
-  const deadline = performance.now() + seconds * 1000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`${what}: not within ${seconds} s`);
-    await setTimeout(lookMilliseconds);
-  }
-}
-
 /** The end of the run of a campaign, whatever it is. */
-export function waitForRunEnd(
-  { observer }: Pick<Fleet, 'observer'>,
-  campaignId: string,
-): Promise<{ status: string; reason: string | null }> {
-  return until(`the end of campaign ${campaignId}`, {
-    seconds: 300,
-    async look() {
-      const [run] = await observer<{ status: string; reason: string | null; isOpen: boolean }[]>`
-        select status, status_reason as reason, status in ('QUEUED', 'SENDING') as "isOpen"
-        from runs where campaign_id = ${campaignId}`;
-      return run && !run.isOpen ? run : undefined;
-    },
-  });
+export function waitForRunEnd({ observer }: Pick<Fleet, 'observer'>, campaignId: string): Promise<FinishedRun> {
+  const look = () => findFinishedRun(observer, campaignId);
+  return until(`the end of campaign ${campaignId}`, { seconds: 300, look });
 }
 
 /** One campaign to everybody. @returns its id */

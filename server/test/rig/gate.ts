@@ -3,15 +3,15 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
 export type Gate = {
-  /** Loopback origin that leads to the one behind. */
+  /** Leads to the origin behind. */
   origin: string;
   /** The port is closed and its connections are cut, as when a provider's machine goes down. */
   close(): Promise<void>;
   open(): Promise<void>;
 };
 
-/** A door before a simulated provider, so that its port can be closed and opened again. */
-export async function startGate(behind: string): Promise<Gate> {
+/** Passes connections on to a simulated provider. Its port can be closed and opened again. */
+export async function startGate(behind: string, host = '127.0.0.1'): Promise<Gate> {
   const target = new URL(behind);
   const sockets = new Set<Socket>();
   const server = createServer((incoming) => {
@@ -32,13 +32,13 @@ export async function startGate(behind: string): Promise<Gate> {
   });
   let port = 0;
   const open = async (): Promise<void> => {
-    server.listen(port, '127.0.0.1');
+    server.listen(port, host);
     await once(server, 'listening');
     port = (server.address() as AddressInfo).port;
   };
   await open();
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://${host}:${port}`,
     open,
     async close() {
       const closed = once(server, 'close');

@@ -9,16 +9,14 @@ import { openInstallation } from '../../src/start/database/open-installation.ts'
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { setClockOffset } from '../../src/storage/installation/installation.ts';
-import { startNode } from '../start/start-bundle.ts';
-import type { Node, StartLine } from '../start/start-bundle.ts';
-import { fcmPhonePrefix, fieldFaults, watchPutOffs } from './audit.ts';
+import { fcmPhonePrefix, fieldFaults, findFinishedRun, isAllEnded, watchPutOffs } from './audit.ts';
 import { isDocumented, makeCaller } from './caller.ts';
 import type { PushBody } from './caller.ts';
 import { startCollector } from './collector.ts';
 import type { CommitCutter } from './commit-cutter.ts';
 import { startKillableDatabase } from './databases.ts';
 import type { KillableDatabase } from './databases.ts';
-import { nodeEnvironment, runCommand, startWorkerProcess } from './processes.ts';
+import { importUsers, nodeEnvironment, startMain, startWorkerProcess } from './processes.ts';
 import type { WorkerProcess } from './processes.ts';
 import { makeRandom } from './random.ts';
 
@@ -67,6 +65,19 @@ export function makeTortureBundle(options: BundleOptions): Promise<TortureBundle
   return options.shelf ? options.shelf.take(options) : openTortureBundle(options);
 }
 
+/** Opens an installation as above for some work, and ends it whatever happens. */
+export async function withTortureBundle<Result>(
+  options: BundleOptions,
+  work: (bundle: TortureBundle) => Promise<Result>,
+): Promise<Result> {
+  const bundle = await makeTortureBundle(options);
+  try {
+    return await work(bundle);
+  } finally {
+    await bundle.stop();
+  }
+}
+
 /** One that nobody shares. */
 export async function openTortureBundle(options: BundleOptions) {
   const folder = options.folder ?? (await makeFolder());
@@ -93,18 +104,12 @@ async function startNodes(
   const front = await options.startFront?.(postgres.url);
   const direct = {
     ...nodeEnvironment(folder, postgres),
-    CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     CARILLON_WINDOW_DEVICES: String(options.windowDevices),
     CARILLON_WORKER_CHUNKS: String(options.parallelChunks),
   };
   const environment = { ...direct, ...front?.environment };
-  const startApi = async (port = '0'): Promise<{ node: Node; line: StartLine }> => {
-    const parameters = ['--role', 'api', '--port', port, '--json', '--seed', String(options.seed)];
-    const node = startNode(parameters, environment);
-    const line = await node.firstLine;
-    if (line === undefined) throw new Error(`api: ${(await node.exited).stderr}`);
-    return { node, line: JSON.parse(line) as StartLine };
-  };
+  const startApi = (port = '0') =>
+    startMain(environment, ['--role', 'api', '--port', port, '--seed', String(options.seed)]);
   let api = await startApi();
   const { url, workspaceId } = api.line;
   const caller = makeCaller(api.line, () => url);
@@ -113,8 +118,7 @@ async function startNodes(
   const log = makeLog({ level: 'error', pretty: false });
   const installation = await openInstallation(readConfig({ environment: direct, arguments: [] }), { clock, log });
   const database = installation.acrossWorkspaces;
-  const secret = installation.secretFor('simulator');
-  const collector = await startCollector({ ...installation, database, clock, log, secret });
+  const collector = await startCollector(installation, clock);
   const field =
     options.answers === undefined ? undefined : { putOffs: await watchPutOffs(database, postgres.ownerUrl) };
   if (field) await collector.setFaults(fieldFaults);
@@ -135,7 +139,7 @@ async function startNodes(
     /** What is watched while the providers answer as in operation. */
     field,
     /** Derives the keys of the simulated browsers. */
-    secret,
+    secret: installation.secretFor('simulator'),
     workspaceId,
     workers,
     url,
@@ -143,16 +147,13 @@ async function startNodes(
     /** Connection strings: of the application's role, and of the one that owns the tables. */
     databaseUrl: postgres.url,
     ownerUrl: postgres.ownerUrl,
-    api: () => api.node,
+    api: () => api,
     now: () => clock.now(),
 
     /** People with one device each, a third of each platform, as `carillon import` loads them. */
     async importDevices(): Promise<void> {
       if (empty) return;
-      const file = join(folder, 'users.ndjson');
-      const count = String(options.devices);
-      await runCommand(direct, ['sandbox', 'generate-users', '--users', count, '--out', file]);
-      await runCommand(direct, ['import', file]);
+      await importUsers(direct, options.devices);
       // One iPhone of sixteen is reached through Firebase.
       if (field)
         await database`
@@ -178,6 +179,9 @@ async function startNodes(
       workers.push(worker);
       return worker;
     },
+    async startWorkers(count: number): Promise<void> {
+      for (let number = 0; number < count; number += 1) await bundle.startWorker();
+    },
     /** Ends a worker process and takes it off the list of those that must live. */
     async endWorker(worker: WorkerProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
       workers.splice(workers.indexOf(worker), 1);
@@ -188,8 +192,8 @@ async function startNodes(
     restartEndedDatabase: () => postgres.restartEnded(),
     killDatabase: () => postgres.killAndRestart(),
     async killApi(): Promise<void> {
-      api.node.process.kill('SIGKILL');
-      await api.node.exited;
+      api.process.kill('SIGKILL');
+      await api.exited;
     },
     /** On the port it had, so that its callers find it. */
     async restartApi(): Promise<void> {
@@ -221,16 +225,16 @@ async function startNodes(
       return answer.cid;
     },
     /**
-     * Looks again until there is something; a question the database cannot answer now is asked again.
+     * Looks again until there is something other than `false` or undefined.
      *
      * @throws when a worker ended by itself or nothing was received for longer than a lease
      */
-    async waitFor<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+    async waitFor<T>(what: string, look: () => Promise<T | false | undefined> | T | false | undefined): Promise<T> {
       let requests = -1;
       let movedAt = performance.now();
       for (;;) {
         const found = await look();
-        if (found !== undefined) return found;
+        if (found !== undefined && found !== false) return found;
         const dead = workers.find((worker) => worker.process.exitCode !== null || worker.process.signalCode !== null);
         if (dead) throw new Error(`${what}: a worker ended by itself: ${(await dead.exited).stderr}`);
         if (collector.requests() !== requests) {
@@ -242,16 +246,15 @@ async function startNodes(
     },
     /** Until so many devices of all campaigns together have got a message. */
     waitForReached: (devices: number) =>
-      bundle.waitFor(`${devices} devices reached`, () => (collector.reached() >= devices ? true : undefined)),
+      bundle.waitFor(`${devices} devices reached`, () => collector.reached() >= devices),
+    /** Until no run, fill or callback is open. */
+    waitForAll: () => bundle.waitFor('the end of everything', () => isAllEnded(database).catch(() => false)),
     /** The end of a campaign's run, whatever it is. What waits for a time, and for nothing else, does not wait for real. */
     waitForRunEnd: (campaignId: string) =>
       bundle.waitFor(`end of campaign ${campaignId}`, async () => {
-        const [run] = await database<{ status: string; reason: string | null; isOpen: boolean }[]>`
-          select status, status_reason as reason, status in ('QUEUED', 'SENDING') as "isOpen"
-          from runs where campaign_id = ${campaignId}`.catch(() => []);
-        if (run && !run.isOpen) return run;
-        if (run && field) await bundle.passWait(campaignId).catch(() => {});
-        return undefined;
+        const run = await findFinishedRun(database, campaignId).catch(() => undefined);
+        if (!run && field) await bundle.passWait(campaignId).catch(() => {});
+        return run;
       }),
     /** Moves time to the next attempt when the rest of a run waits for one. */
     async passWait(campaignId: string): Promise<void> {

@@ -3,9 +3,11 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
+import { startNode } from '../start/start-bundle.ts';
+import type { Node, StartLine } from '../start/start-bundle.ts';
 import type { KillableDatabase } from './databases.ts';
 
-/** What a node of a long proof is started with: of this machine's settings its paths alone. */
+/** The settings of a node of a rig. Of this machine's own settings only the paths are passed on. */
 export function nodeEnvironment(
   folder: string,
   postgres?: Pick<KillableDatabase, 'url' | 'ownerUrl'>,
@@ -13,19 +15,26 @@ export function nodeEnvironment(
   return {
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',
-    ...(postgres && { DATABASE_URL: postgres.url, CARILLON_DATABASE_OWNER_URL: postgres.ownerUrl }),
+    ...(postgres && {
+      DATABASE_URL: postgres.url,
+      CARILLON_DATABASE_OWNER_URL: postgres.ownerUrl,
+      CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    }),
     CARILLON_DATA_DIR: folder,
-    // Files and callbacks are this process's.
+    // Files and callbacks are served by this process.
     CARILLON_ALLOWED_NETWORKS: '127.0.0.0/8',
     CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'error',
   };
 }
 
-/** Runs the command line as a process of its own. @throws with its words when it fails */
+const flags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'];
+const compileCache = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+
+/** Runs the command line in a process. @throws Error with its standard error if it fails */
 export async function runCommand(environment: Record<string, string>, parameters: string[]): Promise<void> {
   const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
-    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
+  const child = spawn(process.execPath, [...flags, cli, ...parameters], {
+    env: { ...compileCache, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';
@@ -34,79 +43,103 @@ export async function runCommand(environment: Record<string, string>, parameters
   if (code !== 0) throw new Error(`carillon ${parameters[0]}: ${stderr}`);
 }
 
-type TortureNode = { process: ChildProcess; ended: Promise<void>; url: string; databaseUrl: string };
-
-type NodeOptions = {
-  endpoints: SimulatorEndpoints;
-  /** As main.ts takes them. */
-  parameters?: string[];
-  /** Words before the command. */
-  before?: string[] | undefined;
-  /** What becomes of what it writes to its standard error. */
-  errors?: 'inherit' | 'ignore';
-};
-
-/** Starts main.ts's node as a process of its own, whose simulated providers are somebody else's; resolves when it works. */
-export async function startTortureNode(
-  environment: Record<string, string>,
-  { endpoints, parameters = [], before = [], errors = 'inherit' }: NodeOptions,
-): Promise<TortureNode> {
-  const script = join(import.meta.dirname, 'node.ts');
-  const flags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'];
-  const words = [
-    ...before,
-    process.execPath,
-    ...flags,
-    script,
-    JSON.stringify(endpoints),
-    '--port',
-    '0',
-    ...parameters,
-  ];
-  const child = spawn(words[0]!, words.slice(1), {
-    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
-    stdio: ['ignore', 'ignore', errors, 'ipc'],
-  });
-  // Listened for from the start: it may end while something else is waited for.
-  const ended = once(child, 'close').then(() => undefined);
-  const ready = await Promise.race([once(child, 'message'), ended]);
-  if (!ready) throw new Error('the node ended before it was ready');
-  return { process: child, ended, ...(ready[0] as { url: string; databaseUrl: string }) };
+/** Imports users with one device each, a third of each platform. */
+export async function importUsers(environment: Record<string, string>, users: number): Promise<void> {
+  const file = join(environment.CARILLON_DATA_DIR!, 'users.ndjson');
+  await runCommand(environment, ['sandbox', 'generate-users', '--users', String(users), '--out', file]);
+  await runCommand(environment, ['import', file]);
 }
 
-export type WorkerProcess = {
+/** Starts main.ts, and resolves with its start line when the node is ready. @throws Error with its standard error */
+export async function startMain(
+  environment: Record<string, string>,
+  parameters: string[],
+  before?: string[],
+): Promise<Node & { line: StartLine }> {
+  const node = startNode(['--json', ...parameters], environment, before);
+  const firstLine = await node.firstLine;
+  if (firstLine === undefined) {
+    const { code, stderr } = await node.exited;
+    throw new Error(`the node ended with ${code}: ${stderr}`);
+  }
+  return { ...node, line: JSON.parse(firstLine) as StartLine };
+}
+
+export type Script<Ready> = {
   process: ChildProcess;
   exited: Promise<{ code: number | null; stderr: string }>;
-  /** Settles when it has taken over the clock that was moved. */
+  /** Its first message. */
+  ready: Ready;
+};
+
+type ScriptOptions = {
+  words: string[];
+  /** Words before the command. */
+  before?: string[] | undefined;
+  /** What happens to its standard error; `pipe` keeps the end of it. */
+  errors?: 'inherit' | 'ignore' | 'pipe' | undefined;
+};
+
+// The end says why it ended.
+const keptCharacters = 2_000;
+
+/** Starts a script in a process; resolves with its first message. @throws Error if it ends without one */
+export async function startScript<Ready>(
+  environment: Record<string, string>,
+  { words, before = [], errors = 'inherit' }: ScriptOptions,
+): Promise<Script<Ready>> {
+  const command = [...before, process.execPath, ...flags, ...words];
+  const child = spawn(command[0]!, command.slice(1), {
+    env: { ...compileCache, ...environment },
+    stdio: ['ignore', 'ignore', errors, 'ipc'],
+    serialization: 'advanced',
+  });
+  let stderr = '';
+  child.stderr?.on('data', (piece) => {
+    stderr = (stderr + String(piece)).slice(-keptCharacters);
+    // For the analysis of a run that went wrong.
+    if (process.env.DEBUG_LEVEL !== undefined) process.stderr.write(piece);
+  });
+  // Awaited from the start: it may end while something else is awaited.
+  const exited = once(child, 'close').then(([code]) => ({ code: code as number | null, stderr }));
+  const message = await Promise.race([once(child, 'message'), exited.then(() => undefined)]);
+  if (!message) throw new Error(`${words[0]} ended before it was ready: ${stderr}`);
+  return { process: child, exited, ready: message[0] as Ready };
+}
+
+export type RigNode = Pick<Script<unknown>, 'process' | 'exited'> & NodeBlock;
+type NodeBlock = Pick<StartLine, 'url' | 'databaseUrl' | 'workspaceId' | 'keys'>;
+
+type NodeOptions = Pick<ScriptOptions, 'before' | 'errors'> & {
+  /** The simulated providers of another process; its own unless given. */
+  endpoints?: SimulatorEndpoints;
+  /** As main.ts takes them. */
+  parameters?: string[];
+};
+
+/** Starts a node as main.ts does, with the simulated providers of another process. */
+export async function startRigNode(
+  environment: Record<string, string>,
+  { endpoints, parameters = [], ...options }: NodeOptions,
+): Promise<RigNode> {
+  const origins = endpoints === undefined ? '' : JSON.stringify(endpoints);
+  const words = [join(import.meta.dirname, 'node.ts'), origins, '--port', '0', ...parameters];
+  const { ready, ...node } = await startScript<NodeBlock>(environment, { words, ...options });
+  return { ...node, ...ready };
+}
+
+export type WorkerProcess = Pick<Script<unknown>, 'process' | 'exited'> & {
+  /** Settles when the worker has read the clock that was moved. */
   followClock(): Promise<void>;
 };
 
-// The last words say why it ended.
-const keptCharacters = 2_000;
-
-/** Starts a worker as a process of its own; resolves when it works. */
+/** Starts a worker; resolves when it works. */
 export async function startWorkerProcess(
   environment: Record<string, string>,
   endpoints: SimulatorEndpoints,
 ): Promise<WorkerProcess> {
-  const script = join(import.meta.dirname, 'worker.ts');
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16', script, JSON.stringify(endpoints)],
-    {
-      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    },
-  );
-  let stderr = '';
-  child.stderr!.on('data', (piece) => {
-    stderr = (stderr + String(piece)).slice(-keptCharacters);
-    // For a look at a run that went wrong.
-    if (environment.CARILLON_LOG_LEVEL !== 'error') process.stderr.write(piece);
-  });
-  const exited = once(child, 'close').then(([code]) => ({ code: code as number | null, stderr }));
-  const isStarted = await Promise.race([once(child, 'message'), exited.then(() => undefined)]);
-  if (!isStarted) throw new Error(`worker: ${stderr}`);
+  const words = [join(import.meta.dirname, 'worker.ts'), JSON.stringify(endpoints)];
+  const { process: child, exited } = await startScript(environment, { words, errors: 'pipe' });
   return {
     process: child,
     exited,

@@ -37,8 +37,44 @@ export function sumNumbers(reports: readonly Report[]): Sums {
   return sums;
 }
 
-/** Everything that is said, which `write` puts into a report with the command, the commit and the machine. */
-export function startReport({ command }: { command: string }) {
+/** Returns the promises that are not kept. */
+export function brokenOf(promises: Record<string, boolean>): string[] {
+  return Object.entries(promises).flatMap(([promise, isKept]) => (isKept ? [] : [promise]));
+}
+
+/** Returns the lines of a report: a title, a number per line, then each broken promise with the command that repeats it. */
+export function describeReport(title: string, { numbers, broken, command }: Report & { command?: string }): string[] {
+  const width = Math.max(28, ...Object.keys(numbers).map((label) => label.length + 2));
+  return [
+    `\n${title}`,
+    ...Object.entries(numbers).map(([label, number]) => `  ${label.padEnd(width)}${number}`),
+    ...broken.map((promise) => `  BROKEN: ${promise}${command === undefined ? '' : ` (${command})`}`),
+  ];
+}
+
+/** Ends the process with code 2, as for an option that makes no sense. */
+export function refuse(command: string, sentence: string): never {
+  process.stderr.write(`${command}: ${sentence}\n`);
+  process.exit(2);
+}
+
+/** Reads options that are whole numbers from `min`, 1 unless given. Ends the process with code 2 if one is not. */
+export function readNumbers<Name extends string>(
+  values: Record<Name, string>,
+  { command, min = 1 }: { command: string; min?: number },
+): Record<Name, number> {
+  const numbers = Object.entries<string>(values).map(([name, value]) => [name, Number(value)] as const);
+  const wrong = numbers.find(([, number]) => !Number.isSafeInteger(number) || number < min);
+  if (wrong) refuse(command, `--${wrong[0]} takes a whole number from ${min}`);
+  return Object.fromEntries(numbers) as Record<Name, number>;
+}
+
+export const reportFolder = join(import.meta.dirname, '..', '..', '..', 'docs', 'reports');
+
+/** Collects everything a command says; `write` puts it into a report with the command line, the commit and the machine. */
+export function startReport(script: string) {
+  const words = process.argv.slice(2).join(' ');
+  const command = `npm run ${script}${words === '' ? '' : ` -- ${words}`}`;
   const begin = performance.now();
   const lines: string[] = [];
   return {
@@ -56,7 +92,7 @@ export function startReport({ command }: { command: string }) {
           `${availableParallelism()} cores and ${memory} GiB, which nodes, databases and simulated providers share; Node ${process.version}`,
         '',
       ];
-      const path = join(import.meta.dirname, '..', '..', '..', 'docs', 'reports', name);
+      const path = join(reportFolder, name);
       await writeFile(path, [...head, ...lines, ''].join('\n'));
       return path;
     },

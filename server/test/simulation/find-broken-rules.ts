@@ -2,14 +2,14 @@ import type { Clock } from '../../src/clock.ts';
 import { maxDeliveryAttempts } from '../../src/domain/limits/delivery.ts';
 import { isInUserZone, zoneSpanHours } from '../../src/domain/timing/local-send.ts';
 import type { Database } from '../../src/storage/database.ts';
-import type { AccountTroubles } from './account-troubles.ts';
-import { findScopeFaults } from './find-scope-faults.ts';
-import type { SelfPause } from './watch-pauses.ts';
-import type { TrueAnswer } from './simulated-answers.ts';
-import type { SimulatedProviders, SimulatedRequest, Wave } from './simulated-providers.ts';
-import type { SimulatedWorker } from './simulated-worker.ts';
+import { findMiscounts } from '../rig/audit.ts';
+import type { AccountTroubles, TrueAnswer } from './simulated-answers.ts';
+import type { SelfPause } from './simulated-store.ts';
 import { isQuietTime } from './simulated-world.ts';
 import type { World, WorldCampaign } from './simulated-world.ts';
+import { findScopeFaults } from './find-scope-faults.ts';
+import type { SimulatedProviders, SimulatedRequest, Wave } from './simulated-providers.ts';
+import type { SimulatedWorker } from './simulated-worker.ts';
 
 export type Facts = {
   database: Database;
@@ -267,14 +267,7 @@ function findLateStores({ workers, world, providers }: Seen): string[] {
 }
 
 async function findMiscounted({ database, world }: Seen): Promise<string[]> {
-  const rows = await database<{ runId: string; outcome: string; counted: number; stored: number }[]>`
-    select coalesce(counts.run_id, ledger.run_id) as "runId", coalesce(counts.outcome, ledger.outcome) as outcome,
-      coalesce(counts.devices, 0) as counted, coalesce(ledger.devices, 0) as stored
-    from (select run_id, bucket, platform, outcome, sum(devices)::int as devices from run_counts group by 1, 2, 3, 4) as counts
-    full join (select run_id, bucket, platform, outcome, count(*)::int as devices from readable_deliveries as deliveries group by 1, 2, 3, 4) as ledger
-      using (run_id, bucket, platform, outcome)
-    where coalesce(counts.devices, 0) <> coalesce(ledger.devices, 0)`;
-  return rows.map(
+  return (await findMiscounts(database)).map(
     ({ runId, outcome, counted, stored }) =>
       `${world.nameOf(runId)} counts ${counted} ${outcome}, and the ledger has ${stored}`,
   );

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { findScopeFaults } from './find-scope-faults.ts';
 import type { ScopeFacts } from './find-scope-faults.ts';
-import type { DeviceCondition } from './device-conditions.ts';
 import { aboutDevice, accepted, accountLimited, dead } from './simulated-answers.ts';
-import type { TrueAnswer } from './simulated-answers.ts';
+import type { DeviceCondition, TrueAnswer } from './simulated-answers.ts';
 import type { PutOff, SimulatedRequest } from './simulated-providers.ts';
 
 const [second, hour] = [1_000, 3_600_000];

@@ -1,7 +1,7 @@
-import type { AccountTroubles } from './account-troubles.ts';
-import type { PutOff, SimulatedProviders, SimulatedRequest } from './simulated-providers.ts';
+import type { AccountTroubles } from './simulated-answers.ts';
+import type { SelfPause } from './simulated-store.ts';
 import type { World, WorldDevice } from './simulated-world.ts';
-import type { SelfPause } from './watch-pauses.ts';
+import type { PutOff, SimulatedProviders, SimulatedRequest } from './simulated-providers.ts';
 
 export type ScopeFacts = {
   world: World;

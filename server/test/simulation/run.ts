@@ -8,20 +8,19 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../../src/storage/database.ts';
 import { startTestServer, templateName } from '../global-setup.ts';
+import { readNumbers } from '../rig/report.ts';
 import { simulate } from './simulate.ts';
 import type { Simulated } from './simulate.ts';
-import { compareStates, watchStates } from './watch-states.ts';
+import { compareStates, watchStates } from './simulated-store.ts';
 
 const { values } = parseArgs({
   options: { seeds: { type: 'string' }, seed: { type: 'string' } },
 });
-// One seed alone is a replay.
-const seeds = Number(values.seeds ?? (values.seed === undefined ? 1_000 : 1));
-const firstSeed = Number(values.seed ?? 1);
-if (![seeds, firstSeed].every((number) => Number.isSafeInteger(number) && number >= 1)) {
-  process.stderr.write('test:simulation: --seeds and --seed take whole numbers from 1\n');
-  process.exit(2);
-}
+const { seed: firstSeed, seeds } = readNumbers(
+  // One seed alone is a replay.
+  { seed: values.seed ?? '1', seeds: values.seeds ?? (values.seed === undefined ? '1000' : '1') },
+  { command: 'test:simulation' },
+);
 
 // While one waits for its database, another one works.
 const lanes = availableParallelism() + 1;

@@ -4,23 +4,23 @@ import { changeCampaignState } from '../../src/app/campaigns/change-campaign-sta
 import { makeManualClock } from '../../src/clock.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { hashOf, makeRandom } from '../rig/random.ts';
+import { makeAccountTroubles } from './simulated-answers.ts';
 import {
   clearSimulation,
   findDueWork,
   hasHeldRuns,
   listOpenCampaigns,
+  makePauseWatch,
+  makeStoredCredentials,
   separateRuns,
   splitChunks,
 } from './simulated-store.ts';
+import { makeWorld, pickBegin } from './simulated-world.ts';
+import type { WorldCampaign } from './simulated-world.ts';
 import { findBrokenRules } from './find-broken-rules.ts';
-import { makeAccountTroubles } from './account-troubles.ts';
-import { makeStoredCredentials } from './simulated-credentials.ts';
 import { makeSimulatedProviders } from './simulated-providers.ts';
 import { makeSimulatedWorker, heartbeatMilliseconds } from './simulated-worker.ts';
 import type { JobName, SimulatedWorker, TaskName } from './simulated-worker.ts';
-import { makeWorld, pickBegin } from './simulated-world.ts';
-import type { WorldCampaign } from './simulated-world.ts';
-import { makePauseWatch } from './watch-pauses.ts';
 
 export type Simulated = { seed: number; broken: string[]; trace: string[]; numbers: Record<string, number> };
 

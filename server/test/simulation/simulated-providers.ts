@@ -7,10 +7,16 @@ import type { Answer, DeliveryRequest, Outcome } from '../../src/providers/provi
 import { classifyWebPushAnswer } from '../../src/providers/webpush/classify.ts';
 import { hashOf, makeRandom } from '../rig/random.ts';
 import type { Random } from '../rig/random.ts';
-import type { AccountTroubles } from './account-troubles.ts';
-import { answerForCondition } from './device-conditions.ts';
-import { accepted, accountLimited, busy, messageRefused, reset, unreached } from './simulated-answers.ts';
-import type { TrueAnswer, WorldProvider } from './simulated-answers.ts';
+import {
+  accepted,
+  accountLimited,
+  answerForCondition,
+  busy,
+  messageRefused,
+  reset,
+  unreached,
+} from './simulated-answers.ts';
+import type { AccountTroubles, TrueAnswer, WorldProvider } from './simulated-answers.ts';
 import type { WorldDevice } from './simulated-world.ts';
 
 /** What one transaction of a worker settles: a window of a chunk, or a batch of deliveries that were due again. */

@@ -1,8 +1,12 @@
 import type { Clock } from '../../src/clock.ts';
-import type { ProviderName } from '../../src/domain/delivery/providers.ts';
+import type { ProviderCredentials, ProviderName } from '../../src/domain/delivery/providers.ts';
+import { stateMachines } from '../../src/domain/state-machines.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
+import { outcomeLetters } from '../../src/storage/ledger/ledger-encoding.ts';
 import type { Random } from '../rig/random.ts';
+import type { AccountTroubles, WorldProvider } from './simulated-answers.ts';
+import type { SimulatedRequest } from './simulated-providers.ts';
 
 /** Takes away what the seed before left, however it ended. */
 export async function clearSimulation(database: Database): Promise<void> {
@@ -41,7 +45,7 @@ export async function splitChunks(database: Database, random: Random): Promise<v
     from cut`;
 }
 
-export type OpenCampaign = {
+type OpenCampaign = {
   id: string;
   status: string;
   /** A provider refused the credential of a run, which waits for somebody to resume it. */
@@ -77,7 +81,7 @@ export async function hasHeldRuns(database: Database): Promise<boolean> {
   return row!.isHeld;
 }
 
-export type DueWork = {
+type DueWork = {
   jobs: ('fire' | 'release')[];
   tasks: ('chunk' | 'retry')[];
   /** Until something is due: an occurrence, a retry, a chunk or the end of a lease. */
@@ -113,7 +117,7 @@ export async function findDueWork(database: Database, clock: Clock): Promise<Due
 }
 
 /** A stored credential of each provider, of which only its version counts here. */
-export async function storeCredentials(
+async function storeCredentials(
   database: Database,
   { workspaceId, providers, at }: { workspaceId: string; providers: readonly ProviderName[]; at: Date },
 ): Promise<void> {
@@ -124,15 +128,108 @@ export async function storeCredentials(
 }
 
 /** The version of each provider's credentials, as the product tells them apart. */
-export async function readCredentialVersions(database: Database, workspaceId: string): Promise<Map<string, string>> {
+async function readCredentialVersions(database: Database, workspaceId: string): Promise<Map<string, string>> {
   const rows = await listProviderCredentials(database, workspaceId);
   return new Map(rows.map(({ provider, version }) => [provider, version]));
 }
 
 /** Runs that the product paused by itself, since nobody of theirs can be reached. */
-export async function listSelfPausedRuns(database: Database): Promise<string[]> {
+async function listSelfPausedRuns(database: Database): Promise<string[]> {
   const rows = await database<{ id: string }[]>`
     select runs.id from runs join campaigns on campaigns.id = runs.campaign_id
     where runs.status = 'PAUSED' and campaigns.status <> 'PAUSED' order by runs.created_at, runs.id`;
   return rows.map(({ id }) => id);
+}
+
+type Options = {
+  database: Database;
+  clock: Clock;
+  /** Names the accounts: other ones than the last seed's, which may have been asked to wait. */
+  seed: number;
+  world: { workspaceId: string; hasHms: boolean };
+  troubles: AccountTroubles;
+};
+
+/** Stores the credentials of a workspace, and replaces one when a user corrects what was wrong with it. */
+export async function makeStoredCredentials({ database, clock, seed, world, troubles }: Options) {
+  const { workspaceId, hasHms } = world;
+  const credentials = {
+    fcm: { projectId: `p${seed}`, simulated: true },
+    apns: { teamId: `t${seed}`, simulated: true },
+    webpush: { publicKey: `k${seed}` },
+    ...(hasHms ? { hms: { owner: { kind: 'app', id: `h${seed}` }, simulated: true } } : {}),
+  } as unknown as ProviderCredentials;
+  const providers = Object.keys(credentials) as WorldProvider[];
+  const corrected = new Map<WorldProvider, number>();
+  await storeCredentials(database, { workspaceId, providers, at: clock.now() });
+  let versions = await readCredentialVersions(database, workspaceId);
+  return {
+    credentials,
+    versionOf: (provider: ProviderName): string => versions.get(provider) ?? '',
+    /** Stores what was corrected by now. @returns of which providers */
+    async correct(): Promise<WorldProvider[]> {
+      const due = providers.filter((name) => troubles.corrections(name) > (corrected.get(name) ?? 0));
+      if (due.length === 0) return due;
+      for (const name of due) corrected.set(name, troubles.corrections(name));
+      await storeCredentials(database, { workspaceId, providers: due, at: clock.now() });
+      versions = await readCredentialVersions(database, workspaceId);
+      return due;
+    },
+  };
+}
+
+/** A run that the product paused by itself. */
+export type SelfPause = { runId: string; realAt: number; requestsBefore: number };
+
+type Watched = { database: Database; clock: Clock; requests: readonly SimulatedRequest[] };
+
+/** Notes when the product pauses a run by itself, which it can do only for an answer. */
+export function makePauseWatch({ database, clock, requests }: Watched) {
+  const pauses: SelfPause[] = [];
+  let known = new Set<string>();
+  let requestsBefore = 0;
+  return {
+    pauses,
+    async look(): Promise<void> {
+      if (requests.length === requestsBefore) return;
+      requestsBefore = requests.length;
+      const paused = await listSelfPausedRuns(database);
+      const added = paused.filter((runId) => !known.has(runId));
+      pauses.push(...added.map((runId) => ({ runId, realAt: clock.realNow().getTime(), requestsBefore })));
+      known = new Set(paused);
+    },
+  };
+}
+
+const watched = new Map(
+  stateMachines
+    .filter(({ table }) => ['campaigns', 'runs', 'chunks', 'deliveries'].includes(table))
+    .map(({ table, column }) => [table, column]),
+);
+
+/** From now on the database notes every change of a state, once. Not on a cluster, which takes no triggers. */
+export async function watchStates(database: Database): Promise<void> {
+  await database`create unlogged table seen_changes (was text, became text, of_table text, primary key (of_table, was, became))`;
+  await database.unsafe(`
+    create function note_change() returns trigger language plpgsql as $$ begin
+      insert into seen_changes values (to_jsonb(old) ->> tg_argv[0], to_jsonb(new) ->> tg_argv[0], tg_table_name)
+      on conflict do nothing;
+      return null;
+    end $$`);
+  for (const [table, column] of watched)
+    await database.unsafe(`
+      create trigger seen after update on ${table} for each row
+      when (old.${column} is distinct from new.${column}) execute function note_change('${column}')`);
+}
+
+/** What was seen that docs/states.md does not have, and how much it has that was seen. */
+export async function compareStates(database: Database): Promise<{ unknown: string[]; seen: number }> {
+  const rows = await database<{ table: string; was: string; became: string }[]>`
+    select distinct regexp_replace(of_table, '^deliveries_.*', 'deliveries') as "table", was, became from seen_changes`;
+  const known = new Set(
+    stateMachines.flatMap(({ table, changes }) => changes.map(({ from, to }) => `${table}: ${from} → ${to}`)),
+  );
+  const words = Object.fromEntries(Object.entries(outcomeLetters).map(([word, letter]) => [letter, word]));
+  const seen = rows.map(({ table, was, became }) => `${table}: ${words[was] ?? was} → ${words[became] ?? became}`);
+  return { unknown: seen.filter((change) => !known.has(change)), seen: seen.filter((one) => known.has(one)).length };
 }

@@ -14,11 +14,8 @@ import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { WorkspaceChanges } from '../../src/storage/workspaces.ts';
 import type { Random } from '../rig/random.ts';
-import { pushOrigins } from './account-troubles.ts';
-import { browserSubscription } from './browser-subscription.ts';
-import { drawCondition, drawSporadic } from './device-conditions.ts';
-import type { DeviceCondition } from './device-conditions.ts';
-import type { WorldProvider } from './simulated-answers.ts';
+import { drawCondition, drawSporadic, pushOrigins } from './simulated-answers.ts';
+import type { DeviceCondition, WorldProvider } from './simulated-answers.ts';
 
 export type WorldDevice = {
   id: string;
@@ -282,4 +279,11 @@ export function pickBegin(random: Random): Date {
 /** Whether a local time of day lies in the quiet hours of the simulated workspace. */
 export function isQuietTime(time: string): boolean {
   return time >= '22:00' || time < '07:00';
+}
+
+/** What a browser's page hands over: enough to be read; nothing is encrypted for it. */
+function browserSubscription(name: string, origin = 'https://push.example'): string {
+  const p256dh = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]).toString('base64url');
+  const auth = Buffer.alloc(16, 1).toString('base64url');
+  return JSON.stringify({ endpoint: `${origin}/${name}`, keys: { p256dh, auth } });
 }

@@ -4,7 +4,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { simulate } from './simulate.ts';
-import { compareStates, watchStates } from './watch-states.ts';
+import { compareStates, watchStates } from './simulated-store.ts';
 
 const isCluster = inject('workerUrls') !== null;
 let clone: TestDatabase;

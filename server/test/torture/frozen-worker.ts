@@ -1,11 +1,14 @@
-import { auditRun, findBrokenPromises } from '../rig/audit.ts';
-import { makeTortureBundle } from '../rig/installation.ts';
+import { isDistributed } from '../../src/storage/cluster.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { auditRun, findBrokenPromises, sumAudits } from '../rig/audit.ts';
+import { withTortureBundle } from '../rig/installation.ts';
 import type { TortureBundle, TortureOptions } from '../rig/installation.ts';
 import type { WorkerProcess } from '../rig/processes.ts';
+import { brokenOf } from '../rig/report.ts';
 import type { Report } from '../rig/report.ts';
-import { watchFences } from './watch-fences.ts';
 
-export type FrozenWorkerOptions = TortureOptions & {
+type FrozenWorkerOptions = TortureOptions & {
   /** All others are ended for the frozen worker: a minute each would be a long test. */
   firstLease: 'waited out' | 'ended';
 };
@@ -18,42 +21,46 @@ const minDevices = 2_000;
  * gone past them, and then goes on (SIGCONT), as after a suspended machine or a long pause. What it knows by then is
  * stored over nothing; what is repeated was in its open windows.
  */
-export async function frozenWorker(options: FrozenWorkerOptions): Promise<Report> {
-  const bundle = await makeTortureBundle({
-    ...options,
-    answers: 'of the field',
-    devices: Math.max(minDevices, Math.ceil(options.devices / options.rounds)),
-  });
-  try {
+export function frozenWorker(options: FrozenWorkerOptions): Promise<Report> {
+  const devices = Math.max(minDevices, Math.ceil(options.devices / options.rounds));
+  return withTortureBundle({ ...options, answers: 'of the field', devices }, async (bundle) => {
     await bundle.importDevices();
     const fences = await watchFences(bundle.database, bundle.ownerUrl);
-    for (let number = 0; number < 2; number += 1) await bundle.startWorker();
-    const report: Report = { numbers: {}, broken: [] };
-    const sum = { devices: 0, lost: 0, repeats: 0, bound: 0, 'windows frozen': 0, 'rounds in a window': 0 };
+    await bundle.startWorkers(2);
+    const audits: Awaited<ReturnType<typeof auditRun>>[] = [];
+    const [broken, frozen]: [string[], OpenWindow[][]] = [[], []];
     for (let round = 0; round < options.rounds; round += 1) {
-      const { audit, run, frozenWindows, frozenDevices } = await freezeOnce(bundle, {
-        round,
-        lease: round === 0 ? options.firstLease : 'ended',
-      });
-      sum.devices += audit.devices;
-      sum.lost += audit.lost;
-      sum.repeats += audit.repeats;
-      sum.bound += frozenDevices;
-      sum['windows frozen'] += frozenWindows;
-      sum['rounds in a window'] += Number(frozenWindows > 0);
-      const broken = findBrokenPromises(audit, run);
-      if (audit.repeats > frozenDevices) broken.push('only what was in the frozen windows is repeated');
-      report.broken.push(...broken.map((promise) => `round ${round + 1}: ${promise}`));
+      const lease = round === 0 ? options.firstLease : 'ended';
+      const { audit, run, windows } = await freezeOnce(bundle, { round, lease });
+      audits.push(audit);
+      frozen.push(windows);
+      broken.push(
+        ...[
+          ...findBrokenPromises(audit, run),
+          ...brokenOf({ 'only messages of the frozen windows are repeated': audit.repeats <= countDevices(windows) }),
+        ].map((promise) => `round ${round + 1}: ${promise}`),
+      );
     }
     const breaches = await fences.breaches();
-    report.numbers = { ...sum, breaches: breaches.reduce((total, { times }) => total + times, 0) };
-    report.broken.push(...breaches.map(({ what, times }) => `${what}: ${times} times`));
-    if (sum['rounds in a window'] === 0) report.broken.push('a worker is frozen in the middle of a window');
-    return report;
-  } finally {
-    await bundle.stop();
-  }
+    const inWindow = frozen.filter((windows) => windows.length > 0).length;
+    const { devices, lost, repeats } = sumAudits(audits);
+    return {
+      numbers: {
+        ...{ devices, lost, repeats, bound: countDevices(frozen.flat()) },
+        'windows frozen': frozen.flat().length,
+        'rounds in a window': inWindow,
+        breaches: breaches.reduce((total, { times }) => total + times, 0),
+      },
+      broken: [
+        ...broken,
+        ...breaches.map(({ what, times }) => `${what}: ${times} times`),
+        ...brokenOf({ 'a worker is frozen in the middle of a window': inWindow > 0 }),
+      ],
+    };
+  });
 }
+
+const countDevices = (windows: readonly OpenWindow[]): number => windows.reduce((sum, { devices }) => sum + devices, 0);
 
 type Freeze = { round: number; lease: FrozenWorkerOptions['firstLease'] };
 
@@ -64,21 +71,13 @@ async function freezeOnce(bundle: TortureBundle, { round, lease }: Freeze) {
   const frozen = await freeze(bundle, { campaignId, lease });
   if (frozen) {
     if (lease === 'ended') await endLeasesOf(bundle, frozen.windows);
-    await bundle.waitFor('the other worker goes past the frozen windows', async () =>
-      (await arePassed(bundle, frozen.windows)) ? true : undefined,
-    );
+    await bundle.waitFor('the other worker goes past the frozen windows', () => arePassed(bundle, frozen.windows));
     frozen.worker.process.kill('SIGCONT');
     // It answers, so it is awake, and has heard what came meanwhile.
     await frozen.worker.followClock();
   }
   const run = await bundle.waitForRunEnd(campaignId);
-  const windows = frozen?.windows ?? [];
-  return {
-    audit: await auditRun(bundle, campaignId),
-    run,
-    frozenWindows: windows.length,
-    frozenDevices: windows.reduce((sum, { devices }) => sum + devices, 0),
-  };
+  return { audit: await auditRun(bundle, campaignId), run, windows: frozen?.windows ?? [] };
 }
 
 type OpenWindow = {
@@ -166,4 +165,81 @@ async function arePassed({ database }: TortureBundle, windows: OpenWindow[]): Pr
             and (cursors.bucket, cursors.position) > (held.bucket, held.position collate "C")
         ))`;
   return row!.passed === windows.length;
+}
+
+/** What was stored over what another worker had stored, by kind. */
+type Fences = { breaches(): Promise<{ what: string; times: number }[]> };
+
+type Watched = { table: string; what: string; when: string };
+
+const watched: Watched[] = [
+  { table: 'chunks', what: 'an ended chunk was changed', when: 'old.ended_at is not null' },
+  { table: 'run_cursors', what: 'a cursor moved back', when: 'new.position < old.position' },
+  { table: 'deliveries', what: 'an accepted message was stored again', when: `old.outcome = 'A'` },
+];
+
+/**
+ * Triggers that write down each statement which takes back what is known: a cursor that moves back, an ended chunk that
+ * changes, a device's accepted message that is overwritten. A worker that lost its lease does none of it. On a cluster
+ * they are those of shards, and each node writes down what it sees.
+ */
+async function watchFences(database: Database, ownerUrl: string): Promise<Fences> {
+  const owner = openDatabase({ url: ownerUrl, connections: 1, name: 'torture owner' });
+  const isOnCluster = await isDistributed(database, 'deliveries');
+  try {
+    // Of a round before, on the same installation.
+    await owner`drop function if exists torture_watch cascade`;
+    for (const statement of [
+      'drop table if exists torture_breaches',
+      'create table torture_breaches (what text not null)',
+      'grant select on torture_breaches to public',
+    ])
+      await onEveryNode(owner, statement);
+    await owner`
+      create function torture_watch() returns trigger language plpgsql security definer as $body$
+      begin
+        insert into torture_breaches values (tg_argv[0]);
+        return null;
+      end $body$`;
+    for (const each of watched) await watch(owner, each);
+  } finally {
+    await owner.end();
+  }
+
+  async function onEveryNode(on: Database, statement: string): Promise<string[]> {
+    if (!isOnCluster) {
+      await on.unsafe(statement);
+      return [];
+    }
+    return resultsOf(await on`select * from run_command_on_all_nodes(${statement})`);
+  }
+
+  async function watch(on: Database, { table, what, when }: Watched): Promise<void> {
+    const trigger = (name: string): string =>
+      `create trigger torture_watch after update on ${name} for each row when (${when})
+        execute function torture_watch('${what}')`;
+    if (!isOnCluster || table === 'chunks') await on.unsafe(trigger(table));
+    else resultsOf(await on`select * from run_command_on_shards(${table}, ${trigger('%s')})`);
+  }
+
+  return {
+    async breaches() {
+      if (!isOnCluster)
+        return database<{ what: string; times: number }[]>`
+          select what, count(*) as times from torture_breaches group by what order by what`;
+      const nodes = resultsOf(
+        await database`select * from run_command_on_all_nodes(
+          'select coalesce(json_agg(what), ''[]'') from torture_breaches')`,
+      );
+      const all = nodes.flatMap((node) => JSON.parse(node) as string[]);
+      return [...Map.groupBy(all, (what) => what)].map(([what, times]) => ({ what, times: times.length }));
+    },
+  };
+}
+
+/** What the nodes answered, who tell what failed there as a result. */
+function resultsOf(rows: Record<string, unknown>[]): string[] {
+  const failed = rows.find(({ success }) => success !== true);
+  if (failed) throw new Error(`a node of the cluster refused: ${String(failed['result'])}`);
+  return rows.map(({ result }) => String(result));
 }

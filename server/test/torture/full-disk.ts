@@ -1,9 +1,11 @@
-import { auditRun, findBrokenPromises, findKept, isAllEnded } from '../rig/audit.ts';
+import { auditLoad, auditRun, findBrokenPromises, findFaults, sumAudits } from '../rig/audit.ts';
 import { startSmallDisk } from '../rig/databases.ts';
 import type { SmallDisk } from '../rig/databases.ts';
 import { openTortureBundle } from '../rig/installation.ts';
 import type { TortureBundle, TortureOptions } from '../rig/installation.ts';
 import { startPushLoad } from '../rig/load.ts';
+import type { Load } from '../rig/load.ts';
+import { brokenOf } from '../rig/report.ts';
 import type { Report } from '../rig/report.ts';
 
 const clients = 8;
@@ -42,20 +44,18 @@ export async function fullDisk(options: TortureOptions): Promise<Report> {
         for (const trouble of seen.troubles) told.add(trouble);
         if (await bundle.restartEndedDatabase()) numbers.restarts += 1;
         const answered = load.answered.length;
-        await bundle.waitFor('pushes are taken again', () => (load.answered.length > answered ? true : undefined));
+        await bundle.waitFor('pushes are accepted again', () => load.answered.length > answered);
       }
     } finally {
       await load.stop();
     }
-    await bundle.waitFor('the end of everything', async () =>
-      (await isAllEnded(bundle.database).catch(() => false)) ? true : undefined,
-    );
+    await bundle.waitForAll();
     const report = await audit(bundle, { campaigns, load });
     return {
       numbers: { ...report.numbers, ...numbers, '/readyz told': [...told].join('; ') },
       broken: [
         ...report.broken,
-        ...(numbers['rounds not told'] === 0 ? [] : ['/readyz says in its body that something is missing']),
+        ...brokenOf({ '/readyz says in its body that something is missing': numbers['rounds not told'] === 0 }),
       ],
     };
   } finally {
@@ -79,7 +79,7 @@ async function fillAndEmpty(bundle: TortureBundle, { disk, refusals }: Filling):
     const refused = troubles.size > 0 ? refusals() - before : 0;
     const elapsed = performance.now() - startedAt;
     const limit = refused > 0 ? maxFullMilliseconds : maxMillisecondsToFirstRefusal;
-    return refused >= wantedRefusals || elapsed > limit ? true : undefined;
+    return refused >= wantedRefusals || elapsed > limit;
   });
   await disk.empty();
   return { troubles: [...troubles] };
@@ -89,43 +89,29 @@ function troublesIn(body: Record<string, unknown>): string[] {
   return Object.values(body).flatMap((value) => (Array.isArray(value) ? value.map(String) : []));
 }
 
-type Told = { campaigns: string[]; load: ReturnType<typeof startPushLoad> };
-
-async function audit(bundle: TortureBundle, { campaigns, load }: Told): Promise<Report> {
+async function audit(bundle: TortureBundle, { campaigns, load }: { campaigns: string[]; load: Load }): Promise<Report> {
   const broken: string[] = [];
-  const sums = { devices: 0, lost: 0, repeats: 0, mixedIdentities: 0 };
+  const audits: Awaited<ReturnType<typeof auditRun>>[] = [];
   const bound = bundle.parallelChunks * bundle.windowDevices;
   for (const campaignId of campaigns) {
     const run = await bundle.waitForRunEnd(campaignId);
     const one = await auditRun(bundle, campaignId);
+    audits.push(one);
     broken.push(...findBrokenPromises(one, run));
-    if (one.repeats > bound) broken.push('repeats stay within chunks × window');
-    sums.devices += one.devices;
-    sums.lost += one.lost;
-    sums.repeats += one.repeats;
-    sums.mixedIdentities += one.mixedIdentities;
+    broken.push(...brokenOf({ 'repeats stay within chunks × window': one.repeats <= bound }));
   }
-  const kept = await findKept(bundle, load);
-  const faults = await bundle.database<{ fault: string }[]>`
-    select distinct concat_ws(' ', method, route, error_name, error_detail) as fault from api_log where status = 500`;
-  broken.push(...faults.map(({ fault }) => `nothing ends in a fault of ours: ${fault}`));
-  if (kept.kept !== load.answered.length) broken.push('an answered request is on disk');
-  if (kept.sent !== load.answered.length) broken.push('the message of an answered request was sent');
-  if (kept.deniedAndKept > 0) broken.push('what is on disk was not answered as failed');
-  if (!load.statuses['503']) broken.push('writes are refused while the disk is full');
-  for (const status of ['500', '503 without Retry-After'])
-    if (load.statuses[status]) broken.push(`answered ${status} ${load.statuses[status]} times`);
+  const calls = await auditLoad(bundle, [load]);
+  const { devices, lost, repeats, mixedIdentities } = sumAudits(audits);
   return {
     numbers: {
-      ...sums,
-      bound: bound * campaigns.length,
-      answered: load.answered.length,
-      answeredNotStored: load.answered.length - kept.kept,
-      'answered and not sent': kept.kept - kept.sent,
-      storedNotAnswered: kept.deniedAndKept,
-      unanswered: load.unanswered(),
+      ...{ devices, lost, repeats, mixedIdentities, bound: bound * campaigns.length, ...calls.numbers },
       'statuses of pushes': JSON.stringify(load.statuses),
     },
-    broken,
+    broken: [
+      ...broken,
+      ...calls.broken,
+      ...(await findFaults(bundle, [load])),
+      ...brokenOf({ 'writes are refused while the disk is full': Boolean(load.statuses['503']) }),
+    ],
   };
 }

@@ -1,8 +1,9 @@
 import { auditRun, findBrokenPromises } from '../rig/audit.ts';
 import { startGate } from '../rig/gate.ts';
 import type { Gate } from '../rig/gate.ts';
-import { makeTortureBundle } from '../rig/installation.ts';
+import { withTortureBundle } from '../rig/installation.ts';
 import type { TortureBundle, TortureOptions } from '../rig/installation.ts';
+import { brokenOf } from '../rig/report.ts';
 import type { Report } from '../rig/report.ts';
 
 type Phase = {
@@ -42,25 +43,25 @@ const stepSeconds = 10;
  * Reliability R5, fault F4, F5, F8: one campaign to everybody for each way in which providers fail. All of it is
  * delivered in the end, the attempts stay few, and providers that do not fail do not notice.
  */
-export async function providerFaults(options: TortureOptions): Promise<Report> {
+export function providerFaults(options: TortureOptions): Promise<Report> {
   const devices = Math.ceil(options.devices / phases.length);
-  const bundle = await makeTortureBundle({ ...options, devices });
   const report: Report = { numbers: { 'devices a phase': devices }, broken: [] };
-  const { endpoints } = bundle.collector;
-  const gate = await startGate(endpoints.fcm.messagesOrigin);
-  try {
-    await bundle.importDevices();
-    await bundle.startWorker({ ...endpoints, fcm: { messagesOrigin: gate.origin, tokenOrigin: gate.origin } });
-    for (const phase of phases) {
-      const { summary, broken } = await runPhase(bundle, gate, phase);
-      report.numbers[phase.name] = summary;
-      report.broken.push(...broken.map((promise) => `${phase.name}: ${promise}`));
+  return withTortureBundle({ ...options, devices }, async (bundle) => {
+    const { endpoints } = bundle.collector;
+    const gate = await startGate(endpoints.fcm.messagesOrigin);
+    try {
+      await bundle.importDevices();
+      await bundle.startWorker({ ...endpoints, fcm: { messagesOrigin: gate.origin, tokenOrigin: gate.origin } });
+      for (const phase of phases) {
+        const { summary, broken } = await runPhase(bundle, gate, phase);
+        report.numbers[phase.name] = summary;
+        report.broken.push(...broken.map((promise) => `${phase.name}: ${promise}`));
+      }
+      return report;
+    } finally {
+      await gate.close();
     }
-    return report;
-  } finally {
-    await bundle.stop();
-    await gate.close();
-  }
+  });
 }
 
 async function runPhase(bundle: TortureBundle, gate: Gate, phase: Phase) {
@@ -72,7 +73,7 @@ async function runPhase(bundle: TortureBundle, gate: Gate, phase: Phase) {
     const [row] = await bundle.database<{ open: number; chunks: number }[]>`
       select count(*) as chunks, count(*) filter (where state in ('READY', 'CLAIMED')) as open
       from chunks where run_id in (select id from runs where campaign_id = ${campaignId})`;
-    return row!.chunks > 0 && row!.open === 0 ? true : undefined;
+    return row!.chunks > 0 && row!.open === 0;
   });
   const disturbed = await countDisturbed(bundle, campaignId, phase.unaffected);
   if (phase.seconds !== undefined) {
@@ -95,10 +96,12 @@ async function runPhase(bundle: TortureBundle, gate: Gate, phase: Phase) {
       `attempts a device ${mean.toFixed(2)} (most ${most}), disturbed others ${disturbed}`,
     broken: [
       ...findBrokenPromises(audit, run),
-      ...(audit.repeats === 0 ? [] : ['nothing that arrived is repeated']),
-      ...(most <= 8 && mean <= 3 ? [] : ['attempts stay within 8, and 3 on average (fault F5)']),
-      ...(arrived <= audit.devices * 3 ? [] : ['requests stay within 3 a device: no busy loop']),
-      ...(disturbed === 0 ? [] : ['other providers are unaffected']),
+      ...brokenOf({
+        'nothing that arrived is repeated': audit.repeats === 0,
+        'attempts stay within 8, and 3 on average (fault F5)': most <= 8 && mean <= 3,
+        'requests stay within 3 a device: no busy loop': arrived <= audit.devices * 3,
+        'other providers are unaffected': disturbed === 0,
+      }),
     ],
   };
 }
@@ -135,7 +138,7 @@ async function step(bundle: TortureBundle, campaignId: string): Promise<void> {
     before = row!.state;
     // Longer than one request takes, so that two equal looks mean that nothing is in flight.
     if (!isQuiet && row!.isOpen) await new Promise((resolve) => setTimeout(resolve, 100));
-    return isQuiet || !row!.isOpen ? true : undefined;
+    return isQuiet || !row!.isOpen;
   });
   await bundle.advanceClock(stepSeconds * 1000);
 }

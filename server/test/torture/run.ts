@@ -10,15 +10,14 @@
  * `--cluster` puts each installation on a cluster of its own, of a coordinator and two workers, where Citus is installed;
  * where a database is killed, it is the coordinator.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { drawRounds } from './draw-rounds.ts';
 import { findCitus, startKillableCluster } from '../rig/citus-cluster.ts';
+import { describeReport, readNumbers, refuse as refuseFor, reportFolder } from '../rig/report.ts';
 import type { Report } from '../rig/report.ts';
-import { commandOf, makeRecord } from './make-record.ts';
-import { playOne, playRounds } from './play-rounds.ts';
-import type { PlayedRound } from './play-rounds.ts';
+import { commandOf, drawRounds, makeRecord, playOne, playRounds } from './rounds.ts';
+import type { PlayedRound } from './rounds.ts';
 import { scenarios } from './scenarios.ts';
 
 const { values } = parseArgs({
@@ -32,15 +31,16 @@ const { values } = parseArgs({
     cluster: { type: 'boolean', default: false },
   },
 });
-const refuse = (sentence: string): never => {
-  process.stderr.write(`test:torture: ${sentence}\n`);
-  process.exit(2);
-};
-const [seed, devices, rounds] = [values.seed, values.devices, values.rounds].map(Number) as [number, number, number];
-if (![seed, devices, rounds].every((number) => Number.isSafeInteger(number) && number >= 1))
-  refuse('--seed, --devices and --rounds take whole numbers from 1');
-const randomRounds = Number(values['random-rounds']);
-if (!Number.isSafeInteger(randomRounds) || randomRounds < 0) refuse('--random-rounds takes a whole number');
+const command = 'test:torture';
+const refuse = (sentence: string): never => refuseFor(command, sentence);
+const { seed, devices, rounds } = readNumbers(
+  { seed: values.seed, devices: values.devices, rounds: values.rounds },
+  { command },
+);
+const { 'random-rounds': randomRounds } = readNumbers(
+  { 'random-rounds': values['random-rounds'] },
+  { command, min: 0 },
+);
 if (values.only !== undefined && !(values.only in scenarios))
   refuse(`--only takes one of ${Object.keys(scenarios).join(', ')}`);
 if (values.record && (randomRounds === 0 || values.only !== undefined))
@@ -65,10 +65,8 @@ const [played] = await Promise.all([playRounds({ drawn, options, onPlayed: print
 const isBroken = [...played, ...Object.values(whole)].some(({ broken }) => broken.length > 0);
 const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
 if (values.record) {
-  const folder = join(import.meta.dirname, '..', '..', '..', 'docs', 'reports');
   const record = makeRecord({ seed, devices, rounds, minutes, played, whole });
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'torture.json'), `${JSON.stringify(record, null, 2)}\n`);
+  await writeFile(join(reportFolder, 'torture.json'), `${JSON.stringify(record, null, 2)}\n`);
   process.stdout.write('\ndocs/reports/torture.json written; `npm run docs:generate` renders it\n');
 }
 // Not by an exit code alone: what came to no end would keep the process.
@@ -78,7 +76,8 @@ async function playWhole(): Promise<void> {
   for (const [name, { share }] of chosen) {
     if (randomRounds > 0 && share > 0) continue;
     whole[name] = await playOne(name, { seed, devices, rounds, ...options });
-    printScenario(name, whole[name]);
+    const lines = describeReport(name, { ...whole[name], command: `--seed ${seed} --only ${name}` });
+    process.stdout.write(`${lines.join('\n')}\n`);
   }
 }
 
@@ -86,12 +85,6 @@ function draw() {
   const shares = Object.fromEntries(chosen.map(([name, { share }]) => [name, share]));
   if (Object.values(shares).every((share) => share === 0)) refuse('no round is drawn of these scenarios');
   return drawRounds({ seed, rounds: randomRounds, shares });
-}
-
-function printScenario(name: string, { numbers, broken }: Report): void {
-  process.stdout.write(`\n${name}\n`);
-  for (const [label, number] of Object.entries(numbers)) process.stdout.write(`  ${label.padEnd(28)}${number}\n`);
-  for (const promise of broken) process.stdout.write(`  BROKEN: ${promise} (--seed ${seed} --only ${name})\n`);
 }
 
 function printRound(round: PlayedRound): void {

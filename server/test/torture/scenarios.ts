@@ -1,21 +1,15 @@
-import { apiCrash } from './api-crash.ts';
-import { cappedCampaigns } from './capped-campaigns.ts';
-import { deadlyDevice } from './deadly-device.ts';
-import { everyZone } from './every-zone.ts';
-import { frozenWorker } from './frozen-worker.ts';
-import { fullDisk } from './full-disk.ts';
-import { killDatabase } from './kill-database.ts';
-import { killNode } from './kill-node.ts';
-import { killNodeAtWork } from './kill-node-at-work.ts';
-import { killWorkers } from './kill-workers.ts';
-import { lostCommits } from './lost-commits.ts';
-import { providerFaults } from './provider-faults.ts';
 import type { TortureOptions } from '../rig/installation.ts';
 import type { Report } from '../rig/report.ts';
-import { stopWorkers } from './stop-workers.ts';
-import { terminatedSessions } from './terminated-sessions.ts';
+import { apiCrash } from './api-crash.ts';
+import { lostCommits, terminatedSessions } from './broken-connections.ts';
+import { deadlyDevice, everyZone } from './deadly-device.ts';
+import { cappedCampaigns, killDatabase, killWorkers, stopWorkers } from './disturbed-campaigns.ts';
+import { frozenWorker } from './frozen-worker.ts';
+import { fullDisk } from './full-disk.ts';
+import { providerFaults } from './provider-faults.ts';
+import { killNode, killNodeAtWork } from './sole-node.ts';
 
-export type Scenario = {
+type Scenario = {
   play(options: TortureOptions): Promise<Report>;
   /**
    * How often it is drawn when rounds are drawn by seed, beside the others. A drawn round is one kill, stop or cut at a

@@ -2,11 +2,8 @@ import { describe, expect, inject, test } from 'vitest';
 import { findCitus, startKillableCluster } from '../rig/citus-cluster.ts';
 import type { Report } from '../rig/report.ts';
 import { apiCrash } from './api-crash.ts';
-import { cappedCampaigns } from './capped-campaigns.ts';
-import { killDatabase } from './kill-database.ts';
-import { killNode } from './kill-node.ts';
-import { killWorkers } from './kill-workers.ts';
-import { stopWorkers } from './stop-workers.ts';
+import { cappedCampaigns, killDatabase, killWorkers, stopWorkers } from './disturbed-campaigns.ts';
+import { killNode } from './sole-node.ts';
 
 // Small, so that every change is tried in CI; `npm run test:torture` does the same with 100,000 devices and 20 rounds.
 const citus = inject('workerUrls') === null ? undefined : findCitus();

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { pushContent } from '../../rig/caller.ts';
-import { projectFolder } from '../read-dockerfile.ts';
+import { projectFolder, readBlocks } from '../files.ts';
 import { startPushLoad } from './push-load.ts';
 import type { Caller, PushLoad } from './push-load.ts';
-import { readBlocks } from './read-blocks.ts';
 
 const users = 20_000;
 const nextVersion = '99.0.0';

@@ -8,8 +8,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { projectFolder } from '../read-dockerfile.ts';
-import { readBlocks } from './read-blocks.ts';
+import { projectFolder, readBlocks } from '../files.ts';
 
 if (process.getuid?.() !== 0) {
   process.stderr.write('test:debian needs root: it mounts a tree of its own\n');
