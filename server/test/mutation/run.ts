@@ -1,105 +1,77 @@
 /**
- * Mutation testing: Stryker changes the code in thousands of small ways, and for each the tests should fail. Prints the share that
- * they found ("score") per folder and file, and every change that none found.
+ * Mutation testing of the folders that a change touches: Stryker changes the code in small ways, and for each change a test
+ * should fail. Lists the changes that no test found.
  *
- * Usage: npm run test:mutation -- [server/src/domain/timing …] [--processes 2] [--sample 1] [--loading] [--record]
+ * Usage: npm run test:mutation -- server/src/fields [--tests server/test/push] [--error-paths]
  *
- * Without a path all of `server/src/domain`; one folder after the other, each with the tests that reach it. `--loading` also tries changes of what runs while a file is loaded (tables, constants),
- * each in a process of its own, seconds each. `--sample 4` tries one change of four. `--record` writes docs/reports/mutation.txt, or
- * the file of that name that `--as engine` gives (mutation-engine.txt).
+ * The tests are those that import a mutated file; `--tests` adds those whose path contains a text, also several times. A change
+ * costs a second or more, with the tests of a database several, so give it one folder or file. `--error-paths` changes nothing
+ * but the handling of errors instead (error-paths.ts), which Stryker does not. Ends with 1 if a changed error path was not found.
  */
-import { existsSync, globSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { installTools } from '../../../client/test/install-tools.ts';
-import { startTestServer } from '../global-setup.ts';
-import { startReport } from '../rig/report.ts';
-import { isInSample } from './assignment.ts';
-import { findTests } from './find-tests.ts';
-import type { MutationPlan } from './in-place-runner.ts';
-import { sayMutants } from './say-mutants.ts';
-import type { MutantResult } from './stryker-shapes.ts';
+import { refuse } from '../rig/report.ts';
+import { tryErrorPaths } from './error-paths.ts';
 
+const root = join(import.meta.dirname, '..', '..', '..');
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    processes: { type: 'string', default: '2' },
-    sample: { type: 'string', default: '1' },
-    as: { type: 'string' },
-    loading: { type: 'boolean', default: false },
-    record: { type: 'boolean', default: false },
-    json: { type: 'string' },
+    tests: { type: 'string', multiple: true, default: [] },
+    'error-paths': { type: 'boolean', default: false },
   },
 });
-const sample = Number(values.sample);
-if (!Number.isSafeInteger(sample) || sample < 1 || (values.as !== undefined && !values.record)) {
-  process.stderr.write('test:mutation: --sample takes a whole number from 1, and --as names what --record writes\n');
-  process.exit(2);
-}
-const paths = positionals.length > 0 ? positionals : ['server/src/domain'];
-const groups = paths.flatMap(splitFolder).map((group) => {
-  const sources = group.flatMap((path) => (statSync(path).isFile() ? [path] : globSync(join(path, '**', '*.ts'))));
-  return { sources, ...findTests(sources) };
-});
-const server = groups.some(({ needsDatabase }) => needsDatabase) ? await startTestServer() : undefined;
-const root = join(import.meta.dirname, '..', '..', '..');
-const remarks = join(root, 'node_modules', '.cache', 'mutation-remarks.txt');
-const report = startReport('test:mutation');
-try {
-  const tools = await installTools(join(import.meta.dirname, 'tools'));
-  const { Stryker } = (await import(
-    pathToFileURL(join(tools, '@stryker-mutator', 'core', 'dist', 'src', 'index.js')).href
-  )) as {
-    Stryker: new (options: Record<string, unknown>) => { runMutationTest(): Promise<MutantResult[]> };
-  };
-  const results: MutantResult[] = [];
-  const said: string[] = [];
-  for (const { sources, tests } of groups) {
-    const plan: MutationPlan = {
-      tests,
-      database: server?.url ?? '',
-      processes: Number(values.processes),
-      sample,
-      remarks,
-    };
-    process.env.MUTATION_PLAN = JSON.stringify(plan);
-    const found = await new Stryker({
-      mutate: sources,
-      testRunner: 'in-place',
-      plugins: [join(import.meta.dirname, 'in-place-runner.ts')],
-      coverageAnalysis: 'perTest',
-      ignoreStatic: !values.loading,
-      concurrency: plan.processes,
-      reporters: ['progress-append-only'],
-      tempDirName: '.stryker-tmp',
-      ignorePatterns: ['/console/dist', '/bench', '/client-python', '/data', '/.git', '/.ci', '/docs/dist', 'dist'],
-      // The runner has limits of its own.
-      timeoutMS: 600_000,
-      dryRunTimeoutMinutes: 240,
-    }).runMutationTest();
-    results.push(...found.filter(({ id }) => isInSample(id, sample)));
-    if (existsSync(remarks)) said.push(readFileSync(remarks, 'utf8').trim());
-  }
-  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(results));
-  if (sample > 1) report.say(`One of ${sample} changes was tried, those whose number ${sample} divides`);
-  sayMutants(results, { say: report.say, testFiles: new Set(groups.flatMap(({ tests }) => Object.keys(tests))).size });
-  const remarked = said.filter((text) => text !== '');
-  if (remarked.length > 0) report.say(`\nRemarks of the runner\n${remarked.join('\n')}`);
-} finally {
-  await server?.stop();
-}
-if (values.record)
-  process.stdout.write(
-    `\nwritten to ${await report.write(`mutation${values.as === undefined ? '' : `-${values.as}`}.txt`)}\n`,
-  );
+const sources = positionals.flatMap((path) =>
+  statSync(join(root, path)).isFile() ? [path] : globSync(join(path, '**', '*.ts'), { cwd: root }),
+);
+if (sources.length === 0) refuse('test:mutation', 'takes folders or files of server/src');
+const tests = findTests();
+if (tests.length === 0) refuse('test:mutation', 'no test imports these files; name some with --tests');
+process.stdout.write(`${sources.length} files, ${tests.length} test files\n`);
+const config = 'server/test/mutation/vitest-mutation.ts';
+process.env.MUTATION_TESTS = JSON.stringify(tests);
+if (values['error-paths']) process.exit((await tryErrorPaths({ root, sources, config })) ? 0 : 1);
+await runStryker();
 
-/** A layer is more than one run of all its tests bears: its folders one by one, and all that is small in it together. */
-function splitFolder(path: string): string[][] {
-  if (statSync(path).isFile()) return [[path]];
-  const all = readdirSync(path).map((name) => join(path, name));
-  const isLarge = (entry: string): boolean => globSync(join(entry, '**', '*.ts')).length > 2;
-  const small = all.filter((entry) => !isLarge(entry));
-  const groups = all.filter(isLarge).flatMap(splitFolder);
-  return small.length > 0 ? [small, ...groups] : groups;
+function findTests(): string[] {
+  const mutated = new Set(sources.map((source) => resolve(root, source)));
+  const importsOf = (file: string): string[] =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/from '(\.[^']+)'/g)].map(([, path]) =>
+      resolve(root, dirname(file), path!),
+    );
+  return globSync('server/test/**/*.test.ts', { cwd: root }).filter(
+    (file) => values.tests.some((part) => file.includes(part)) || importsOf(file).some((path) => mutated.has(path)),
+  );
+}
+
+async function runStryker(): Promise<void> {
+  // The runner's peer is the vitest of this project.
+  process.env.npm_config_legacy_peer_deps = 'true';
+  const tools = await installTools(join(import.meta.dirname, 'tools'));
+  const pathOf = (name: string): string => join(tools, '@stryker-mutator', name, 'dist', 'src', 'index.js');
+  const { Stryker } = (await import(pathToFileURL(pathOf('core')).href)) as {
+    Stryker: new (options: object) => { runMutationTest(): Promise<unknown> };
+  };
+  await new Stryker({
+    mutate: sources,
+    testRunner: 'vitest',
+    plugins: [pathOf('vitest-runner')],
+    // `related` reads the graph of Vite, which does not load these modules: Node does.
+    vitest: { configFile: config, related: false },
+    coverageAnalysis: 'perTest',
+    ignoreStatic: true,
+    concurrency: 2,
+    reporters: ['clear-text', 'progress-append-only'],
+    clearTextReporter: { allowColor: false, logTests: false },
+    ignorePatterns: ['/.git', '/.ci', '/data', '/bench', '/client-python', 'dist'],
+    // Node strips types and checks none.
+    disableTypeChecks: false,
+    timeoutMS: 30_000,
+  }).runMutationTest();
+  process.stdout.write(
+    `Survived: no test found the change. ${relative(root, import.meta.dirname)}/tools has the versions.\n`,
+  );
 }
