@@ -8,10 +8,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../carillon-bundle.ts';
-import { signPush } from '../../src/domain/crypto/signatures.ts';
 import { isRoot } from '../start/place-bundle.ts';
 import type { StartLine } from '../start/start-bundle.ts';
-import { pushContent } from '../rig/caller.ts';
+import { makeCaller } from '../rig/caller.ts';
 import { projectFolder, readDockerfile, textOf } from './files.ts';
 import type { Instruction } from './files.ts';
 
@@ -78,29 +77,6 @@ async function stopContainer(container: ChildProcess): Promise<{ code: number | 
   return { code, seconds: (performance.now() - begun) / 1000 };
 }
 
-async function pushToAll({
-  url,
-  workspaceId,
-  key,
-}: {
-  url: string;
-  workspaceId: string;
-  key: string;
-}): Promise<unknown> {
-  const campaignName = 'From a container';
-  const answer = await fetch(`${url}/v2.1/transaction/sendpush`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-svc-appkey': workspaceId,
-      'x-svc-pushapi-signature': signPush({ appId: workspaceId, campaignName, key }),
-      'x-svc-query-type': 'all users',
-    },
-    body: JSON.stringify({ campaignName, targetAudience: 'All Users', ...pushContent }),
-  });
-  return answer.json();
-}
-
 async function readInbox(url: string): Promise<{ deviceToken: string }[]> {
   const answer = await fetch(`${url}/sandbox/inbox?limit=100`);
   return ((await answer.json()) as { messages: { deviceToken: string }[] }).messages;
@@ -138,11 +114,13 @@ describe.runIf(isTried)('what the image does (FULL=1)', () => {
 
   test('its account has no name, its tree is read-only: it sends; the stop signal ends it within 10 s, and nothing is lost', async () => {
     const container = startContainer(['--json', '--port', '0']);
-    const { url, workspaceId, keys } = await readStart(container);
+    const line = await readStart(container);
+    const { url, workspaceId } = line;
     expect((await fetch(`${url}/livez`)).status).toBe(200);
     expect((await fetch(`${url}/console/`)).status).toBe(200);
-    const pushed = await pushToAll({ url, workspaceId, key: keys!.push });
-    expect(pushed).toMatchObject({ status: 'Success' });
+    const caller = makeCaller(line, () => url);
+    const pushed = await caller.push({ campaignName: 'From a container', targetAudience: 'All Users' });
+    expect(pushed.body).toMatchObject({ status: 'Success' });
     await until(async () => (await readInbox(url)).length > 0);
     const ended = await stopContainer(container);
     expect(ended.code).toBe(0);

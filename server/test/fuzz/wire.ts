@@ -79,14 +79,8 @@ export function makeWire(told: Told, { pick }: Choices): Wire {
 const headers = [
   ...['X-A', 'X-A : a', ': a', 'X A: a', 'X-A: a\0b', 'X-A: a\rb', 'X-\xff: a', 'X-A: \xff\xfe', 'X-A: a\x01b'],
   ...['Expect: 100-continue', 'Expect: something', 'Upgrade: websocket', 'Upgrade: h2c', 'Content-Encoding: gzip'],
-  ...[
-    'Host: b',
-    'Host: ',
-    'Connection: keep-alive, close, upgrade',
-    'Content-Type: ',
-    'Cookie: ;;=;a',
-    'Range: bytes=9-1',
-  ],
+  ...['Host: b', 'Host: ', 'Connection: keep-alive, close, upgrade', 'Content-Type: ', 'Cookie: ;;=;a'],
+  ...['Range: bytes=9-1'],
   Array.from({ length: 1_000 }, (_, index) => `X-${index}: a`).join('\r\n'),
 ];
 const targets = [

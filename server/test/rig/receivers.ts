@@ -2,7 +2,33 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+
+type Answer = (call: { request: IncomingMessage; text: string; reply: ServerResponse }) => Promise<unknown> | unknown;
+
+/** Listens on a free loopback port, and answers each request when its whole body is read. */
+async function listen(answer: Answer): Promise<{ origin: string; close(): Promise<void> }> {
+  const server = createServer((request, reply) => {
+    void (async () => {
+      let text = '';
+      for await (const piece of request) text += String(piece);
+      await answer({ request, text, reply });
+    })().catch(() => reply.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const csv = { 'content-type': 'text/csv' };
 
 export type FileHost = {
   fileUrl: string;
@@ -22,39 +48,26 @@ export async function startFileHost(users: number): Promise<FileHost> {
   const lines = Array.from({ length: users }, (_, number) => `demo-user-${number}\n`);
   const callbacks = new Map<string, { times: number; body: string }>();
   let served = 0;
-  const server = createServer((request, response) => {
-    void (async () => {
-      if (request.url === '/callback') {
-        let body = '';
-        for await (const piece of request) body += String(piece);
-        const id = String(request.headers['webhook-id']);
-        callbacks.set(id, { times: (callbacks.get(id)?.times ?? 0) + 1, body });
-        response.writeHead(200).end('{}');
-        return;
-      }
-      response.writeHead(200, { 'content-type': 'text/csv' });
-      for (let at = 0; at < lines.length && !response.destroyed; at += pieceLines) {
-        response.write(lines.slice(at, at + pieceLines).join(''));
-        served += 1;
-        await setTimeout(pauseMilliseconds);
-      }
-      response.end();
-    })().catch(() => response.destroy());
+  const { origin, close } = await listen(async ({ request, text, reply }) => {
+    if (request.url === '/callback') {
+      const id = String(request.headers['webhook-id']);
+      callbacks.set(id, { times: (callbacks.get(id)?.times ?? 0) + 1, body: text });
+      return reply.writeHead(200).end('{}');
+    }
+    reply.writeHead(200, csv);
+    for (let at = 0; at < lines.length && !reply.destroyed; at += pieceLines) {
+      reply.write(lines.slice(at, at + pieceLines).join(''));
+      served += 1;
+      await wait(pauseMilliseconds);
+    }
+    return reply.end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     fileUrl: `${origin}/users.csv`,
     callbackUrl: `${origin}/callback`,
     servedPieces: () => served,
     callbacks,
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close,
   };
 }
 
@@ -66,7 +79,7 @@ type Receiver = {
   addressOf(kind: 'missing' | 'truncated'): string;
   callbackUrl: string;
   callbacks(): number;
-  stop(): Promise<void>;
+  close(): Promise<void>;
 };
 
 // A file is fetched soon after it was named; older ones are not asked for again.
@@ -76,23 +89,18 @@ export async function startReceiver(): Promise<Receiver> {
   const files = new Map<string, string>();
   let lastFile = 0;
   let callbacks = 0;
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    request.resume();
+  const { origin, close } = await listen(({ request, reply }) => {
+    const content = files.get(request.url!);
     if (request.method === 'POST') {
       callbacks += 1;
-      // One in five is asked to come again.
-      response.writeHead(callbacks % 5 === 0 ? 503 : 200).end();
-      return;
-    }
-    const content = files.get(request.url!);
-    if (request.url === '/truncated.csv') {
-      response.writeHead(200, { 'content-type': 'text/csv', 'content-length': '1000' });
-      response.write('demo-user-1\n', () => response.destroy());
-    } else if (content === undefined) response.writeHead(404).end();
-    else response.writeHead(200, { 'content-type': 'text/csv' }).end(content);
+      // Every fifth callback has to be sent again.
+      reply.writeHead(callbacks % 5 === 0 ? 503 : 200).end();
+    } else if (request.url === '/truncated.csv') {
+      reply.writeHead(200, { ...csv, 'content-length': '1000' });
+      reply.write('demo-user-1\n', () => reply.destroy());
+    } else if (content === undefined) reply.writeHead(404).end();
+    else reply.writeHead(200, csv).end(content);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     serve(content) {
       const path = `/file-${(lastFile += 1)}.csv`;
@@ -102,10 +110,7 @@ export async function startReceiver(): Promise<Receiver> {
     addressOf: (kind) => `${origin}/${kind}.csv`,
     callbackUrl: `${origin}/callback`,
     callbacks: () => callbacks,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }
 
@@ -122,24 +127,18 @@ export type EventReceiver = {
 export async function startEventReceiver(): Promise<EventReceiver> {
   const events = new Map<string, { campaignId: string; what: string }>();
   let [requests, count] = [0, 0];
-  const server = createServer((request, reply) => {
-    void (async () => {
-      let text = '';
-      for await (const piece of request) text += String(piece);
-      requests += 1;
-      if (requests % 50 === 0) return void reply.writeHead(503).end();
-      for (const { event_uuid: uuid, event_code: code, event_attributes: about } of JSON.parse(text).events) {
-        count += 1;
-        const what = `${code} ${about.control_group ?? `${about.locale} ${about.variation}`}`;
-        events.set(uuid, { campaignId: about.campaign_id, what });
-      }
-      reply.writeHead(204).end();
-    })().catch(() => reply.destroy());
+  const { origin, close } = await listen(({ text, reply }) => {
+    requests += 1;
+    if (requests % 50 === 0) return reply.writeHead(503).end();
+    for (const { event_uuid: uuid, event_code: code, event_attributes: about } of JSON.parse(text).events) {
+      count += 1;
+      const what = `${code} ${about.control_group ?? `${about.locale} ${about.variation}`}`;
+      events.set(uuid, { campaignId: about.campaign_id, what });
+    }
+    return reply.writeHead(204).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    url: `${origin}/events`,
     told(campaignId) {
       const told = new Map<string, number>();
       for (const event of events.values())
@@ -147,11 +146,6 @@ export async function startEventReceiver(): Promise<EventReceiver> {
       return told;
     },
     received: () => ({ requests, events: count }),
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close,
   };
 }

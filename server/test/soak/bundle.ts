@@ -62,7 +62,7 @@ export async function makeSoakBundle({ seed }: { seed: number }) {
       inspector.close();
       node.process.kill('SIGTERM');
       await node.exited;
-      await receiver.stop();
+      await receiver.close();
       await database.end({ timeoutSeconds: 5 });
       await postgres.stop();
       await rm(folder, { recursive: true, force: true });

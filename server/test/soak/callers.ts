@@ -143,57 +143,20 @@ export function hostileLoad({ bundle }: LoadContext): SoakAction[] {
   const { callNode, random, workspaceId, keys, url } = bundle;
   const { hostname, port } = new URL(url);
   const data = { authorization: `Basic ${Buffer.from(`${workspaceId}:${keys.data}`).toString('base64')}` };
-  const json = { 'content-type': 'application/json' };
   const users = `/v1/customer/${workspaceId}`;
-  const bad: (() => Promise<unknown>)[] = [
-    () =>
-      callNode({
-        kind: 'bad JSON',
-        method: 'POST',
-        path: users,
-        headers: { ...data, ...json },
-        body: '{"a":',
-        expected: [400],
-      }),
-    () =>
-      callNode({
-        kind: 'bad body',
-        method: 'POST',
-        path: users,
-        headers: data,
-        body: { type: 'nobody' },
-        expected: [400],
-      }),
-    () =>
-      callNode({
-        kind: 'too large',
-        method: 'POST',
-        path: users,
-        headers: data,
-        body: { a: 'x'.repeat(200_000) },
-        expected: [413],
-      }),
-    () =>
-      callNode({
-        kind: 'wrong key',
-        method: 'POST',
-        path: users,
-        headers: { authorization: 'Basic eDp5' },
-        body: {},
-        expected: [401, 429],
-      }),
-    () =>
-      callNode({ kind: 'unknown path', method: 'GET', path: `/nowhere/${random.between(1, 1e9)}`, expected: [404] }),
-    () => callNode({ kind: 'wrong method', method: 'GET', path: '/v1/oauth/token', expected: [405] }),
-    () =>
-      callNode({
-        kind: 'bad cookie',
-        method: 'GET',
-        path: '/console/api/session',
-        headers: { cookie: 'carillon_session=x' },
-        expected: [401],
-      }),
-    () => callNode({ kind: 'bad query', method: 'GET', path: '/sandbox/inbox?limit=0', expected: [400] }),
+  const get = async (kind: string, path: string, more: Partial<NodeCall> = {}): Promise<void> =>
+    void (await callNode({ kind, method: 'GET', path, expected: [200], ...more }));
+  const post = async (kind: string, body: unknown, more: Partial<NodeCall> = {}): Promise<void> =>
+    void (await callNode({ kind, method: 'POST', path: users, headers: data, body, expected: [400], ...more }));
+  const bad: (() => Promise<void>)[] = [
+    () => post('bad JSON', '{"a":'),
+    () => post('bad body', { type: 'nobody' }),
+    () => post('too large', { a: 'x'.repeat(200_000) }, { expected: [413] }),
+    () => post('wrong key', {}, { headers: { authorization: 'Basic eDp5' }, expected: [401, 429] }),
+    () => get('unknown path', `/nowhere/${random.between(1, 1e9)}`, { expected: [404] }),
+    () => get('wrong method', '/v1/oauth/token', { expected: [405] }),
+    () => get('bad cookie', '/console/api/session', { headers: { cookie: 'carillon_session=x' }, expected: [401] }),
+    () => get('bad query', '/sandbox/inbox?limit=0', { expected: [400] }),
   ];
   let next = 0;
   const halves = [
@@ -216,29 +179,19 @@ export function hostileLoad({ bundle }: LoadContext): SoakAction[] {
   }
 
   return [
-    {
-      name: 'readyz',
-      everySeconds: 2,
-      run: async () => void (await callNode({ kind: 'readyz', method: 'GET', path: '/readyz', expected: [200] })),
-    },
-    {
-      name: 'livez',
-      everySeconds: 5,
-      run: async () => void (await callNode({ kind: 'livez', method: 'GET', path: '/livez', expected: [200] })),
-    },
-    { name: 'bad request', everySeconds: 1, run: async () => void (await bad[(next += 1) % bad.length]!()) },
+    { name: 'readyz', everySeconds: 2, run: () => get('readyz', '/readyz') },
+    { name: 'livez', everySeconds: 5, run: () => get('livez', '/livez') },
+    { name: 'bad request', everySeconds: 1, run: () => bad[(next += 1) % bad.length]!() },
     {
       name: 'request given up',
       everySeconds: 1.5,
       async run() {
-        const call = { kind: 'given up', method: 'POST', path: `/v1/transition/${workspaceId}`, headers: data };
+        const path = `/v1/transition/${workspaceId}`;
         const elements = Array.from({ length: 20 }, (_, number) => ({
-          type: 'customer',
-          customer_id: `written-${number + 1}`,
-          attributes: { n: number },
+          ...{ type: 'customer', customer_id: `written-${number + 1}`, attributes: { n: number } },
         }));
-        const body = { type: 'transition', elements };
-        await callNode({ ...call, body, expected: [200], abortAfterMilliseconds: random.between(1, 12) });
+        const abortAfterMilliseconds = random.between(1, 12);
+        await post('given up', { type: 'transition', elements }, { path, expected: [200], abortAfterMilliseconds });
       },
     },
     // As soon as the node has ended one, the next is there: so many are open at any time.

@@ -4,10 +4,11 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { pushContent } from '../../rig/caller.ts';
+import { makeCaller, pushContent } from '../../rig/caller.ts';
+import { startPushLoad } from '../../rig/load.ts';
+import type { Load } from '../../rig/load.ts';
+import type { StartLine } from '../../start/start-bundle.ts';
 import { projectFolder, readBlocks } from '../files.ts';
-import { startPushLoad } from './push-load.ts';
-import type { Caller, PushLoad } from './push-load.ts';
 
 const users = 20_000;
 const nextVersion = '99.0.0';
@@ -84,14 +85,14 @@ const readyCodes = (): string =>
     "for port in 8081 8082 8083 8084; do curl -s -m 5 -o /dev/null -w '%{http_code} ' http://127.0.0.1:$port/readyz || true; done",
   ).trim();
 
-/** Of all loads: the time at which the reply came, by response id. */
+/** Of all loads: the time at which the reply came, by request id. */
 const accepted = new Map<string, number>();
 
-async function endLoad(load: PushLoad, during: string): Promise<void> {
+async function endLoad(load: Load, during: string): Promise<void> {
   await load.stop();
-  for (const [id, at] of load.accepted) accepted.set(id, at);
-  for (const failure of load.failed.slice(0, 5)) tell(`    failed: ${failure}`);
-  must(load.failed.length === 0, `${load.accepted.size} pushes through nginx ${during}, failed 0`);
+  for (const [id, at] of load.answeredAt) accepted.set(id, at);
+  for (const failure of load.faults) tell(`    failed: ${failure}`);
+  must(load.faults.length === 0, `${load.answered.length} pushes through nginx ${during}, failed 0`);
 }
 
 function tellWhere(): void {
@@ -139,14 +140,17 @@ async function play(): Promise<void> {
     workspaceId: string;
     keys: { push: string };
   };
-  const caller = { workspaceId, pushKey: keys.push };
+  const startLoad = (prefix: string): Load => {
+    const caller = makeCaller({ workspaceId, keys } as StartLine, () => 'https://127.0.0.1');
+    return startPushLoad(caller, { clients: 4, users: 'ada', prefix, pauseMilliseconds: 40 });
+  };
   carillon(`sandbox generate-users --users ${users} --out /tmp/users.ndjson`);
   carillon('import /tmp/users.ndjson');
   const devices = askNumber('select count(*) from devices');
   must(devices >= users, `${devices} devices imported`);
 
   sendToAll('First');
-  let load = startPushLoad(caller, 'upgraded');
+  let load = startLoad('upgraded');
   await untilSo(() => ledgerOf('First') > 0, 120);
   makeNextVersion();
   await execute('Upgrade');
@@ -158,11 +162,11 @@ async function play(): Promise<void> {
     `all nodes are of version ${versions}, which differs from the first by its number alone`,
   );
 
-  load = startPushLoad(caller, 'restarted');
+  load = startLoad('restarted');
   await execute('Replace a node');
   await endLoad(load, 'while each of four nodes was replaced');
 
-  load = startPushLoad(caller, 'rotated');
+  load = startLoad('rotated');
   await execute('Rotate the master key');
   await endLoad(load, 'while the master key was rotated and each node was replaced twice');
   const state = JSON.parse(carillon('master-key status --json')) as { underOtherKeys: Record<string, number> };
@@ -178,15 +182,15 @@ async function play(): Promise<void> {
     `the campaign to all has ended: ${devices} rows of the ledger, one for each device`,
   );
 
-  load = startPushLoad(caller, 'backed up');
+  load = startLoad('backed up');
   sendToAll('Second');
   await untilSo(() => ledgerOf('Second') > 0, 120);
   await execute('Back up');
   await endLoad(load, 'during the backup');
-  await restore(caller, devices);
+  await restore(startLoad, devices);
 }
 
-async function restore(caller: Caller, devices: number): Promise<void> {
+async function restore(startLoad: (prefix: string) => Load, devices: number): Promise<void> {
   const manifest = JSON.parse(shell('cat /var/backups/carillon/first/backup.json')) as { madeAt: string };
   const madeAt = new Date(manifest.madeAt).getTime();
   const before = [...accepted].filter(([, at]) => at < madeAt).map(([id]) => id);
@@ -198,7 +202,7 @@ async function restore(caller: Caller, devices: number): Promise<void> {
   tell('    /readyz of each of the four nodes answers 503');
   await execute('Restore');
   const list = before.map((id) => `'${id}'`).join(',') || 'null';
-  const found = askNumber(`select count(*) from push_requests where response_id in (${list})`);
+  const found = askNumber(`select count(*) from push_requests where request_id in (${list})`);
   must(found === before.length, `accepted before the backup and lost: ${before.length - found}`);
   const sent = ledgerOf('Second');
   must(
@@ -210,7 +214,7 @@ async function restore(caller: Caller, devices: number): Promise<void> {
   await untilSo(() => statusOf('Second') === 'SENT', 180);
   must(ledgerOf('Second') === devices, `resumed, it has ended: ${devices} rows of the ledger, one for each device`);
   must(ledgerOf('First') === devices, 'the ledger of the first campaign is whole');
-  const last = startPushLoad(caller, 'after');
+  const last = startLoad('after');
   await wait(10_000);
   await endLoad(last, 'after the restore');
 }
