@@ -4,7 +4,8 @@
  *
  * Usage: npm run test:mutation -- server/src/fields [--tests server/test/push] [--error-paths]
  *
- * The tests are those that import a mutated file; `--tests` adds those whose path contains a text, also several times. A change
+ * The tests are those that import from the folder of a mutated file; `--tests` adds those whose path contains a text, also several
+ * times. A change
  * costs a second or more, with the tests of a database several, so give it one folder or file. `--error-paths` changes nothing
  * but the handling of errors instead (error-paths.ts), which Stryker does not. Ends with 1 if a changed error path was not found.
  */
@@ -29,7 +30,7 @@ const sources = positionals.flatMap((path) =>
 );
 if (sources.length === 0) refuse('test:mutation', 'takes folders or files of server/src');
 const tests = findTests();
-if (tests.length === 0) refuse('test:mutation', 'no test imports these files; name some with --tests');
+if (tests.length === 0) refuse('test:mutation', 'no test imports from these folders; name some with --tests');
 process.stdout.write(`${sources.length} files, ${tests.length} test files\n`);
 const config = 'server/test/mutation/vitest-mutation.ts';
 process.env.MUTATION_TESTS = JSON.stringify(tests);
@@ -37,13 +38,13 @@ if (values['error-paths']) process.exit((await tryErrorPaths({ root, sources, co
 await runStryker();
 
 function findTests(): string[] {
-  const mutated = new Set(sources.map((source) => resolve(root, source)));
+  const folders = new Set(sources.map((source) => dirname(resolve(root, source))));
   const importsOf = (file: string): string[] =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/from '(\.[^']+)'/g)].map(([, path]) =>
       resolve(root, dirname(file), path!),
     );
   return globSync('server/test/**/*.test.ts', { cwd: root }).filter(
-    (file) => values.tests.some((part) => file.includes(part)) || importsOf(file).some((path) => mutated.has(path)),
+    (file) => values.tests.some((part) => file.includes(part)) || importsOf(file).some((path) => folders.has(dirname(path))),
   );
 }
 
