@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { installTools } from '../../../client/test/install-tools.ts';
 import { makeProgram } from '../../src/cli/run-command-line.ts';
 import { countConnections } from '../../src/start/node/engine.ts';
-import { environmentHere, projectFolder, readDockerfile, readNodeSettings, textOf } from './files.ts';
+import { environmentHere, projectFolder, readDockerfile, readNodeSettings, textOf, readStopSeconds } from './files.ts';
 import type { DescribedNode } from './files.ts';
 
 const run = promisify(execFile);
@@ -94,8 +94,7 @@ describe('deploy/compose.yaml', () => {
 
   test('runs nodes as the image does, on a read-only tree without rights, with limits, and longer than a stop takes', async () => {
     const [, image] = await readDockerfile('deploy/Dockerfile');
-    const main = await readFile(join(projectFolder, 'server', 'src', 'main.ts'), 'utf8');
-    const stopSeconds = Number(/stopMilliseconds = ([\d_]+)/.exec(main)![1]!.replaceAll('_', '')) / 1000;
+    const stopSeconds = await readStopSeconds();
     for (const name of nodeNames) {
       const service = compose.services[name]!;
       expect(service).toMatchObject({ user: textOf(image!, 'USER'), read_only: true, cap_drop: ['ALL'] });

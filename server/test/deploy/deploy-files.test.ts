@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/start/settings-table.ts';
 import { exitCodes } from '../../src/start/start-errors.ts';
-import { projectFolder, readBlocks } from './files.ts';
+import { projectFolder, readBlocks, readStopSeconds } from './files.ts';
 
 const variables = new Set<string>(Object.values(settings).map(({ variable }) => variable));
 
@@ -58,7 +58,6 @@ test('the unit starts nothing again that ended with a code which does not mend b
     expect(codes).toContain(exitCodes[name].code);
   // A database that is away comes back.
   expect(codes).not.toContain(exitCodes.DATABASE_UNREACHABLE.code);
-  const main = await readFile(join(projectFolder, 'server', 'src', 'main.ts'), 'utf8');
-  const stopSeconds = Number(/stopMilliseconds = ([\d_]+)/.exec(main)![1]!.replaceAll('_', '')) / 1000;
+  const stopSeconds = await readStopSeconds();
   expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1])).toBeGreaterThan(stopSeconds);
 });

@@ -25,6 +25,12 @@ export async function readDockerfile(path: string): Promise<Instruction[][]> {
   return stages;
 }
 
+/** How long main.ts waits for a stop. */
+export async function readStopSeconds(): Promise<number> {
+  const main = await readFile(join(projectFolder, 'server', 'src', 'main.ts'), 'utf8');
+  return Number(/stopMilliseconds = ([\d_]+)/.exec(main)![1]!.replaceAll('_', '')) / 1000;
+}
+
 /** What the last of an instruction says. @throws when there is none */
 export function textOf(stage: readonly Instruction[], name: string): string {
   const found = stage.findLast((instruction) => instruction.name === name);

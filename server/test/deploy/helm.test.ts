@@ -18,6 +18,7 @@ import {
   readDockerfile,
   readNodeSettings,
   textOf,
+  readStopSeconds,
 } from './files.ts';
 import type { DescribedNode, Manifest } from './files.ts';
 
@@ -169,8 +170,7 @@ describe.runIf(process.env.FULL === '1' && process.platform === 'linux' && proce
 
     test('runs pods of an account without a name on a read-only tree, without rights, and waits longer than a stop takes', async () => {
       const [, image] = await readDockerfile('deploy/Dockerfile');
-      const main = await readFile(join(projectFolder, 'server', 'src', 'main.ts'), 'utf8');
-      const stopSeconds = Number(/stopMilliseconds = ([\d_]+)/.exec(main)![1]!.replaceAll('_', '')) / 1000;
+      const stopSeconds = await readStopSeconds();
       for (const manifest of workloads(usual)) {
         const pod = podOf(manifest);
         const { runAsUser, runAsGroup } = pod.securityContext;

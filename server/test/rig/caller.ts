@@ -11,8 +11,33 @@ export const isDocumented = ({ httpStatus, retryAfter }: Answer): boolean =>
 
 export type Caller = ReturnType<typeof makeCaller>;
 
+type Identity = Pick<StartLine, 'workspaceId' | 'keys'>;
+
+/** The audience of a push: the user with this id. */
+export const toUser = (attributeValue: string) => ({
+  targetAudience: 'User',
+  targetUserAttributes: { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue },
+});
+
+/** The Authorization header of a workspace's key. */
+export const authorize = ({ workspaceId, keys }: Identity, key: keyof NonNullable<StartLine['keys']>) => ({
+  authorization: `Basic ${Buffer.from(`${workspaceId}:${keys![key]}`).toString('base64')}`,
+});
+
+/** A push as version 2.1 takes it, and the signature that version 2 takes in the body. */
+export function signedPush({ workspaceId, keys }: Identity, body: PushBody) {
+  const signature = signPush({ appId: workspaceId, campaignName: body.campaignName, key: keys!.push });
+  const headers = {
+    'x-svc-appkey': workspaceId,
+    'x-svc-pushapi-signature': signature,
+    'x-svc-query-type': body.targetAudience.toLowerCase(),
+  };
+  return { path: '/v2.1/transaction/sendpush', headers, signature, body: { ...pushContent, ...body } };
+}
+
 /** Calls the interfaces of a node as the demo workspace. The address is asked for at each call: a node may move. */
-export function makeCaller({ workspaceId, dbName, keys }: StartLine, url: () => string) {
+export function makeCaller(line: Identity & { dbName?: string }, url: () => string) {
+  const { workspaceId, dbName = '' } = line;
   const send = async (
     method: string,
     path: string,
@@ -30,29 +55,22 @@ export function makeCaller({ workspaceId, dbName, keys }: StartLine, url: () => 
       body: (await answer.json()) as Record<string, any>,
     };
   };
-  const basic = `Basic ${Buffer.from(`${workspaceId}:${keys!.data}`).toString('base64')}`;
+  const data = authorize(line, 'data');
   return {
-    push(body: PushBody): Promise<Answer> {
-      const { campaignName } = body;
-      return send('POST', '/v2.1/transaction/sendpush', {
-        headers: {
-          'x-svc-appkey': workspaceId,
-          'x-svc-pushapi-signature': signPush({ appId: workspaceId, campaignName, key: keys!.push }),
-          'x-svc-query-type': body.targetAudience.toLowerCase(),
-        },
-        body: { ...pushContent, ...body },
-      });
+    push(push: PushBody): Promise<Answer> {
+      const { path, headers, body } = signedPush(line, push);
+      return send('POST', path, { headers, body });
     },
     readyz: (): Promise<Answer> => send('GET', '/readyz', { headers: {}, body: undefined }),
     /** A user without a device, so that no campaign reaches more than it did. */
     saveUser: (customerId: string): Promise<Answer> =>
       send('POST', `/v1/customer/${workspaceId}`, {
-        headers: { authorization: basic },
+        headers: data,
         body: { type: 'customer', customer_id: customerId, attributes: { first_name: 'Torture' } },
       }),
     fillSegment: (file: { name: string; fileUrl: string; callbackUrl: string }): Promise<Answer> =>
       send('POST', '/v2/custom-segments/file-segment', {
-        headers: { authorization: basic, 'svc-dbname': dbName },
+        headers: { ...data, 'svc-dbname': dbName },
         body: {
           name: file.name,
           attribute_name: 'uid',
@@ -86,13 +104,13 @@ export const pushContent = {
 export type Call = ReturnType<typeof makeCall>;
 
 /** Returns a function that calls the campaign and data routes of a node as its demo workspace. @throws Error unless it succeeds */
-export function makeCall({ url, workspaceId, keys }: StartLine) {
-  const basic = (key: string): string => `Basic ${Buffer.from(`${workspaceId}:${key}`).toString('base64')}`;
+export function makeCall(line: StartLine) {
+  const { url, workspaceId } = line;
   const call = async (method: string, path: string, body?: unknown): Promise<Record<string, any>> => {
-    const key = /^\/v1\/(transition|event-streams)/.test(path) ? keys!.data : keys!.campaigns;
+    const key = /^\/v1\/(transition|event-streams)/.test(path) ? 'data' : 'campaigns';
     const reply = await fetch(`${url}${path}`, {
       method,
-      headers: { authorization: basic(key), 'svc-appkey': workspaceId, 'content-type': 'application/json' },
+      headers: { ...authorize(line, key), 'svc-appkey': workspaceId, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await reply.text();

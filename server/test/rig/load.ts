@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isDocumented } from './caller.ts';
+import { isDocumented, toUser } from './caller.ts';
 import type { Answer, Caller } from './caller.ts';
 
 export type Load = {
@@ -85,13 +85,11 @@ export function startPushLoad(caller: Pick<Caller, 'push'>, { users, prefix = 'r
     ...clients,
     call(client, count) {
       const id = `${prefix}-${client}-${count}`;
-      const attributeValue =
-        typeof users === 'string' ? users : `demo-user-${(client * 7919 + count * 104_729) % users}`;
+      const user = typeof users === 'string' ? users : `demo-user-${(client * 7919 + count * 104_729) % users}`;
       const reply = caller.push({
         requestId: id,
         campaignName: client % 2 === 0 ? `Torture: ${id}` : `Torture: ${prefix} ${client}`,
-        targetAudience: 'User',
-        targetUserAttributes: { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue },
+        ...toUser(user),
       });
       return { id, reply };
     },

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { authorize } from '../rig/caller.ts';
 import { steadyUsers } from './bundle.ts';
 import type { NodeCall } from './bundle.ts';
 import type { LoadContext, SoakAction } from './run-actions.ts';
@@ -140,9 +141,9 @@ export function consoleLoad({ bundle, ledger }: LoadContext): SoakAction[] {
 
 /** Bad requests, requests that are given up, connections that say half a request or nothing; and the probes. */
 export function hostileLoad({ bundle }: LoadContext): SoakAction[] {
-  const { callNode, random, workspaceId, keys, url } = bundle;
+  const { callNode, random, workspaceId, url } = bundle;
   const { hostname, port } = new URL(url);
-  const data = { authorization: `Basic ${Buffer.from(`${workspaceId}:${keys.data}`).toString('base64')}` };
+  const data = authorize(bundle, 'data');
   const users = `/v1/customer/${workspaceId}`;
   const get = async (kind: string, path: string, more: Partial<NodeCall> = {}): Promise<void> =>
     void (await callNode({ kind, method: 'GET', path, expected: [200], ...more }));

@@ -1,3 +1,4 @@
+import { authorize } from '../rig/caller.ts';
 import { steadyUsers } from './bundle.ts';
 import type { LoadContext, SoakAction } from './run-actions.ts';
 
@@ -8,8 +9,8 @@ const elementsPerBatch = 20;
 
 /** Users, devices, events and interactions; devices whose tokens are dead; users that are merged and erased. */
 export function dataLoad({ bundle }: LoadContext): SoakAction[] {
-  const { callNode, random, workspaceId, keys } = bundle;
-  const headers = { authorization: `Basic ${Buffer.from(`${workspaceId}:${keys.data}`).toString('base64')}` };
+  const { callNode, random, workspaceId } = bundle;
+  const headers = authorize(bundle, 'data');
   let passing = 0;
   let lastMessageId = '';
 
@@ -121,11 +122,8 @@ const linesPerFile = 200;
 
 /** Segments filled from files at an address, changed, archived and left to expire. */
 export function segmentLoad({ bundle, ledger }: LoadContext): SoakAction[] {
-  const { callNode, random, receiver, workspaceId, keys, dbName } = bundle;
-  const headers = {
-    authorization: `Basic ${Buffer.from(`${workspaceId}:${keys.data}`).toString('base64')}`,
-    'svc-dbname': dbName,
-  };
+  const { callNode, random, receiver, dbName } = bundle;
+  const headers = { ...authorize(bundle, 'data'), 'svc-dbname': dbName };
   const path = '/v2/custom-segments/file-segment';
   let segments = 0;
 
@@ -190,16 +188,13 @@ export function segmentLoad({ bundle, ledger }: LoadContext): SoakAction[] {
 
 /** The segment that pushes go to; made before the load begins. */
 export async function makeMainSegment({ bundle }: Pick<LoadContext, 'bundle'>): Promise<void> {
-  const { callNode, receiver, workspaceId, keys, dbName } = bundle;
+  const { callNode, receiver, dbName } = bundle;
   const values = Array.from({ length: linesPerFile }, (_, number) => `demo-user-${number}`);
   await callNode({
     kind: 'segment create',
     method: 'POST',
     path: '/v2/custom-segments/file-segment',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${workspaceId}:${keys.data}`).toString('base64')}`,
-      'svc-dbname': dbName,
-    },
+    headers: { ...authorize(bundle, 'data'), 'svc-dbname': dbName },
     body: {
       ...{ name: mainSegment, attribute_name: 'uid', attribute_type: 'string', expiry_time: 3650 },
       file_url: receiver.serve(values.join('\n')),

@@ -1,5 +1,4 @@
-import { signPush } from '../../src/domain/crypto/signatures.ts';
-import { pushContent } from '../rig/caller.ts';
+import { authorize, pushContent, signedPush, toUser } from '../rig/caller.ts';
 import { steadyUsers } from './bundle.ts';
 import type { NodeAnswer } from './bundle.ts';
 import { mainSegment } from './data.ts';
@@ -10,7 +9,7 @@ const hourMilliseconds = 3_600_000;
 
 /** Pushes to everybody, to segments and to named users, in both versions; some later and some again and again. */
 export function pushLoad({ bundle, ledger, time }: LoadContext): SoakAction[] {
-  const { workspaceId, keys, callNode, random } = bundle;
+  const { workspaceId, callNode, random } = bundle;
   let pushes = 0;
 
   type Push = { kind: string; targetAudience: string; version: 'v2' | 'v2.1'; campaignName?: string } & Record<
@@ -20,21 +19,13 @@ export function pushLoad({ bundle, ledger, time }: LoadContext): SoakAction[] {
 
   async function push({ kind, version, ...more }: Push, headers: Record<string, string> = {}) {
     const campaignName = more.campaignName ?? `Soak ${kind} ${(pushes += 1)}`;
-    const signature = signPush({ appId: workspaceId, campaignName, key: keys.push });
-    const body = { ...pushContent, campaignName, ...more };
-    const identity = {
-      'x-svc-appkey': workspaceId,
-      'x-svc-pushapi-signature': signature,
-      'x-svc-query-type': body.targetAudience.toLowerCase(),
-    };
-    return await callNode({
-      kind: `push ${kind}`,
-      method: 'POST',
-      path: `/${version}/transaction/sendpush`,
-      headers: version === 'v2' ? headers : { ...identity, ...headers },
-      body: version === 'v2' ? { appId: workspaceId, signature, requestType: 'push', ...body } : body,
-      expected: [200],
-    });
+    const sent = signedPush(bundle, { campaignName, ...more });
+    const path = `/${version}/transaction/sendpush`;
+    const call = { kind: `push ${kind}`, method: 'POST', path, expected: [200] };
+    if (version === 'v2.1')
+      return await callNode({ ...call, headers: { ...sent.headers, ...headers }, body: sent.body });
+    const body = { appId: workspaceId, signature: sent.signature, requestType: 'push', ...sent.body };
+    return await callNode({ ...call, headers, body });
   }
   const idOf = (answer: NodeAnswer | undefined): string | undefined =>
     answer?.status === 200 ? (answer.json() as { cid: string }).cid : undefined;
@@ -44,10 +35,6 @@ export function pushLoad({ bundle, ledger, time }: LoadContext): SoakAction[] {
   };
   const version = (): 'v2' | 'v2.1' => (random.between(0, 1) === 0 ? 'v2' : 'v2.1');
   const anyUser = (): string => `demo-user-${random.between(0, steadyUsers - 1)}`;
-  const toUser = (attributeValue: string) => ({
-    targetAudience: 'User',
-    targetUserAttributes: { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue },
-  });
 
   return [
     {
@@ -123,9 +110,9 @@ export function pushLoad({ bundle, ledger, time }: LoadContext): SoakAction[] {
 
 /** Campaigns searched, listed and read in both versions, and their statistics. */
 export function campaignLoad({ bundle, ledger }: LoadContext): SoakAction[] {
-  const { callNode, random, workspaceId, keys } = bundle;
+  const { callNode, random, workspaceId } = bundle;
   const headers = {
-    authorization: `Basic ${Buffer.from(`${workspaceId}:${keys.campaigns}`).toString('base64')}`,
+    ...authorize(bundle, 'campaigns'),
     'svc-appkey': workspaceId,
   };
   const searches: object[] = [

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '../../src/storage/database.ts';
 import { auditFills, auditLoad, auditRun, findBrokenPromises, findFaults } from '../rig/audit.ts';
+import { toUser } from '../rig/caller.ts';
 import { startCommitCutter } from '../rig/commit-cutter.ts';
 import type { CommitCutter, CutPlan, CutWay } from '../rig/commit-cutter.ts';
 import { withTortureBundle } from '../rig/installation.ts';
@@ -174,13 +175,8 @@ type Answer = { requestId: string; isDocumented: boolean; kind: 'Success' | 'Fai
 /** A third each: to everybody, to one user in a campaign of its own, to one user in a campaign that ten join. */
 async function push(bundle: TortureBundle, { round, n }: { round: number; n: number }): Promise<Answer> {
   const requestId = `request-${round}-${n}`;
-  const attributeValue = `demo-user-${(round * 7 + n) % audience}`;
-  const toUser = {
-    targetAudience: 'User',
-    targetUserAttributes: { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue },
-  };
   const campaignName = n % 3 === 2 ? `Lost commits: shared ${round}-${n % 40}` : `Lost commits: ${requestId}`;
-  const target = n % 3 === 0 ? { targetAudience: 'All Users' } : toUser;
+  const target = n % 3 === 0 ? { targetAudience: 'All Users' } : toUser(`demo-user-${(round * 7 + n) % audience}`);
   const answer = await bundle.push({ requestId, campaignName, ...target });
   const { isDocumented } = answer;
   if (answer.httpStatus >= 500) return { requestId, isDocumented, kind: '5xx' };

@@ -138,10 +138,10 @@ async function play(): Promise<void> {
   await install();
   const { workspaceId, keys } = JSON.parse(carillon('status --json')) as {
     workspaceId: string;
-    keys: { push: string };
+    keys: NonNullable<StartLine['keys']>;
   };
   const startLoad = (prefix: string): Load => {
-    const caller = makeCaller({ workspaceId, keys } as StartLine, () => 'https://127.0.0.1');
+    const caller = makeCaller({ workspaceId, keys }, () => 'https://127.0.0.1');
     return startPushLoad(caller, { clients: 4, users: 'ada', prefix, pauseMilliseconds: 40 });
   };
   carillon(`sandbox generate-users --users ${users} --out /tmp/users.ndjson`);
