@@ -106,8 +106,9 @@ const deployFolder = join(import.meta.dirname, '..', '..', '..', 'deploy');
 const startMilliseconds = 10_000;
 
 // One that lacks a library of this machine does not count as there.
-const isProxyInstalled = (name: ProxyName): boolean =>
-  spawnSync(name, [name === 'nginx' ? '-v' : 'version']).status === 0;
+function isProxyInstalled(name: ProxyName): boolean {
+  return spawnSync(name, [name === 'nginx' ? '-v' : 'version']).status === 0;
+}
 
 type ReverseProxy = { port: number; authority: string; stop(): Promise<void> };
 
