@@ -44,7 +44,8 @@ function findTests(): string[] {
       resolve(root, dirname(file), path!),
     );
   return globSync('server/test/**/*.test.ts', { cwd: root }).filter(
-    (file) => values.tests.some((part) => file.includes(part)) || importsOf(file).some((path) => folders.has(dirname(path))),
+    (file) =>
+      values.tests.some((part) => file.includes(part)) || importsOf(file).some((path) => folders.has(dirname(path))),
   );
 }
 
