@@ -348,3 +348,15 @@ export function withDefault<Value>(
 ): Field<Value> & { read(part: RequestReader, name: string): Value } {
   return { ...field, read: (part, name) => field.read(part, name) ?? value };
 }
+
+type Kind<Value> = { is: (value: unknown) => value is Value; reason: string };
+
+/** A value of any kind that passes a check. `reason` is the fault of all other values. */
+export function passing<Value>(documented: Field<unknown>, { is, reason }: Kind<Value>): Field<Value> {
+  return readWith(documented, (part, name) => {
+    const value = part.get(name);
+    if (value === undefined || is(value)) return value;
+    part.invalid(name, reason);
+    return undefined;
+  });
+}

@@ -12,6 +12,8 @@ export type ReadingRules = {
   missing: 'missing' | 'is required';
   maxTextCharacters: number;
   textFault(text: string, maxCharacters: number): string | undefined;
+  /** The fault of a value that is not a text. Absent: "must be a text". */
+  notTextFault?(maxCharacters: number): string;
   /** Undefined for a value that is not a flag. */
   toFlag(value: unknown): boolean | undefined;
   toNumber(value: unknown): unknown;

@@ -81,7 +81,11 @@ export class RequestReader {
   text(name: string, maxCharacters = this.rules.maxTextCharacters): string | undefined {
     const value = this.get(name);
     if (value === undefined) return undefined;
-    const fault = typeof value === 'string' ? this.rules.textFault(value, maxCharacters) : 'must be a text';
+    const { rules } = this;
+    const fault =
+      typeof value === 'string'
+        ? rules.textFault(value, maxCharacters)
+        : (rules.notTextFault?.(maxCharacters) ?? 'must be a text');
     if (fault === undefined) return value as string;
     this.invalid(name, fault);
     return undefined;

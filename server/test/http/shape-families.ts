@@ -28,8 +28,6 @@ import {
 } from '../../src/http/segments/file-segments.ts';
 import { parseCohort, parseFilterChange, parseFilterSegment } from '../../src/http/segments/filter-segments.ts';
 import * as segments from '../../src/http/segments/answers.ts';
-import { parseStats } from '../../src/http/stats/parse-stats.ts';
-import * as stats from '../../src/http/stats/stats.ts';
 import type { Words } from './body-arbitrary.ts';
 
 type Body = Record<string, any>;
@@ -423,21 +421,11 @@ export const shapeFamilies: Record<string, ShapeFamily> = {
     read: parseMerge,
   },
   delete: { shape: data.deleteBody, words: dataWords, read: (body) => parseDelete(body, prefixes) },
-  stats: {
-    shape: stats.statsBody,
-    words: {
-      campaign_ids: [[anId]],
-      start_date: ['2026-01-01'],
-      end_date: ['2026-01-02'],
-      attribution_type: ['CLICK_THROUGH', 'TOTAL_CONVERSIONS'],
-    },
-    read: parseStats,
-  },
 };
 
 /** Every shape of a body that the families publish, by its name. */
 export function publishedBodies(): [name: string, shape: unknown][] {
-  return [pushes, campaigns, authoring, tests, businessEvents, segments, data, stats].flatMap((module) =>
+  return [pushes, campaigns, authoring, tests, businessEvents, segments, data].flatMap((module) =>
     Object.entries(module).filter(([name]) => /Body/.test(name)),
   );
 }

@@ -8,8 +8,8 @@ const facts = await readFile(new URL('../../../docs/spec/facts.md', import.meta.
 const section = (text: string, from: string, to: string): string => text.split(from)[1]!.split(to)[0]!;
 const firstCells = (table: string): string[] => [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name!);
 
-const answered = firstCells(section(page, '## Members', 'Members that others'));
-const absent = firstCells(section(page, 'Members that others', '## Attributions'));
+const answered = firstCells(section(page, '## Members', 'Some members that other'));
+const absent = firstCells(section(page, 'Some members that other', '## Attributions'));
 
 /** The members of a block of figures, as the shape of the reply has them. */
 function membersOfShape(): string[] {

@@ -1,10 +1,16 @@
-import { attributionTypes } from '../../domain/campaigns/conversions.ts';
 import type { CampaignStatsRequest } from '../../app/stats.ts';
+import { attributionTypes } from '../../domain/campaigns/conversions.ts';
 import type { FigureMetric } from '../../domain/campaigns/figures.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
+import { maxReportDays, maxStatsCampaigns, maxStatsDays } from '../../domain/limits/campaigns.ts';
 import { parseIsoTime } from '../../domain/timing/iso-time.ts';
-import { maxStatsCampaigns, maxStatsDays } from '../../domain/limits/campaigns.ts';
+import { choice, list, passing, readWith, required, text, whole, wholeFrom, word } from '../../fields/combinators.ts';
+import { readMembers, schemaOf } from '../../fields/field.ts';
+import type { Infer, MemberOrder } from '../../fields/field.ts';
+import { noTemplates } from '../../fields/reading-rules.ts';
+import type { ReadingRules } from '../../fields/reading-rules.ts';
+import { RequestReader } from '../../fields/request-reader.ts';
 import { isAbsent, isBlank } from '../route/json-body.ts';
 
 export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {
@@ -16,85 +22,127 @@ export type ReportAsked = Omit<StatsAsked, 'offset' | 'limit'>;
 
 type Body = Record<string, unknown>;
 
-const maxRequestId = 256;
+const maxRequestIdCharacters = 256;
 const dayMilliseconds = 86_400_000;
 // More than any number of campaigns; a page after the last is empty.
 const maxOffset = 1_000_000_000;
 
-/** @throws ServiceError STATS_FIELD_INVALID for the first invalid field */
-export function parseStats(body: Body): StatsAsked {
+const day = (description: string) =>
+  required(passing(text({ description }), { is: isDay, reason: 'must be a date (YYYY-MM-DD)' }));
+
+/** The members of a request for figures of up to `maxDays` days (fact 7). */
+function makeReportMembers(maxDays: number) {
+  const members = {
+    request_id: required(text({ max: maxRequestIdCharacters, description: 'Echoed as response_id' })),
+    campaign_ids: readWith(list(text(), { minItems: 1, maxItems: maxStatsCampaigns }), readCampaignIds),
+    start_date: day('YYYY-MM-DD in the zone of the workspace'),
+    end_date: day(`YYYY-MM-DD, included; at most ${maxDays} days after start_date`),
+    attribution_type: required(
+      word(
+        attributionTypes,
+        'After which an event counts as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (sent) or CLICK_CONVERSIONS (sent, and clicked meanwhile)',
+      ),
+    ),
+    metric_type: required(choice(['TOTAL', 'UNIQUE'])),
+  };
+  const order: MemberOrder<typeof members> = {
+    first: ['request_id', 'campaign_ids', 'start_date', 'end_date'],
+    check(part, { start_date: startDate = '', end_date: endDate = '' }) {
+      const days = (Date.parse(endDate) - Date.parse(startDate)) / dayMilliseconds;
+      if (days < 0) part.invalid('end_date', 'must not be before start_date');
+      if (days > maxDays) part.invalid('end_date', `must be at most ${maxDays} days after start_date`);
+    },
+  };
   return {
-    ...parseReport(body, maxStatsDays),
-    offset: readInteger(body, 'offset', { minimum: 0, maximum: maxOffset }) ?? 0,
-    limit: readInteger(body, 'limit', { minimum: 1, maximum: maxStatsCampaigns }) ?? maxStatsCampaigns,
+    members,
+    /** Invalid members are undefined; the reader has noted them. */
+    read(reader: RequestReader): ReportAsked {
+      const sent = readMembers(reader, members, order) as Infer<typeof members>;
+      return {
+        requestId: sent.request_id,
+        campaignIds: sent.campaign_ids,
+        startDate: sent.start_date,
+        endDate: sent.end_date,
+        attribution: sent.attribution_type,
+        metric: sent.metric_type,
+      };
+    },
   };
 }
 
-/**
- * Parses a request for figures of up to `maxDays` days.
- *
- * @throws ServiceError STATS_FIELD_INVALID for the first invalid field
- */
-export function parseReport(body: Body, maxDays: number): ReportAsked {
-  const requestId = readRequestId(body);
-  const campaignIds = readCampaignIds(body.campaign_ids);
-  const startDate = readDate(body, 'start_date');
-  const endDate = readDate(body, 'end_date');
-  const days = (Date.parse(endDate) - Date.parse(startDate)) / dayMilliseconds;
-  if (days < 0) throw invalid('end_date', 'must not be before start_date');
-  if (days > maxDays) throw invalid('end_date', `must be at most ${maxDays} days after start_date`);
-  const attribution = readChoice(body, 'attribution_type', attributionTypes);
-  const metric = readChoice(body, 'metric_type', ['TOTAL', 'UNIQUE']);
-  return { requestId, campaignIds, startDate, endDate, attribution, metric };
+const ofStats = makeReportMembers(maxStatsDays);
+const ofReport = makeReportMembers(maxReportDays);
+const page = {
+  offset: wholeFrom(0, { max: maxOffset, description: 'Campaigns to pass over; default 0' }),
+  limit: whole(1, maxStatsCampaigns, `Default ${maxStatsCampaigns}`),
+};
+
+export const statsBody = schemaOf({ ...ofStats.members, ...page }, { title: 'StatsRequest' });
+export const reportBody = schemaOf(ofReport.members, { title: 'ReportFileRequest' });
+
+/** @throws ServiceError STATS_FIELD_INVALID for the first invalid field */
+export function parseStats(body: Body): StatsAsked {
+  const reader = new RequestReader(body, { rules: statsRules });
+  const report = ofStats.read(reader);
+  const { offset = 0, limit = maxStatsCampaigns } = readMembers(reader, page);
+  refuseFirstFault(reader);
+  return { ...report, offset, limit };
+}
+
+/** @throws ServiceError STATS_FIELD_INVALID for the first invalid field */
+export function parseReport(body: Body): ReportAsked {
+  const reader = new RequestReader(body, { rules: statsRules });
+  const report = ofReport.read(reader);
+  refuseFirstFault(reader);
+  return report;
 }
 
 export function invalid(field: string, reason: string): ServiceError {
   return new ServiceError('STATS_FIELD_INVALID', { field, reason });
 }
 
-function required(body: Body, field: string): unknown {
-  if (isBlank(body[field])) throw invalid(field, 'is required');
-  return body[field];
+function refuseFirstFault({ faults: [fault] }: RequestReader): void {
+  if (fault) throw invalid(fault.field, fault.reason);
 }
 
-function readRequestId(body: Body): string {
-  const value = required(body, 'request_id');
-  if (typeof value === 'string' && value.isWellFormed() && value.length <= maxRequestId) return value;
-  throw invalid('request_id', `must be a text of at most ${maxRequestId} characters`);
+/** Returns the ids without duplicates. */
+function readCampaignIds(part: RequestReader, name: string): string[] | undefined {
+  if (part.get(name) === undefined) return undefined;
+  const ids = part.list(name, maxStatsCampaigns);
+  if (!ids.every((id) => typeof id === 'string' && isId(id)))
+    part.invalid(name, 'must hold ids of 24 hexadecimal characters');
+  return [...new Set(ids as string[])];
 }
 
-function readCampaignIds(value: unknown): string[] | undefined {
-  if (isAbsent(value)) return undefined;
-  if (!Array.isArray(value) || value.length === 0 || value.length > maxStatsCampaigns)
-    throw invalid('campaign_ids', `must be a list of 1 to ${maxStatsCampaigns} ids`);
-  if (!value.every((item) => typeof item === 'string' && isId(item)))
-    throw invalid('campaign_ids', 'must hold ids of 24 hexadecimal characters');
-  return [...new Set(value as string[])];
-}
-
-function readDate(body: Body, field: string): string {
-  const value = required(body, field);
-  const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
+function isDay(value: unknown): value is string {
   // Years that both a database and a time-zone calendar support.
-  const isDay = time?.kind === 'day' && typeof value === 'string' && value >= '1970-01-02' && value <= '9998-12-31';
-  if (!isDay) throw invalid(field, 'must be a date (YYYY-MM-DD)');
-  return value as string;
+  return (
+    typeof value === 'string' && parseIsoTime(value)?.kind === 'day' && value >= '1970-01-02' && value <= '9998-12-31'
+  );
 }
 
-function readChoice<const Choice extends string>(body: Body, field: string, choices: readonly Choice[]): Choice {
-  const value = required(body, field);
-  const found = choices.find((choice) => choice === value);
-  if (found === undefined) throw invalid(field, `must be one of ${choices.join(', ')}`);
-  return found;
-}
+/** Null counts as not sent. An empty text does too where a member is required. */
+const statsRules: ReadingRules = {
+  tells: 'first',
+  isSent: (value) => !isAbsent(value),
+  isAbsent: isBlank,
+  missing: 'is required',
+  maxTextCharacters: maxRequestIdCharacters,
+  textFault: (sent, max) => (sent.isWellFormed() && sent.length <= max ? undefined : faultOfText(max)),
+  notTextFault: faultOfText,
+  toFlag: (value) => (typeof value === 'boolean' ? value : undefined),
+  toNumber: (value) => value,
+  toPairText: (value) => value,
+  isChoice: (value, known) => value === known,
+  choiceFault: (_value, words) => `must be one of ${words.join(', ')}`,
+  listFault: (value, maxItems) =>
+    Array.isArray(value) && value.length > 0 && value.length <= maxItems
+      ? undefined
+      : `must be a list of 1 to ${maxItems} ids`,
+  onlyFault: () => undefined,
+  templates: noTemplates,
+};
 
-function readInteger(
-  body: Body,
-  field: string,
-  { minimum, maximum }: { minimum: number; maximum: number },
-): number | undefined {
-  const value = body[field];
-  if (isAbsent(value)) return undefined;
-  if (Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum) return value as number;
-  throw invalid(field, `must be a whole number from ${minimum} to ${maximum}`);
+function faultOfText(maxCharacters: number): string {
+  return `must be a text of at most ${maxCharacters} characters`;
 }

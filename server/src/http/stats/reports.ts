@@ -4,26 +4,16 @@ import { Type } from 'typebox';
 import { listReportFiles, openReportFile, requestReportFile } from '../../app/report-files.ts';
 import type { ReportFile, ReportFileDependencies } from '../../app/report-files.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { maxReportDays, maxStatsBodyBytes } from '../../domain/limits/campaigns.ts';
+import { maxStatsBodyBytes } from '../../domain/limits/campaigns.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { readBasic, acrossOf, isBearer } from '../route/auth.ts';
 import { addRoutes, makeRequestId, route } from '../route/route.ts';
 import type { Route, RouteDialect } from '../route/route.ts';
 import type { AnsweredCall } from '../route/warnings.ts';
 import type { RouteFamily } from '../server/build-server.ts';
-import { parseReport } from './parse-stats.ts';
-import { statsBody, reportFileErrors, makeStatsDialect } from './stats.ts';
+import { parseReport, reportBody } from './parse-stats.ts';
+import { reportFileErrors, makeStatsDialect } from './stats.ts';
 import type { StatsRouteDependencies } from './stats.ts';
-
-/* Bodies of report files. They document the fields; parse-stats.ts implements the rules. */
-const { offset: _offset, limit: _limit, ...asked } = statsBody.properties;
-const reportBody = named(
-  'ReportFileRequest',
-  Type.Object({
-    ...asked,
-    end_date: Type.String({ description: 'YYYY-MM-DD, included; at most 90 days after start_date' }),
-  }),
-);
 
 const name = Type.String({ description: 'JSON lines, one a campaign, compressed with gzip' });
 const path = Type.String({ description: 'Where it is read' });
@@ -108,7 +98,7 @@ export function reportRoutes(deps: ReportRouteDependencies): RouteFamily {
         refuses: [409],
         // The response contains the signature, which grants access to the file.
         config: { isAnswerSecret: true },
-        read: ({ body }) => parseReport(body, maxReportDays),
+        read: ({ body }) => parseReport(body),
         async handle({ input: { requestId, ...asked }, workspaceId, key, once, request, warn }) {
           warn();
           const secret = isBearer(request) ? undefined : readBasic(request.headers)?.password;

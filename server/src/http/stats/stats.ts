@@ -15,7 +15,7 @@ import type { VendorHeaders } from '../route/vendor-headers.ts';
 import type { AnsweredCall } from '../route/warnings.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { presentFigures } from './figures.ts';
-import { parseStats, invalid } from './parse-stats.ts';
+import { invalid, parseStats, statsBody } from './parse-stats.ts';
 import type { StatsAsked } from './parse-stats.ts';
 
 /** The titles that are not the reason phrase of their status. */
@@ -69,27 +69,6 @@ export function presentStats({ totalCampaigns, campaigns }: CampaignStats, asked
     data: Object.fromEntries(campaigns.map((campaign) => [campaign.id, [presentFigures(campaign, asked)]])),
   };
 }
-
-/**
- * Bodies of the statistics (fact 7). They document the fields and identify unknown ones; parse-stats.ts implements the
- * rules.
- */
-export const statsBody = named(
-  'StatsRequest',
-  Type.Object({
-    request_id: Type.String({ description: 'Echoed as response_id' }),
-    campaign_ids: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 10 })),
-    start_date: Type.String({ description: 'YYYY-MM-DD in the zone of the workspace' }),
-    end_date: Type.String({ description: 'YYYY-MM-DD, included; at most 30 days after start_date' }),
-    attribution_type: Type.String({
-      description:
-        'After which an event counts as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (sent) or CLICK_CONVERSIONS (sent, and clicked meanwhile)',
-    }),
-    metric_type: Type.Union([Type.Literal('TOTAL'), Type.Literal('UNIQUE')]),
-    offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Campaigns to pass over; default 0' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, description: 'Default 10' })),
-  }),
-);
 
 /** A number; omitted if it is unknown. */
 const count = (description: string) => Type.Optional(Type.Integer({ description }));

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { passing, text, wholeFrom } from '../../src/fields/combinators.ts';
+import type { Field } from '../../src/fields/field.ts';
+import { RequestReader } from '../../src/fields/request-reader.ts';
+import type { ReadingRules } from '../../src/fields/reading-rules.ts';
+import { makeOwnReader } from '../../src/http/route/own-dialect.ts';
+
+type Rules = Partial<ReadingRules>;
+
+/** Reads a member `m` with this value by the rules of routes outside the contract. */
+function read(field: Field<unknown>, value: unknown, rules: Rules = {}) {
+  const { rules: own } = makeOwnReader({});
+  const reader = new RequestReader({ m: value }, { rules: { ...own, ...rules } });
+  const found = field.read(reader, 'm');
+  return { value: found, faults: reader.faults.map(({ field: name, reason }) => `${name} ${reason}`) };
+}
+
+const accepted = (value: unknown) => ({ value, faults: [] });
+const rejected = (...reasons: string[]) => ({ value: undefined, faults: reasons.map((reason) => `m ${reason}`) });
+const documented = ({ schema }: Field<unknown>): unknown => JSON.parse(JSON.stringify(schema));
+
+describe('wholeFrom', () => {
+  const seconds = wholeFrom(1, { max: 9, description: 'Seconds' });
+
+  test('enforces a maximum that it does not document', () => {
+    expect(documented(seconds)).toEqual({ type: 'integer', minimum: 1, description: 'Seconds' });
+    expect(read(seconds, 9)).toEqual(accepted(9));
+    expect(read(seconds, 10)).toEqual(rejected('must be a whole number from 1 to 9'));
+  });
+});
+
+describe('passing', () => {
+  const even = passing(text({ description: 'A word' }), {
+    is: (value): value is string => typeof value === 'string' && value.length % 2 === 0,
+    reason: 'must be an even word',
+  });
+
+  test('has one fault for all values that fail the check, whatever their kind', () => {
+    for (const value of ['odd', 7, [], {}]) expect(read(even, value)).toEqual(rejected('must be an even word'));
+    expect(read(even, 'even')).toEqual(accepted('even'));
+  });
+
+  test('has no fault for an absent member', () => {
+    expect(read(even, undefined)).toEqual(accepted(undefined));
+  });
+
+  test('is documented as the field it is given', () => {
+    expect(documented(even)).toEqual({ type: 'string', description: 'A word' });
+  });
+});
+
+describe('notTextFault', () => {
+  test('words the fault of a value that is not a text', () => {
+    const rules: Rules = { notTextFault: (max) => `must be one of at most ${max}` };
+    expect(read(text({ max: 3 }), 7, rules)).toEqual(rejected('must be one of at most 3'));
+    expect(read(text({ max: 3 }), 7)).toEqual(rejected('must be a text'));
+  });
+});
