@@ -232,7 +232,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (reliability R12)',
       ),
       server(
-        'storage/limit-windows',
+        'storage/limits',
         'one statement decides as a naive model does, and the wait is the first second that passes',
       ),
       server('tokens/token-limits', 'two nodes on one database share the limit, also for concurrent calls'),
@@ -258,10 +258,10 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     scenarios: [],
     tests: [
       server(
-        'storage/migrate',
+        'storage/migrations',
         'a database migrated by a newer version is refused by the name of the unknown migration',
       ),
-      server('storage/migrate', 'a migration edited after it was applied is refused'),
+      server('storage/migrations', 'a migration edited after it was applied is refused'),
       server('backup/first-migration', 'a backup of migration 1 is restored whole, and a node serves it'),
       server('backup/first-migration', 'a database of migration 1 is migrated in place to the same schema and rows'),
     ],

@@ -46,7 +46,7 @@ const words: Word[] = [
     allowed: {
       'console/src/router.tsx': 'the component that asks for a session',
       'console/src/session/': 'the component that asks for a session',
-      'server/test/storage/lost-connection.test.ts': 'a port that is shut',
+      'server/test/storage/lost-connections.test.ts': 'a port that is shut',
       'server/test/rig/': 'a port that is shut',
       'server/test/torture/': 'a port that is shut',
     },

@@ -1,0 +1,335 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKey } from '../../src/app/keys/keys.ts';
+import { hashSecret } from '../../src/domain/access/keys.ts';
+import type { KeyKind } from '../../src/domain/access/keys.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import { makeId } from '../../src/domain/ids.ts';
+import { inTransaction } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
+import {
+  archiveApiKey,
+  findApiKey,
+  findApiKeyBySecretHash,
+  insertApiKey,
+  listActiveApiKeys,
+  listApiKeys,
+  replaceApiKeySecret,
+  setAccessTokenMinutes,
+  setApiKeyName,
+  setApiKeyScopes,
+  touchApiKey,
+} from '../../src/storage/keys/api-keys.ts';
+import {
+  deleteExpiredAccessTokens,
+  deleteExpiredRefreshTokens,
+  findAccessToken,
+  findRefreshToken,
+  insertAccessToken,
+  insertTokens,
+  revokeAccessToken,
+  revokeAccessTokensOfRefresh,
+  revokeRefreshToken,
+} from '../../src/storage/keys/tokens.ts';
+import { findWorkspace, findWorkspaceByDbName, insertWorkspace } from '../../src/storage/workspaces.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+const at = new Date('2026-03-01T12:00:00Z');
+const after = (seconds: number) => new Date(at.getTime() + seconds * 1000);
+
+describe('API keys', () => {
+  let bundle: TestDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    bundle = await createTestDatabase();
+    ({ database } = bundle);
+  });
+  afterAll(() => bundle.drop());
+
+  let made = 0;
+
+  test('a key is found by id and by secret within its workspace', async () => {
+    const [own, other] = [await insertTestWorkspace(database, at), await insertTestWorkspace(database, at)];
+    const key = await insert(own);
+    const secretHash = hashSecret(`secret ${made}`);
+    expect(await findApiKey(database, { workspaceId: own, id: key.id })).toEqual(key);
+    expect(await findApiKey(database, { workspaceId: other, id: key.id })).toBeUndefined();
+    const found = await findApiKeyBySecretHash(database, { workspaceId: own, secretHash });
+    expect(found).toEqual({ ...key, secretHash, dataCenter: '01' });
+    expect(await findApiKeyBySecretHash(database, { workspaceId: other, secretHash })).toBeUndefined();
+  });
+
+  test('lists hold the keys of the workspace: active ones of a kind oldest first, all of them newest first', async () => {
+    const [own, other] = [await insertTestWorkspace(database, at), await insertTestWorkspace(database, at)];
+    const [first, second, data] = [await insert(own, 'push'), await insert(own, 'push'), await insert(own)];
+    await insert(other, 'push');
+    const ids = (keys: { id: string }[]) => keys.map(({ id }) => id);
+    const active = async () => ids(await listActiveApiKeys(database, { workspaceId: own, kind: 'push' }));
+    expect(await active()).toEqual([first.id, second.id]);
+    expect(await archiveApiKey(database, { workspaceId: own, id: first.id, at })).toBe(true);
+    expect(await active()).toEqual([second.id]);
+    expect(ids(await listApiKeys(database, own))).toEqual([data.id, second.id, first.id]);
+  });
+
+  test('a change reaches a key of that workspace that is not archived, and no other', async () => {
+    const [own, other] = [await insertTestWorkspace(database, at), await insertTestWorkspace(database, at)];
+    const key = await insert(own);
+    const changes = (workspaceId: string) => {
+      const id = { workspaceId, id: key.id };
+      const secret = { secretHash: hashSecret('new'), encryptedSecret: null, secretHint: 'cdk_…wxyz' };
+      return Promise.all([
+        setApiKeyName(database, { ...id, name: 'New' }),
+        setApiKeyScopes(database, { ...id, scopes: ['push'] }),
+        setAccessTokenMinutes(database, { ...id, accessTokenMinutes: 60 }),
+        replaceApiKeySecret(database, { ...id, ...secret }).then((changed) => changed !== undefined),
+      ]);
+    };
+    expect(await changes(other)).toEqual([false, false, false, false]);
+    expect(await findApiKey(database, { workspaceId: own, id: key.id })).toEqual(key);
+    expect(await changes(own)).toEqual([true, true, true, true]);
+    expect(await findApiKey(database, { workspaceId: own, id: key.id })).toEqual({
+      ...key,
+      name: 'New',
+      scopes: ['push'],
+      accessTokenMinutes: 60,
+      secretHint: 'cdk_…wxyz',
+      generation: 2,
+    });
+    expect(await archiveApiKey(database, { workspaceId: other, id: key.id, at })).toBe(false);
+    expect(await archiveApiKey(database, { workspaceId: own, id: key.id, at })).toBe(true);
+    expect(await archiveApiKey(database, { workspaceId: own, id: key.id, at })).toBe(false);
+    expect(await changes(own)).toEqual([false, false, false, false]);
+  });
+
+  test('use is written at most once a minute, and a locked row is skipped, not waited for', async () => {
+    const workspaceId = await insertTestWorkspace(database, at);
+    const { id } = await insert(workspaceId);
+    const used = async () => (await findApiKey(database, { workspaceId, id }))!.lastUsedAt;
+    await touchApiKey(database, { id, at });
+    await touchApiKey(database, { id, at: after(59) });
+    expect(await used()).toEqual(at);
+    await touchApiKey(database, { id, at: after(60) });
+    expect(await used()).toEqual(after(60));
+    await inTransaction(database, async (tx) => {
+      await tx`select 1 from api_keys where id = ${id} for update`;
+      await touchApiKey(database, { id, at: after(600) });
+    });
+    expect(await used()).toEqual(after(60));
+    // As whoever stores a token of the key does.
+    await inTransaction(database, async (tx) => {
+      await tx`select 1 from api_keys where id = ${id} for key share`;
+      await touchApiKey(database, { id, at: after(600) });
+    });
+    expect(await used()).toEqual(after(600));
+  });
+
+  test('the table refuses an encrypted secret on a key that is not for push, and a push key without one', async () => {
+    const workspaceId = await insertTestWorkspace(database, at);
+    const key = await insert(workspaceId);
+    await expect(database`update api_keys set secret_sealed = 'x' where id = ${key.id}`).rejects.toMatchObject({
+      code: '23514',
+    });
+    const push = await insert(workspaceId, 'push');
+    await expect(database`update api_keys set secret_sealed = null where id = ${push.id}`).rejects.toMatchObject({
+      code: '23514',
+    });
+  });
+
+  function insert(workspaceId: string, kind: KeyKind = 'data') {
+    made += 1;
+    return insertApiKey(database, {
+      id: makeId(after(made)),
+      workspaceId,
+      kind,
+      name: `Key ${made}`,
+      scopes: ['data', 'segmentation'],
+      secretHash: hashSecret(`secret ${made}`),
+      encryptedSecret: kind === 'push' ? Buffer.from('sealed') : null,
+      secretHint: 'cdk_…abcd',
+      accessTokenMinutes: 15,
+      createdAt: at,
+    });
+  }
+});
+
+describe('tokens', () => {
+  let bundle: TestDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    bundle = await createTestDatabase();
+    ({ database } = bundle);
+  });
+  afterAll(() => bundle.drop());
+
+  let made = 0;
+
+  test('of tokens stored together those of a key that was removed meanwhile are left out, and the others are found', async () => {
+    const { workspaceId, key } = await setup();
+    const tokensOf = (keyId: string) => ({
+      ...{ workspaceId, keyId, keyGeneration: 1, issuedAt: at },
+      refreshTokenHash: hashSecret(`refresh ${(made += 1)}`),
+      accessTokenHash: hashSecret(`access ${(made += 1)}`),
+      refreshExpiresAt: after(1000),
+      accessExpiresAt: after(900),
+    });
+    const all = [tokensOf(key.id), tokensOf('0'.repeat(24)), tokensOf(key.id)];
+    expect(await insertTokens(database, all)).toEqual([true, false, true]);
+    for (const { keyId, refreshTokenHash, accessTokenHash } of all) {
+      const expected = keyId === key.id ? { id: keyId, workspaceId, keyGeneration: 1 } : undefined;
+      const [refresh, access] = [
+        await findRefreshToken(database, refreshTokenHash),
+        await findAccessToken(database, accessTokenHash),
+      ];
+      if (!expected) expect([refresh, access]).toEqual([undefined, undefined]);
+      else {
+        expect(refresh).toMatchObject({ ...expected, expiresAt: after(1000) });
+        expect(access).toMatchObject({ ...expected, expiresAt: after(900) });
+      }
+      const revoked = await revokeAccessTokensOfRefresh(database, { refreshTokenHash, at });
+      expect(revoked).toBe(expected ? 1 : 0);
+    }
+  });
+
+  test('a token is found with its key and workspace', async () => {
+    const { key, refreshTokenHash, insertAccess } = await setup();
+    const { tokenHash, stored } = await insertAccess();
+    expect(stored).toBe(true);
+    const shared = { ...key, keyGeneration: 1, revokedAt: null, dataCenter: '01' };
+    expect(await findAccessToken(database, tokenHash)).toEqual({ ...shared, tokenHash, expiresAt: after(900) });
+    expect(await findRefreshToken(database, refreshTokenHash)).toEqual({
+      ...shared,
+      tokenHash: refreshTokenHash,
+      expiresAt: after(1000),
+      secretRequiredAtRefresh: false,
+    });
+    expect(await findAccessToken(database, refreshTokenHash)).toBeUndefined();
+    expect(await findRefreshToken(database, tokenHash)).toBeUndefined();
+  });
+
+  test('revoking concerns the named token of the named workspace, once', async () => {
+    const [own, other] = [await setup(), await setup()];
+    const [first, second] = [await own.insertAccess(), await own.insertAccess()];
+    const foreign = { workspaceId: other.workspaceId, at };
+    expect(await revokeAccessToken(database, { ...foreign, tokenHash: first.tokenHash })).toBe(false);
+    expect(await revokeRefreshToken(database, { ...foreign, tokenHash: own.refreshTokenHash })).toBe(false);
+    const mine = { workspaceId: own.workspaceId, at };
+    expect(await revokeAccessToken(database, { ...mine, tokenHash: first.tokenHash })).toBe(true);
+    expect(await revokeAccessToken(database, { ...mine, tokenHash: first.tokenHash })).toBe(false);
+    expect((await findAccessToken(database, second.tokenHash))!.revokedAt).toBeNull();
+    expect(await revokeRefreshToken(database, { ...mine, tokenHash: own.refreshTokenHash })).toBe(true);
+    expect(await revokeAccessTokensOfRefresh(database, { refreshTokenHash: own.refreshTokenHash, at })).toBe(1);
+    expect((await findAccessToken(database, second.tokenHash))!.revokedAt).toEqual(at);
+  });
+
+  test('a refresh concurrent with a revocation leaves no live access token', async () => {
+    const { workspaceId, refreshTokenHash, insertAccess } = await setup();
+    let waiting: ReturnType<typeof insertAccess> | undefined;
+    await inTransaction(database, async (tx) => {
+      await revokeRefreshToken(tx, { tokenHash: refreshTokenHash, workspaceId, at });
+      // Waits for this transaction on the row of the refresh token, then sees that it is revoked.
+      waiting = insertAccess();
+      await blockedBackends(1);
+      await revokeAccessTokensOfRefresh(tx, { refreshTokenHash, at });
+    });
+    expect((await waiting!).stored).toBe(false);
+  });
+
+  test('clean-up forgets what expired before the instant, not at it', async () => {
+    const { refreshTokenHash, insertAccess } = await setup();
+    const [old, edge] = [await insertAccess(899), await insertAccess(900)];
+    await deleteExpiredAccessTokens(database, after(900));
+    expect(await findAccessToken(database, old.tokenHash)).toBeUndefined();
+    expect(await findAccessToken(database, edge.tokenHash)).toBeDefined();
+    await deleteExpiredRefreshTokens(database, after(1000));
+    expect(await findRefreshToken(database, refreshTokenHash)).toBeDefined();
+    expect(await deleteExpiredRefreshTokens(database, after(1001))).toBeGreaterThan(0);
+    expect(await findRefreshToken(database, refreshTokenHash)).toBeUndefined();
+  });
+
+  test('a check of a token is one look-up by indexes', async () => {
+    const { insertAccess } = await setup();
+    const { tokenHash } = await insertAccess();
+    const plan = await inTransaction(database, async (tx) => {
+      await tx`set local enable_seqscan = off`;
+      return tx`
+      explain select 1 from access_tokens
+      join api_keys on api_keys.id = access_tokens.key_id
+      join workspaces on workspaces.id = access_tokens.workspace_id
+      where access_tokens.token_hash = ${tokenHash}`;
+    });
+    expect(JSON.stringify(plan)).not.toContain('Seq Scan');
+  });
+
+  async function setup() {
+    const workspaceId = await insertTestWorkspace(database, at);
+    const encryption = makeEncryption(Buffer.alloc(32, 7));
+    const { key } = await createKey({ encryption }, database, { workspaceId, kind: 'oauth', name: 'Key', at });
+    const owner = { workspaceId, keyId: key.id, keyGeneration: 1, issuedAt: at };
+    const refreshTokenHash = hashSecret(`refresh ${(made += 1)}`);
+    // Without an access token: each test adds its own.
+    await database`
+    insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
+    values (${refreshTokenHash}, ${workspaceId}, ${key.id}, 1, ${at}, ${after(1000)})`;
+    const insertAccess = async (seconds = 900) => {
+      const tokenHash = hashSecret(`access ${(made += 1)}`);
+      const stored = await insertAccessToken(database, {
+        ...owner,
+        tokenHash,
+        refreshTokenHash,
+        expiresAt: after(seconds),
+      });
+      return { tokenHash, stored };
+    };
+    return { workspaceId, key, refreshTokenHash, insertAccess };
+  }
+
+  /** Returns when so many statements of this database wait for a lock. */
+  async function blockedBackends(count: number): Promise<void> {
+    for (;;) {
+      const [row] = await database<{ waiting: number }[]>`
+      select count(*)::integer as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+      if (row!.waiting >= count) return;
+    }
+  }
+});
+
+describe('workspaces', () => {
+  const createdAt = new Date('2026-03-01T12:00:00Z');
+  let bundle: TestDatabase;
+  beforeAll(async () => {
+    bundle = await createTestDatabase();
+  });
+  afterAll(() => bundle.drop());
+
+  test('a workspace is found by id and by database name, byte for byte', async () => {
+    const { database } = bundle;
+    const given = { id: 'DEMO01', dbName: 'demo_db', name: 'Demo', timeZone: 'Asia/Kolkata' };
+    await insertWorkspace(database, { ...given, createdAt });
+    const stored = {
+      ...given,
+      dataCenter: '01',
+      secretRequiredAtRefresh: false,
+      signatureV2Required: false,
+      pushBodies: 'lenient',
+      androidPayload: { mode: 'data', pushFrom: 'carillon', dataPrefix: null },
+    };
+    expect(await findWorkspace(database, 'DEMO01')).toEqual(stored);
+    expect(await findWorkspaceByDbName(database, 'demo_db')).toEqual(stored);
+    expect(await findWorkspace(database, 'demo01')).toBeUndefined();
+    expect(await findWorkspaceByDbName(database, 'DEMO_DB')).toBeUndefined();
+  });
+
+  test('a taken id or database name is told, an id with a pipe is refused, and nothing is stored', async () => {
+    const { database } = bundle;
+    const insert = (id: string, dbName: string) =>
+      insertWorkspace(database, { id, dbName, name: 'X', timeZone: 'UTC', createdAt, dataCenter: '101' });
+    expect(await insert('A1', 'a1')).toBe(true);
+    expect(await insert('A1', 'a2')).toBe(false);
+    expect(await insert('A2', 'a1')).toBe(false);
+    await expect(insert('A|2', 'a2')).rejects.toMatchObject({ code: '23514' });
+    expect(await findWorkspace(database, 'A1')).toMatchObject({ dbName: 'a1', dataCenter: '101' });
+    expect(await findWorkspace(database, 'A2')).toBeUndefined();
+  });
+});
