@@ -349,6 +349,12 @@ export function withDefault<Value>(
   return { ...field, read: (part, name) => field.read(part, name) ?? value };
 }
 
+/** A choice that the document lists as an enum. */
+export function enumeration<const W extends Word>(among: readonly W[], description?: string): Field<W> {
+  const type = typeof among[0] === 'number' ? 'integer' : 'string';
+  return { ...choice(among), schema: Type.Unsafe<W>({ type, enum: [...among], ...described(description) }) };
+}
+
 type Kind<Value> = { is: (value: unknown) => value is Value; reason: string };
 
 /** A value of any kind that passes a check. `reason` is the fault of all other values. */

@@ -2,74 +2,72 @@ import { Type } from 'typebox';
 import { findWorkspaceApp, listWorkspaceApps, putApp, removeApp } from '../app/apps.ts';
 import type { AppDependencies, ListedApp } from '../app/apps.ts';
 import { apnsEnvironments, declarativeModes } from '../domain/apps.ts';
-import type { ApnsEnvironment, AppSettings, App, AppDefaults } from '../domain/apps.ts';
+import type { App, AppDefaults, AppSettings } from '../domain/apps.ts';
 import { payloadModes, platforms } from '../domain/content/content.ts';
-import type { PayloadMode, Platform } from '../domain/content/content.ts';
-import { ServiceError } from '../domain/errors.ts';
+import type { Platform } from '../domain/content/content.ts';
+import { enumeration, flag, partAs, passing, required, requiredText, text } from '../fields/combinators.ts';
+import { reading, schemaOf, withoutAbsent } from '../fields/field.ts';
+import type { ReadMember } from '../fields/field.ts';
 import type { RequestReader } from '../fields/request-reader.ts';
 import { named } from './openapi/shapes.ts';
 import type { KeyCaller } from './route/auth.ts';
-import { makeOwnDialect, makeOwnReader, refuseOwnFaults } from './route/own-dialect.ts';
+import { makeOwnDialect, makeOwnReader, readOwnParameters, refuseOwnFaults } from './route/own-dialect.ts';
 import type { OwnDependencies } from './route/own-dialect.ts';
 import { addRoutes, route } from './route/route.ts';
 import type { Call } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
-const word = <Word extends string>(words: readonly string[], description: string) =>
-  Type.Unsafe<Word>({ type: 'string', enum: [...words], description });
-const text = (description: string) => Type.Optional(Type.String({ description }));
-const platform = word<Platform>(platforms, 'ANDROID, IOS or WEB');
+const defaults = partAs(
+  {
+    channel_id: text({ description: 'Android channel' }),
+    sound: text({ description: 'File of the app, on phones' }),
+    icon: text({ description: 'Name of a drawable' }),
+    color: text({ description: '#rrggbb' }),
+  },
+  {
+    description: 'What a content has that says nothing else',
+    read(_defaults, read) {
+      const sent = withoutAbsent<AppDefaults>({
+        channelId: read('channel_id'),
+        sound: read('sound'),
+        icon: read('icon'),
+        color: read('color'),
+      });
+      return Object.keys(sent).length === 0 ? undefined : sent;
+    },
+  },
+);
 
+/** The settings of an app, in requests and responses. */
 const settings = {
-  restrictPackage: Type.Optional(
-    Type.Boolean({ description: 'Of Android: FCM is told the package and refuses tokens of another' }),
-  ),
-  mode: Type.Optional(word<PayloadMode>(payloadModes, 'Of Android: who shows its messages')),
-  declarative: Type.Optional(
-    word<NonNullable<AppSettings['declarative']>>(declarativeModes, 'Of sites: the declarative form of a web push'),
-  ),
-  criticalAlerts: Type.Optional(
-    Type.Boolean({ description: 'Of iOS: Apple granted the app critical alerts, and messages may have such sounds' }),
-  ),
-  pushFrom: text('Of Android: value of push_from'),
-  dataPrefix: text('Of phones: stands before the names of our keys'),
-  defaults: Type.Optional(
-    Type.Object(
-      {
-        channel_id: text('Android channel'),
-        sound: text('File of the app, on phones'),
-        icon: text('Name of a drawable'),
-        color: text('#rrggbb'),
-      },
-      { description: 'What a content has that says nothing else' },
-    ),
-  ),
+  restrictPackage: flag('Of Android: FCM is told the package and refuses tokens of another'),
+  mode: enumeration(payloadModes, 'Of Android: who shows its messages'),
+  declarative: enumeration(declarativeModes, 'Of sites: the declarative form of a web push'),
+  criticalAlerts: flag('Of iOS: Apple granted the app critical alerts, and messages may have such sounds'),
+  pushFrom: text({ description: 'Of Android: value of push_from' }),
+  dataPrefix: text({ description: 'Of phones: stands before the names of our keys' }),
+  defaults,
 };
 
-const environment = Type.Optional(
-  word<ApnsEnvironment>(apnsEnvironments, "Of iOS: which of Apple's services; absent: production"),
-);
+const members = {
+  platform: required(enumeration(platforms, 'ANDROID, IOS or WEB')),
+  name: text({ description: 'For people; absent: the id' }),
+  identifier: requiredText({ description: 'Android package, bundle id, or origin of the site; stands' }),
+  environment: enumeration(apnsEnvironments, "Of iOS: which of Apple's services; absent: production"),
+  ...settings,
+};
 
-const appBody = named(
-  'AppRequest',
-  Type.Object({
-    platform,
-    name: text('For people; absent: the id'),
-    identifier: Type.String({ description: 'Android package, bundle id, or origin of the site; stands' }),
-    environment,
-    ...settings,
-  }),
-);
+const appBody = schemaOf(members, { title: 'AppRequest' });
 
 const appAnswer = named(
   'App',
   Type.Object({
     app_id: Type.String(),
-    platform,
+    platform: members.platform.schema,
     name: Type.String(),
     identifier: Type.Union([Type.String({ description: 'Null: of a default app without a credential' }), Type.Null()]),
-    environment,
-    ...settings,
+    environment: Type.Optional(members.environment.schema),
+    ...schemaOf(settings).properties,
     credential_of: Type.Union([
       Type.String({ description: 'The app whose credential its messages take; null: there is none' }),
       Type.Null(),
@@ -81,9 +79,13 @@ const appsAnswer = named('Apps', Type.Object({ apps: Type.Array(appAnswer) }));
 
 const appParameters = Type.Object({ app: Type.String({ description: 'The id of the app' }) });
 
-const appQuery = Type.Object({
-  platform: Type.Optional(word<Platform>(platforms, 'Of which platform; needed where several have an app of that id')),
-});
+const queryMembers = {
+  platform: passing(enumeration(platforms, 'Of which platform; needed where several have an app of that id'), {
+    is: isPlatform,
+    reason: `must be ${platforms.join(', ')}`,
+  }),
+};
+const appQuery = schemaOf(queryMembers);
 
 export type AppRouteDependencies = AppDependencies & OwnDependencies;
 
@@ -158,51 +160,44 @@ export function appRoutes(deps: AppRouteDependencies): RouteFamily {
 type AppCall = Pick<Call<KeyCaller, { app: string }>, 'params' | 'query' | 'workspaceId'>;
 
 /** Returns the app in the path, with the platform in the query. @throws ServiceError PARAMETER_INVALID */
-function readAppName({ params, query: { platform }, workspaceId }: AppCall) {
-  if (platform !== undefined && !platforms.includes(platform as Platform))
-    throw new ServiceError('PARAMETER_INVALID', { field: 'platform', reason: `must be ${platforms.join(', ')}` });
-  return { workspaceId, appId: params.app, platform: platform as Platform | undefined };
+function readAppName({ params, query, workspaceId }: AppCall) {
+  const { platform } = readOwnParameters(query, queryMembers);
+  return { workspaceId, appId: params.app, platform };
+}
+
+function isPlatform(value: unknown): value is Platform {
+  return platforms.some((platform) => platform === value);
 }
 
 /** Parses an app; the use case validates it. @throws ServiceError PARAMETER_INVALID */
 function parseApp(reader: RequestReader, appId: string): App & { settings: AppSettings } {
-  const platform = reader.requires('platform') ? reader.choice('platform', platforms) : undefined;
-  const identifier = reader.requiredText('identifier');
+  const read = reading(reader, members);
+  const platform = read('platform');
+  const identifier = read('identifier');
   const app = {
     appId,
     platform: platform!,
-    name: reader.text('name') ?? appId,
+    name: read('name') ?? appId,
     identifier,
-    environment: reader.choice('environment', apnsEnvironments) ?? (platform === 'IOS' ? 'production' : null),
-    restrictsPackage: reader.flag('restrictPackage') ?? false,
-    settings: readSettings(reader),
+    environment: read('environment') ?? (platform === 'IOS' ? 'production' : null),
+    restrictsPackage: read('restrictPackage') ?? false,
+    settings: readSettings(read),
   };
   refuseOwnFaults(reader);
   return app;
 }
 
-function readSettings(reader: RequestReader): AppSettings {
-  const part = reader.part('defaults');
-  const defaults = sentOf<AppDefaults>({
-    channelId: part.text('channel_id'),
-    sound: part.text('sound'),
-    icon: part.text('icon'),
-    color: part.text('color'),
+function readSettings(read: ReadMember<typeof members>): AppSettings {
+  // Read first: the faults of its members precede those of the others.
+  const sent = { defaults: read('defaults') };
+  return withoutAbsent<AppSettings>({
+    mode: read('mode'),
+    declarative: read('declarative'),
+    criticalAlerts: read('criticalAlerts') ? true : undefined,
+    pushFrom: read('pushFrom'),
+    dataPrefix: read('dataPrefix'),
+    ...sent,
   });
-  return sentOf<AppSettings>({
-    mode: reader.choice('mode', payloadModes),
-    declarative: reader.choice('declarative', declarativeModes),
-    criticalAlerts: reader.flag('criticalAlerts') ? true : undefined,
-    pushFrom: reader.text('pushFrom'),
-    dataPrefix: reader.text('dataPrefix'),
-    defaults: Object.keys(defaults).length === 0 ? undefined : defaults,
-  });
-}
-
-type Read<T> = { [Name in keyof T]: T[Name] | undefined };
-
-function sentOf<T extends object>(members: Read<Required<T>>): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** Presents an app with the field names of its request; settings that the app does not have are omitted. */

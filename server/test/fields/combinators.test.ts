@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { passing, text, wholeFrom } from '../../src/fields/combinators.ts';
+import { enumeration, passing, text, wholeFrom } from '../../src/fields/combinators.ts';
 import type { Field } from '../../src/fields/field.ts';
 import { RequestReader } from '../../src/fields/request-reader.ts';
 import type { ReadingRules } from '../../src/fields/reading-rules.ts';
@@ -26,6 +26,20 @@ describe('wholeFrom', () => {
     expect(documented(seconds)).toEqual({ type: 'integer', minimum: 1, description: 'Seconds' });
     expect(read(seconds, 9)).toEqual(accepted(9));
     expect(read(seconds, 10)).toEqual(rejected('must be a whole number from 1 to 9'));
+  });
+});
+
+describe('enumeration', () => {
+  test('is documented as an enum of one type', () => {
+    expect(documented(enumeration(['red', 'blue'], 'Colour'))).toEqual({
+      ...{ type: 'string', enum: ['red', 'blue'], description: 'Colour' },
+    });
+    expect(documented(enumeration([5, 10]))).toEqual({ type: 'integer', enum: [5, 10] });
+  });
+
+  test('accepts its values alone', () => {
+    expect(read(enumeration([5, 10]), 10)).toEqual(accepted(10));
+    for (const value of ['10', 7, true]) expect(read(enumeration([5, 10]), value)).toEqual(rejected('must be 5 or 10'));
   });
 });
 

@@ -3,6 +3,8 @@ import { Type } from 'typebox';
 import type { Scope } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
+import { readMembers } from '../../fields/field.ts';
+import type { Fields, Infer } from '../../fields/field.ts';
 import { noTemplates } from '../../fields/reading-rules.ts';
 import { RequestReader } from '../../fields/request-reader.ts';
 import type { ReadingRules } from '../../fields/reading-rules.ts';
@@ -60,6 +62,19 @@ export function refuseOwnFaults({ faults }: RequestReader): void {
   if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
 }
 
+/**
+ * Reads parameters of a path or a query of such a route.
+ *
+ * @throws ServiceError PARAMETER_INVALID for the first invalid one
+ */
+export function readOwnParameters<F extends Fields>(sent: Record<string, unknown>, fields: F): Partial<Infer<F>> {
+  const reader = new RequestReader(sent, { rules: parameterRules });
+  const values = readMembers(reader, fields);
+  const fault = reader.firstFault();
+  if (fault) throw new ServiceError('PARAMETER_INVALID', fault);
+  return values;
+}
+
 const maxTextCharacters = 1_024;
 
 /** Null and an empty text count as not sent. */
@@ -82,6 +97,13 @@ const rules: ReadingRules = {
     Array.isArray(value) && value.length <= maxItems ? undefined : `must be a list of at most ${maxItems}`,
   onlyFault: () => undefined,
   templates: noTemplates,
+};
+
+/** An empty text in an address is a value. */
+const parameterRules: ReadingRules = {
+  ...rules,
+  isSent: (value) => value !== undefined,
+  isAbsent: (value) => value === undefined,
 };
 
 /** Problem Details (RFC 9457): the error body of routes outside the contract. */
