@@ -366,3 +366,29 @@ export function passing<Value>(documented: Field<unknown>, { is, reason }: Kind<
     return undefined;
   });
 }
+
+/** Checks a value that the field has read. */
+export function checked<Value>(
+  field: Field<Value>,
+  { is, reason }: { is: (value: Value) => boolean; reason: string },
+): Field<Value> {
+  return readWith(field, (part, name) => {
+    const value = field.read(part, name);
+    if (value === undefined || is(value)) return value;
+    part.invalid(name, reason);
+    return undefined;
+  });
+}
+
+/** Converts the value that a field reads. */
+export function mapped<Read, Value>(field: Field<Read>, map: (value: Read) => Value): Field<Value> {
+  return readWith(field, (part, name) => {
+    const value = field.read(part, name);
+    return value === undefined ? undefined : map(value);
+  });
+}
+
+/** An object, as it was sent; `schema` describes it. */
+export function sentObject(schema: TSchema): Field<Record<string, unknown>> {
+  return { schema, read: (part, name) => part.findPart(name)?.members };
+}

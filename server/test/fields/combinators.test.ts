@@ -1,5 +1,15 @@
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { enumeration, passing, text, wholeFrom } from '../../src/fields/combinators.ts';
+import {
+  checked,
+  enumeration,
+  list,
+  mapped,
+  passing,
+  sentObject,
+  text,
+  wholeFrom,
+} from '../../src/fields/combinators.ts';
 import type { Field } from '../../src/fields/field.ts';
 import { RequestReader } from '../../src/fields/request-reader.ts';
 import type { ReadingRules } from '../../src/fields/reading-rules.ts';
@@ -60,6 +70,36 @@ describe('passing', () => {
 
   test('is documented as the field it is given', () => {
     expect(documented(even)).toEqual({ type: 'string', description: 'A word' });
+  });
+});
+
+describe('checked', () => {
+  const short = checked(text({ max: 4 }), { is: (value) => value !== 'no', reason: 'must not be no' });
+
+  test('checks what the field has read, and keeps the faults of the field', () => {
+    expect(read(short, 'yes')).toEqual(accepted('yes'));
+    expect(read(short, 'no')).toEqual(rejected('must not be no'));
+    expect(read(short, 'nobody')).toEqual(rejected('must have at most 4 characters'));
+    expect(read(short, undefined)).toEqual(accepted(undefined));
+  });
+});
+
+describe('mapped', () => {
+  const count = mapped(list(text(), { maxItems: 2 }), (items) => items.length);
+
+  test('converts a valid value alone', () => {
+    expect(read(count, ['a', 'b'])).toEqual(accepted(2));
+    expect(read(count, undefined)).toEqual(accepted(undefined));
+    expect(documented(count)).toEqual({ type: 'array', items: { type: 'string' }, maxItems: 2 });
+  });
+});
+
+describe('sentObject', () => {
+  const state = sentObject(Type.Object({}, { additionalProperties: true }));
+
+  test('keeps an object as it was sent', () => {
+    expect(read(state, { a: { b: [null, ''] } })).toEqual(accepted({ a: { b: [null, ''] } }));
+    for (const value of [[], 'text', 7]) expect(read(state, value)).toEqual(rejected('must be an object'));
   });
 });
 
