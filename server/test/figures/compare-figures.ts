@@ -14,7 +14,7 @@ type Compared = {
   statsOf: (attribution: AttributionType) => Promise<any>;
 };
 
-/** Every number of the statistics that can be counted by hand, beside what is counted. */
+/** Compares every number of the statistics that can be counted by hand with its count. */
 export async function compareFigures(database: Database, { statsOf, shares, ...asked }: Compared): Promise<Comparison> {
   const wrong: string[] = [];
   let numbers = 0;
@@ -145,7 +145,7 @@ type Shares = {
   campaignPercent: number;
 };
 
-/** Everybody with a row in the ledger, with the draws of decision 0041 made in SQL, and whether the ledger says the same. */
+/** All users with a row in the ledger, with the draws of decision 0041 made in SQL, and whether the ledger has the same. */
 function drawUsers(
   database: Database,
   { campaignId, workspaceId, percents, globalPercent, campaignPercent }: Asked & Shares,

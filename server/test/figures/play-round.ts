@@ -138,7 +138,7 @@ async function send(started: FleetNode[], { round: { fleet, users, isKilled }, c
   if (run.status !== 'SENT') throw new Error(`the run ended ${run.status} (${run.reason})`);
 }
 
-/** What devices got, beside the ledger: each one content, whatever it was sent twice. */
+/** Compares what devices got with the ledger: each got one content, even if it was sent twice. */
 async function compareDevices({ collector, observer }: Fleet, campaignId: string): Promise<string[]> {
   const got = new Map<string, number>();
   let mixed = 0;
@@ -159,7 +159,7 @@ async function compareDevices({ collector, observer }: Fleet, campaignId: string
 
 const kinds = { impression: 2, click: 5, close: 7 } as const;
 
-/** Every so many of the devices that got the message report of it, those with an even place twice. */
+/** Of the devices that got the message, every second, fifth or seventh reports it; those with an even place report twice. */
 async function reportAll({ fleet: { observer, workspaceId } }: Round, campaignId: string): Promise<void> {
   for (const [kind, every] of Object.entries(kinds) as [keyof typeof kinds, number][]) {
     const sent = await observer<

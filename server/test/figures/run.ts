@@ -6,7 +6,7 @@
  *
  * Usage: npm run test:figures -- --users 100000 --record
  *
- * On one PostgreSQL 15 of Debian's; every node is a process of its own. `--record` writes docs/reports/figures-of-nodes.txt.
+ * On one PostgreSQL 15 of Debian's; every node is a separate process. `--record` writes docs/reports/figures-of-nodes.txt.
  */
 import { parseArgs } from 'node:util';
 import { changeWorkspace, parseControls } from '../../src/app/workspaces.ts';

@@ -67,7 +67,7 @@ async function runStryker(): Promise<void> {
     ignoreStatic: true,
     concurrency: 2,
     reporters: ['clear-text', 'progress-append-only'],
-    clearTextReporter: { allowColor: false, logTests: false },
+    clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
     ignorePatterns: ['/.git', '/.ci', '/data', '/bench', '/client-python', 'dist'],
     // Node strips types and checks none.
     disableTypeChecks: false,

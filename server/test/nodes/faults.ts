@@ -22,11 +22,11 @@ type Places = { worker: Place; senderWithoutDatabase: Place; api: Place };
  * depends on what else those that are left have to do; the campaign ends in any case.
  */
 const limits = { taken: 60, lastTaken: Number.POSITIVE_INFINITY, ended: 45, back: 60 };
-// A worker has slots for so many chunks, and a push to one user takes one for as long as a provider takes: what one worker
-// that is left can send, and no more, since pushes to users go before campaigns.
+// A worker has slots for a few chunks, and a push to one user takes a slot for as long as the provider takes. The load is what
+// the one remaining worker can send, because pushes to users go before campaigns.
 const load = { clients: 1, pauseMilliseconds: 500 };
 const answersBeforeStrike = 8;
-/** What a crash may repeat is small, and a campaign is met in its middle. Who is left has slots for what the others had. */
+/** What a crash may repeat is small, and a campaign is met in its middle. The remaining worker has slots for the work of the others. */
 const settings = { windowDevices: 100, parallelChunks: 4 };
 const slotsOfUntouched = 8;
 const slow = { delayMilliseconds: 300 };
@@ -35,11 +35,11 @@ const slowProviders = { fcm: slow, apns: slow, webpush: slow };
 type Round = { fleet: Fleet; name: string; times: Times; numbers: Report['numbers'] };
 
 /**
- * One campaign to everybody by four workers and, at the same time, pushes to single users by three api nodes. In the middle
+ * One campaign to all users by four workers and, at the same time, pushes to single users by three api nodes. In the middle
  * one worker is killed, one is cut off from everything, and one from the database alone, so that it goes on sending; of the
  * api nodes one is killed and started again, and one is cut off. When others have done the work the network comes back.
  *
- * @param places undefined where there are no network namespaces: then nobody is cut off
+ * @param places undefined where there are no network namespaces: then no node is cut off
  */
 export async function playFaults(
   fleet: Fleet,
@@ -219,10 +219,10 @@ async function audit({ fleet, times, numbers }: Round, { campaignId, run, strike
 }
 
 /** A row lock that sessions of the node wait for one behind the other, a session's own lock, and the node's statement. */
-// Who gets the row after a dead one answers its node before it is known to be dead too, which is half a minute more.
+// A session that gets the row next may be dead as well, and is found half a minute later.
 const lockLimits = { freed: 45, passedOn: 70, failed: 60 };
 
-/** Cuts off somebody who holds locks, and waits for them as another node would. */
+/** Cuts off a process that holds locks, and waits for them as another node would. */
 export async function playLocks(
   { database, observer, network }: Pick<Fleet, 'database' | 'observer' | 'network'>,
   place: Place,

@@ -13,7 +13,7 @@ import type { Fleet } from '../rig/fleet.ts';
 import { readProcessSeconds, readServerSeconds } from '../rig/processor-time.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
-/** Of one campaign to everybody, or the mean of several. */
+/** Of one campaign to all users, or the mean of several. */
 type Throughput = {
   workers: number;
   devices: number;
@@ -22,7 +22,7 @@ type Throughput = {
   cpuMillisecondsPerDevice: { workers: number; apis: number; database: number; providers: number };
 };
 
-/** Sends campaigns by so many workers: one that warms them, then those that are measured. */
+/** Sends campaigns by `workers` workers: one to warm them up, then those that are measured. */
 export async function measureThroughput(
   fleet: Fleet,
   { workers, campaigns }: { workers: number; campaigns: number },
@@ -83,7 +83,7 @@ const day = '2026-03-01';
 const at = new Date(`${day}T09:00:00Z`);
 
 /**
- * Fills a coordinator with so many users, every second of two devices, and a day of the ledger with two rows for each device,
+ * Fills a coordinator with `users` users, every second of two devices, and a day of the ledger with two rows for each device,
  * and spreads it over two workers. Every server flushes what it answers.
  */
 export async function measureDistribution({ users }: { users: number }): Promise<Distribution> {

@@ -7,12 +7,12 @@ import { promisify } from 'node:util';
 /** What a node is cut off from. Of the database alone: it goes on sending, and cannot store what became of it. */
 type Cut = 'everything' | 'the database';
 
-/** A network namespace with one way out, through a router that can be told to drop what goes there and comes from there. */
+/** A network namespace with one way out, through a router that can drop the packets to and from it. */
 export type Place = {
   address: string;
   /** Words before a command that is to run there. */
   before: string[];
-  /** From here on no packet passes, in either direction: nobody gets a FIN, a RST or an ICMP message. */
+  /** From here on no packet passes in either direction: neither side gets a FIN, a RST or an ICMP message. */
   cut(from: Cut): Promise<void>;
   mend(): Promise<void>;
 };
@@ -40,7 +40,7 @@ export function findNetworkRefusal(): string | undefined {
 }
 
 /**
- * This machine and a router in a namespace of its own, with a pair of virtual interfaces between them. Nothing of the
+ * This machine and a router in a separate namespace, with a pair of virtual interfaces between them. Nothing of the
  * machine's own network is changed but for one more interface and its routes, and all of it ends with this process: a
  * namespace is held by a program that ends with its standard input, and the interfaces end with the namespace.
  */
@@ -104,7 +104,7 @@ export async function openNetwork(): Promise<Network> {
 
 type Holder = { pid: number; before: string[]; release(): Promise<void> };
 
-/** A namespace lives as long as somebody is in it. */
+/** A namespace exists as long as a process is in it. */
 async function holdNamespace(): Promise<Holder> {
   const holder: ChildProcess = spawn('unshare', ['--net', 'sh', '-c', 'echo made; exec cat'], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,7 +1,7 @@
 /**
- * Many nodes on one database: three of role `api`, one, two and four of role `worker`, each a process of its own. Prints how
+ * Many nodes on one database: three of role `api`, one, two and four of role `worker`, each a separate process. Prints how
  * fast they send a campaign and what processor time a device takes; then kills and cuts off nodes in the middle of their work
- * and tells what became of it. Ends with 1 when a promise was broken.
+ * and reports what became of it. Ends with 1 when a promise was broken.
  *
  * Usage: npm run test:nodes -- --devices 24000 --record
  *
@@ -63,7 +63,7 @@ async function playOn(kind: DatabaseKind): Promise<void> {
   const refusal = findDatabaseRefusal(kind);
   if (refusal !== undefined) return say(`SKIPPED, database ${kind}: ${refusal}.`);
   say(kind === 'cluster' ? '\nPostgreSQL 15 with Citus: a coordinator, two workers' : "\nDebian's PostgreSQL 15");
-  if (networkRefusal !== undefined) say(`SKIPPED: nobody is cut off, nodes are only killed: ${networkRefusal}.`);
+  if (networkRefusal !== undefined) say(`SKIPPED: no node is cut off, nodes are only killed: ${networkRefusal}.`);
   const network = networkRefusal === undefined ? await openNetwork() : undefined;
   try {
     const fleet = await openFleet({ database: kind, devices, apis: 3, network });
@@ -100,7 +100,7 @@ async function printThroughput(fleet: Fleet): Promise<void> {
   const widths = [9, 9, 11, 13, 9, 13, 14];
   const row = (cells: (string | number)[]): string =>
     cells.map((cell, index) => String(cell).padStart(widths[index]!)).join('');
-  say(`\nmean of ${campaigns} campaigns to everybody, and processor time a device in ms`);
+  say(`\nmean of ${campaigns} campaigns to all users, and processor time a device in ms`);
   say(row(['workers', 'devices', 'devices/s', 'of workers', 'of apis', 'of database', 'of providers']));
   for (const workers of workerCounts) {
     const found = await measureThroughput(fleet, { workers, campaigns });

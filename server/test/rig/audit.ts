@@ -31,7 +31,7 @@ type Audit = {
   heldBack: number;
   /** What they waited for, as the ledger said it, and how often. */
   heldBackBy: string;
-  /** Devices that were dropped, though no answer said that they are dead. */
+  /** Devices that were dropped although no answer said that they are dead. */
   dropped: number;
   /** Whether the counters disagree with the ledger: 1 if so. */
   miscounted: number;
@@ -39,7 +39,7 @@ type Audit = {
 
 type Audited = Pick<TortureBundle, 'database' | 'workspaceId' | 'collector'> & Partial<Pick<TortureBundle, 'field'>>;
 
-/** Compares what a campaign to everybody was to reach, what devices received, and what the ledger says. */
+/** Compares the audience of a campaign to all users with what devices received and what the ledger says. */
 export async function auditRun(bundle: Audited, campaignId: string): Promise<Audit> {
   const { database, workspaceId, field } = bundle;
   await bundle.collector.settle();
@@ -94,7 +94,7 @@ function tokenOf({ platform, pushId }: AuditedDevice): string {
   return decodeURIComponent(parseSubscription(pushId)!.endpoint.pathname.replace('/push/', ''));
 }
 
-/** The promises that hold however a campaign was disturbed. @returns those that were broken */
+/** Returns the broken ones of the promises that hold however a campaign was disturbed. */
 export function findBrokenPromises(audit: Audit, run: FinishedRun): string[] {
   return brokenOf({
     [`the run ends SENT, not ${run.status} (${run.reason})`]: run.status === 'SENT',
@@ -199,7 +199,7 @@ export async function watchPutOffs(database: Database, ownerUrl: string): Promis
 
 type FillAudit = { operations: number; succeeded: number; members: number; callbacks: number };
 
-/** Compares fills of so many users each with what the database and the receiver of callbacks have. */
+/** Compares fills, each of `users` users, with what the database and the receiver of callbacks have. */
 export async function auditFills(
   { database, host }: { database: Database; host: FileHost },
   { fills, users }: { fills: number; users: number },

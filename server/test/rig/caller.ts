@@ -85,7 +85,7 @@ export function makeCaller(line: Identity & { dbName?: string }, url: () => stri
 
 const maxAnswerMilliseconds = 60_000;
 
-/** A push to everybody's phones and browsers. */
+/** The content of a push to phones and browsers. */
 export const pushContent = {
   targetPlatform: ['ANDROID', 'IOS', 'WEB'],
   payload: {

@@ -99,7 +99,7 @@ const commonSettings = {
   wal_level: 'logical',
   max_prepared_transactions: '400',
   max_connections: '600',
-  // Each database has a process of the extension of its own.
+  // The extension runs a process for each database.
   max_worker_processes: '200',
   max_locks_per_transaction: '256',
   listen_addresses: '127.0.0.1',
@@ -300,7 +300,7 @@ async function inDatabase(url: string, work: (database: Database) => Promise<voi
 }
 
 type KillableClusterOptions = {
-  /** Where the servers keep their data, each in a folder of its own; otherwise in a temporary one. */
+  /** The parent of the servers' data folders; a temporary one unless given. */
   folder?: string;
   coordinatorSettings?: Record<string, string>;
 };

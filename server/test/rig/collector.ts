@@ -26,7 +26,7 @@ export type Collector = {
   arrived(): Promise<Record<'ANDROID' | 'IOS' | 'WEB', number>>;
   /** Until every message that a provider accepted is counted here: what devices received arrives later, in batches. */
   settle(): Promise<void>;
-  /** From here on as if nobody had received anything. */
+  /** Forgets what was received until now. */
   forget(): void;
   syncClock(): void;
   stop(): Promise<void>;

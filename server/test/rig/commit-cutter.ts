@@ -20,7 +20,7 @@ export type CommitCutter = {
   url: string;
   /** From now on. */
   follow(plan: CutPlan): void;
-  /** The next so many commits are cut, in these ways in turn, and then none. */
+  /** Cuts the next `commits` commits, in these ways in turn, and then none. */
   cutNext(commits: number, ways: readonly CutWay[]): void;
   /** Cuts every connection that is open now. */
   cutOpen(): void;
@@ -29,7 +29,7 @@ export type CommitCutter = {
   close(): Promise<void>;
 };
 
-/** A proxy that reads PostgreSQL's messages as they pass, and cuts the connection at a commit when it was told to. */
+/** A proxy that reads PostgreSQL's messages as they pass, and cuts the connection at the commits that the plan names. */
 export async function startCommitCutter(behind: string): Promise<CommitCutter> {
   const target = new URL(behind);
   const own = new URL(behind);
@@ -103,7 +103,7 @@ function passCommits({ near, far, nextCut }: Pair): () => boolean {
   });
   far.on('data', (bytes: Buffer) => {
     if (way === undefined) return void near.write(bytes);
-    // What comes from here on is the answer to the commit and to what was sent with it; nobody hears it.
+    // From here on, the replies to the commit and to what was sent with it are dropped.
     for (const message of answered(bytes)) if (isEndOfAnswer(message)) near.destroy();
   });
   return () => way !== undefined;

@@ -47,7 +47,7 @@ export async function killCluster(cluster: string): Promise<void> {
   const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
   const processes = [postmaster, ...children.trim().split(' ').filter(Boolean).map(Number)];
   for (const pid of processes) kill(pid, 'SIGKILL');
-  // A server does not start on a folder whose shared memory somebody still has.
+  // A server does not start on a folder whose shared memory a process still has.
   const deadline = performance.now() + maxDyingMilliseconds;
   while (!(await Promise.all(processes.map(isDead))).every(Boolean)) {
     if (performance.now() > deadline) throw new Error(`processes of ${cluster} did not die of SIGKILL`);
@@ -84,7 +84,7 @@ export type SmallDisk = {
 
 const piece = Buffer.alloc(1_048_576);
 
-/** A file system of its own in memory, of so many megabytes. @returns why there can be none, where mounting is refused */
+/** Mounts a file system of this many megabytes in memory. @returns why there can be none, if mounting is refused */
 export async function startSmallDisk(megabytes: number): Promise<SmallDisk | { refused: string }> {
   const path = await mkdtemp(join(tmpdir(), 'carillon-disk-'));
   try {

@@ -51,7 +51,7 @@ export type ApiNode = FleetNode & { url: string; caller: Caller; line: StartLine
 export type Fleet = Awaited<ReturnType<typeof openFleet>>;
 
 /**
- * An installation of many nodes, each a process with a role as the product's settings define it: so many of role `api`, and
+ * An installation of many nodes, each a process with a role as the product's settings define it: `apis` of role `api`, and
  * workers as they are asked for; one database, which stays; the simulated providers in a process of their own.
  */
 export async function openFleet(options: FleetOptions) {
@@ -169,7 +169,7 @@ export function waitForRunEnd({ observer }: Pick<Fleet, 'observer'>, campaignId:
   return until(`the end of campaign ${campaignId}`, { seconds: 300, look });
 }
 
-/** One campaign to everybody. @returns its id */
+/** Sends a campaign to all users. @returns its id */
 export async function pushToAll({ caller }: Pick<ApiNode, 'caller'>, campaignName: string): Promise<string> {
   const { body } = await caller.push({ campaignName, targetAudience: 'All Users' });
   if (body.status !== 'Success') throw new Error(`sendpush: ${JSON.stringify(body)}`);
@@ -179,7 +179,7 @@ export async function pushToAll({ caller }: Pick<ApiNode, 'caller'>, campaignNam
 export type FleetDatabase = {
   url: string;
   ownerUrl: string;
-  /** Of a superuser: who observes holds nothing up. */
+  /** A superuser's connection, which delays nothing that it observes. */
   observer: Database;
   /** User and system time of all its servers so far. */
   cpuSeconds(): Promise<number>;
@@ -211,7 +211,7 @@ const settingsOfCluster = { 'citus.recover_2pc_interval': '1s' };
 
 /**
  * One PostgreSQL 15 of Debian's, or a coordinator and two workers over which the product has distributed it. The nodes'
- * server also listens at the given addresses, and lets everybody in there.
+ * server also listens at the given addresses, and accepts every caller there.
  */
 export async function startFleetDatabase(kind: DatabaseKind, addresses: readonly string[]): Promise<FleetDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-nodes-'));

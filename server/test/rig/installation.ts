@@ -33,7 +33,7 @@ export type TortureOptions = {
   startDatabase?: ((folder: string) => Promise<KillableDatabase>) | undefined;
 };
 
-/** What stands between the nodes and the database. */
+/** A proxy or pooler between the nodes and the database. */
 export type Front = {
   /** Settings that lead the nodes through it. */
   environment: Record<string, string>;
@@ -54,7 +54,7 @@ export type BundleOptions = TortureOptions & {
 
 export type TortureBundle = Awaited<ReturnType<typeof openTortureBundle>>;
 
-/** Longer than a lease: whoever waits for one to end is not stuck. */
+/** Longer than a lease, so that a worker that waits for one to end does not count as stuck. */
 const maxStallMilliseconds = 150_000;
 
 /**
@@ -78,7 +78,7 @@ export async function withTortureBundle<Result>(
   }
 }
 
-/** One that nobody shares. */
+/** Opens an installation that rounds do not share. */
 export async function openTortureBundle(options: BundleOptions) {
   const folder = options.folder ?? (await makeFolder());
   const startDatabase = options.startDatabase ?? startKillableDatabase;
@@ -123,9 +123,9 @@ async function startNodes(
     options.answers === undefined ? undefined : { putOffs: await watchPutOffs(database, postgres.ownerUrl) };
   if (field) await collector.setFaults(fieldFaults);
   const workers: WorkerProcess[] = [];
-  /** Those that a round left alive, for the next one. */
+  /** Workers that a round left alive, for the next round. */
   const resting: WorkerProcess[] = [];
-  /** Those that send elsewhere, or are told to fail. */
+  /** Workers that send elsewhere, or that fail on purpose. */
   const special = new Set<WorkerProcess>();
   /** Those that were empty when the devices had been imported. */
   let empty: EmptyTables | undefined;
@@ -199,7 +199,7 @@ async function startNodes(
     async restartApi(): Promise<void> {
       api = await startApi(new URL(url).port);
     },
-    /** As if the longest lease had passed: what the dead held is free, and nobody waits for it. */
+    /** As if the longest lease had passed: the work of dead workers is free at once. */
     async endLeases(): Promise<void> {
       await database`update chunks set lease_until = lease_until - interval '1 hour' where state = 'CLAIMED'`;
       await database`update deliveries set lease_until = null where lease_until is not null`;
@@ -218,7 +218,7 @@ async function startNodes(
       const reply = answer.body as { status: string; cid: string; requestId: string; Error_Message?: string };
       return { ...reply, httpStatus: answer.httpStatus, isDocumented: isDocumented(answer) };
     },
-    /** One campaign to everybody. @returns its id */
+    /** Sends a campaign to all users. @returns its id */
     async pushToAll(campaignName: string): Promise<string> {
       const answer = await bundle.push({ campaignName, targetAudience: 'All Users' });
       if (answer.status !== 'Success') throw new Error(`sendpush: ${answer.Error_Message}`);
@@ -244,7 +244,7 @@ async function startNodes(
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
-    /** Until so many devices of all campaigns together have got a message. */
+    /** Until this many devices, of all campaigns together, have got a message. */
     waitForReached: (devices: number) =>
       bundle.waitFor(`${devices} devices reached`, () => collector.reached() >= devices),
     /** Until no run, fill or callback is open. */
@@ -269,7 +269,7 @@ async function startNodes(
       const wait = (open?.retryAt?.getTime() ?? 0) - bundle.now().getTime();
       if (open?.chunks === 0 && open.leased === 0 && wait > 1_000) await bundle.advanceClock(wait);
     },
-    /** Who is as every other may work for the next round. */
+    /** Workers without special settings may work for the next round. */
     async restWorkers(): Promise<void> {
       await Promise.all(
         workers.filter((worker) => special.has(worker)).map((worker) => bundle.endWorker(worker, 'SIGKILL')),
@@ -320,7 +320,7 @@ export function makeBundleShelf(open: (options: BundleOptions) => Promise<Tortur
 type EmptyTables = {
   /** Nothing that stays refers to them. */
   truncated: string[];
-  /** What stays refers to them, if to none of their rows; whoever refers to another comes before it. */
+  /** Other tables refer to them, though not to their rows; a table comes before those that it refers to. */
   deleted: string[];
 };
 

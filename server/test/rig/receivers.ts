@@ -43,7 +43,7 @@ export type FileHost = {
 const pieceLines = 500;
 const pauseMilliseconds = 50;
 
-/** Serves the ids of users as a file, in pieces as a far server would, and takes callbacks. */
+/** Serves the ids of users as a file, in pieces as a distant server would, and accepts callbacks. */
 export async function startFileHost(users: number): Promise<FileHost> {
   const lines = Array.from({ length: users }, (_, number) => `demo-user-${number}\n`);
   const callbacks = new Map<string, { times: number; body: string }>();
@@ -116,14 +116,14 @@ export async function startReceiver(): Promise<Receiver> {
 
 export type EventReceiver = {
   url: string;
-  /** How many events of a campaign were told, each uuid once, by code and content or control group. */
+  /** The number of events of a campaign, each uuid once, by code and content or control group. */
   told(campaignId: string): Map<string, number>;
   /** Requests and events that came, repeats with them. */
   received(): { requests: number; events: number };
   close(): Promise<void>;
 };
 
-/** Takes batches of events, of which it refuses one in fifty: those come again. */
+/** Accepts batches of events, and refuses one in fifty, which is then sent again. */
 export async function startEventReceiver(): Promise<EventReceiver> {
   const events = new Map<string, { campaignId: string; what: string }>();
   let [requests, count] = [0, 0];

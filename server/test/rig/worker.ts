@@ -31,7 +31,7 @@ closeWithGrace({ delay: 90_000, logger: false }, async ({ err }) => {
   if (err) process.stderr.write(`unexpected fault; stopping: ${err.stack}\n`);
   for (const part of started.toReversed()) await part.stop();
 });
-// Nobody is left to count.
+// The process that counts is gone.
 process.on('disconnect', () => process.exit(1));
 
 const installation = await openInstallation(config, { clock, log });
@@ -41,7 +41,7 @@ const endpoints = { ...realProviderEndpoints, simulators };
 const shareToken = makeShareProviderToken({ database, encryption, log });
 const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints, shareToken });
 started.push({ stop: () => delivery.close() });
-// A device that ends whoever sends to it, as a message would that the runtime cannot bear.
+// Sending to this device ends the process, like a message that the runtime cannot bear.
 const deadly = process.env.TORTURE_DEADLY_ADDRESS;
 const openBatch: typeof delivery.openBatch = (batch) => {
   const send = delivery.openBatch(batch);
@@ -62,7 +62,7 @@ const worker = await startWorker({
   delivery: { ...delivery, openBatch },
   interactionTokens: makeInteractionTokens(installation.secretFor('interactions')),
   phoneDefaults: phoneDefaultsOf(config),
-  // Whose a lease is can be seen by the process id.
+  // The process id shows which worker holds a lease.
   owner: `${process.pid}-${randomBytes(9).toString('base64url')}`,
   parallelChunks: config.workerChunks,
   windowDevices: config.windowDevices,
@@ -80,6 +80,6 @@ const worker = await startWorker({
 started.push(worker);
 started.push(startJob(followClock, { clock, log }));
 
-// The clock was moved: told at once instead of within five seconds.
+// The clock was moved: followed at once instead of within five seconds.
 process.on('message', () => void followClock.runOnce(clock.now()).then(() => process.send?.('moved')));
 process.send?.('started');

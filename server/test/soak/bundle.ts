@@ -134,7 +134,7 @@ function makeCallNode({ url, tally }: { url: string; tally: SoakTally }): CallNo
     }
   };
 
-  /** What is aborted or comes from elsewhere has a connection of its own, which ends with it. */
+  /** A request that is aborted or has another address gets a separate connection, which ends with it. */
   function agentOf(call: NodeCall): Agent {
     const isAlone = call.abortAfterMilliseconds !== undefined || call.localAddress !== undefined;
     return isAlone ? new Agent({ keepAlive: false }) : shared;

@@ -195,7 +195,7 @@ export function hostileLoad({ bundle }: LoadContext): SoakAction[] {
         await post('given up', { type: 'transition', elements }, { path, expected: [200], abortAfterMilliseconds });
       },
     },
-    // As soon as the node has ended one, the next is there: so many are open at any time.
+    // As soon as the node has ended one, the next one opens, so one of each is open at any time.
     ...halves.map((words, number) => ({
       name: `half a request ${number}`,
       everySeconds: 0.1,

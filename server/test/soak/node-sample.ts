@@ -107,7 +107,7 @@ export async function openInspector(address: string): Promise<Inspector> {
     socket.addEventListener('error', () => reject(new Error(`the inspector at ${address} does not answer`)));
   });
   const waiting = new Map<number, { resolve: (result: any) => void; reject: (error: Error) => void }>();
-  /** Sessions of the threads that work beside the main one. */
+  /** Sessions of the threads next to the main one. */
   const threads = new Set<string>();
   let lastId = 0;
   const take = (text: string): void => {
@@ -190,7 +190,7 @@ const retained: Record<string, string> = {
   unattributed_events: `received_at < now.at - interval '1 day'`,
 };
 
-/** Rows that wait for somebody. */
+/** Rows of work that is not finished. */
 const queues: Record<string, string> = {
   'runs open': `runs where status in ('QUEUED', 'SENDING')`,
   'chunks open': `chunks where state in ('READY', 'CLAIMED')`,

@@ -7,7 +7,7 @@ import type { LoadContext, SoakAction } from './run-actions.ts';
 
 const hourMilliseconds = 3_600_000;
 
-/** Pushes to everybody, to segments and to named users, in both versions; some later and some again and again. */
+/** Pushes to all users, to segments and to named users, in both versions; some are scheduled, some recur. */
 export function pushLoad({ bundle, ledger, time }: LoadContext): SoakAction[] {
   const { workspaceId, callNode, random } = bundle;
   let pushes = 0;

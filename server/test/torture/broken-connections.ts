@@ -106,7 +106,7 @@ const maxPushes = 400;
 const maxMoreRounds = 20;
 
 /**
- * Connections of all nodes are cut at their commits while pushes to everybody and to single users arrive. What was
+ * Connections of all nodes are cut at their commits while pushes to all users and to single users arrive. What was
  * answered Success is stored and was sent, once; what is stored was answered Success; nothing failed.
  */
 export async function lostCommits({ front, ...options }: LostCommitsOptions): Promise<Report> {
@@ -172,7 +172,7 @@ function planCuts(random: Random, commits: number): CutPlan {
 
 type Answer = { requestId: string; isDocumented: boolean; kind: 'Success' | 'Fail' | '5xx' | 'other' };
 
-/** A third each: to everybody, to one user in a campaign of its own, to one user in a campaign that ten join. */
+/** A third each: to all users, to one user in a separate campaign, to one user in a campaign that ten pushes join. */
 async function push(bundle: TortureBundle, { round, n }: { round: number; n: number }): Promise<Answer> {
   const requestId = `request-${round}-${n}`;
   const campaignName = n % 3 === 2 ? `Lost commits: shared ${round}-${n % 40}` : `Lost commits: ${requestId}`;

@@ -18,8 +18,8 @@ const maxMillisecondsToFirstRefusal = 120_000;
 
 /**
  * The disk of the database and of the nodes' folder is filled to the last byte in a campaign and while pushes arrive, and
- * emptied again. Meanwhile callers are told 503 and `/readyz` says what is missing; afterwards everything that was
- * accepted is sent, once, without anybody's help but a start of a PostgreSQL that had no room for its log and ended.
+ * emptied again. Meanwhile callers get 503 and `/readyz` reports what is missing; afterwards everything that was accepted
+ * is sent once. The only help is a start of a PostgreSQL that ended because it had no space for its log.
  */
 export async function fullDisk(options: TortureOptions): Promise<Report> {
   const disk = await startSmallDisk(baseMegabytes + Math.ceil((options.devices * bytesPerDevice) / 1_000_000));

@@ -40,7 +40,7 @@ const phases: Phase[] = [
 const stepSeconds = 10;
 
 /**
- * Reliability R5, fault F4, F5, F8: one campaign to everybody for each way in which providers fail. All of it is
+ * Reliability R5, fault F4, F5, F8: one campaign to all users for each way in which providers fail. All of it is
  * delivered in the end, the attempts stay few, and providers that do not fail do not notice.
  */
 export function providerFaults(options: TortureOptions): Promise<Report> {

@@ -4,10 +4,10 @@
  *
  * Usage: npm run test:torture -- --seed 1 --only kill-workers --devices 100000 --rounds 20
  *
- * With `--random-rounds 200` the seed draws so many rounds: scenario, number of devices and moment of each. A round is
+ * With `--random-rounds 200` the seed draws that many rounds: scenario, number of devices and moment of each. A round is
  * one kill, stop or cut, and its audit. What has no random moment runs once, as without. `--record` writes what was
  * measured to docs/reports/torture.json, from which `npm run docs:generate` renders a section of docs/reliability.md.
- * `--cluster` puts each installation on a cluster of its own, of a coordinator and two workers, where Citus is installed;
+ * `--cluster` puts each installation on a separate cluster, of a coordinator and two workers, where Citus is installed;
  * where a database is killed, it is the coordinator.
  */
 import { writeFile } from 'node:fs/promises';
@@ -60,7 +60,7 @@ process.stdout.write(
 const chosen = Object.entries(scenarios).filter(([name]) => values.only === undefined || values.only === name);
 const drawn = randomRounds === 0 ? [] : draw();
 const whole: Record<string, Report> = {};
-// Drawn rounds run beside those that wait out a minute here and there.
+// Drawn rounds run next to scenarios that wait for leases to end.
 const [played] = await Promise.all([playRounds({ drawn, options, onPlayed: printRound }), playWhole()]);
 const isBroken = [...played, ...Object.values(whole)].some(({ broken }) => broken.length > 0);
 const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
@@ -91,7 +91,7 @@ function printRound(round: PlayedRound): void {
   const { scenario, numbers, broken } = round;
   count += 1;
   const seconds = Math.round((performance.now() - startedAt) / 1000);
-  const told = Object.entries(numbers).map(([label, number]) => `${label} ${number}`);
-  process.stdout.write(`${seconds} s, round ${count}: ${scenario}: ${told.join(', ')}\n`);
+  const counted = Object.entries(numbers).map(([label, number]) => `${label} ${number}`);
+  process.stdout.write(`${seconds} s, round ${count}: ${scenario}: ${counted.join(', ')}\n`);
   for (const promise of broken) process.stdout.write(`  BROKEN: ${promise} (${commandOf(round)})\n`);
 }

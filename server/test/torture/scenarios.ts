@@ -12,7 +12,7 @@ import { killNode, killNodeAtWork } from './sole-node.ts';
 type Scenario = {
   play(options: TortureOptions): Promise<Report>;
   /**
-   * How often it is drawn when rounds are drawn by seed, beside the others. A drawn round is one kill, stop or cut at a
+   * How often it is drawn, relative to the others, when rounds are drawn by seed. A drawn round is one kill, stop or cut at a
    * random moment, and its audit; 0: there is no such moment, or waiting for it takes minutes.
    */
   share: number;

@@ -7,7 +7,7 @@ import { killNode } from './sole-node.ts';
 
 // Small, so that every change is tried in CI; `npm run test:torture` does the same with 100,000 devices and 20 rounds.
 const citus = inject('workerUrls') === null ? undefined : findCitus();
-/** A cluster is tortured where the tests run on one: one of its own, whose coordinator may be killed. */
+/** Where the tests run on a cluster, these run on a separate one, whose coordinator may be killed. */
 const startDatabase = citus && ((folder: string) => startKillableCluster(citus, { folder }));
 const options = { seed: 7, devices: 2_000, rounds: 2, windowDevices: 50, parallelChunks: 4, startDatabase };
 const maxMilliseconds = 180_000;
