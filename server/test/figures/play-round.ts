@@ -3,7 +3,6 @@ import type { ReceivedReport } from '../../src/app/interactions.ts';
 import { reportDigest } from '../../src/domain/events/interactions.ts';
 import type { Platform } from '../../src/domain/content/content.ts';
 import type { AttributionType } from '../../src/domain/campaigns/conversions.ts';
-import { contentIn, shares } from '../experiments/variation-bundle.ts';
 import { waitForRunEnd } from '../rig/fleet.ts';
 import type { Fleet, FleetNode } from '../rig/fleet.ts';
 import type { EventReceiver } from '../rig/receivers.ts';
@@ -92,21 +91,10 @@ async function playWith(started: FleetNode[], round: Round): Promise<Played> {
 }
 
 async function createCampaign(call: Call, { name, event }: { name: string; event: string }): Promise<string> {
-  const content = contentIn(locales, percents.length) as Record<string, Record<string, { push: any }>>;
-  for (const ofLocale of Object.values(content))
-    for (const variation of Object.values(ofLocale)) {
-      const { title, message } = variation.push.android.basic_details;
-      variation.push.ios = { template_type: 'BASIC', basic_details: { title, message } };
-      variation.push.web = {
-        template_type: 'BASIC',
-        basic_details: { title, message, redirect_url: 'https://a.example/' },
-        advanced: { icon_image_type: 'ICON_URL', icon_url: 'https://a.example/icon.png' },
-      };
-    }
   const draft = await call('POST', '/v5/campaigns', {
     ...{ channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'figures' },
     basic_details: { name, platforms: ['ANDROID', 'IOS', 'WEB'] },
-    campaign_content: { locales, variation_details: shares(...percents), content },
+    campaign_content: contentInEveryLocale(),
     segmentation_details: { is_all_user_campaign: true },
     scheduling_details: { delivery_type: 'ASAP' },
     control_group_details: {
@@ -121,6 +109,35 @@ async function createCampaign(call: Call, { name, event }: { name: string; event
   const { id } = draft.data as { id: string };
   await call('PATCH', `/v5/campaigns/${id}/status`, { action: 'PUBLISH' });
   return id;
+}
+
+/** Each variation of each locale has a separate title, for all three platforms. */
+function contentInEveryLocale() {
+  const push = (title: string) => {
+    const basic = { template_type: 'BASIC', basic_details: { title, message: 'M' } };
+    return {
+      android: { ...basic, basic_details: { ...basic.basic_details, notification_channel: 'news' } },
+      ios: basic,
+      web: {
+        template_type: 'BASIC',
+        basic_details: { ...basic.basic_details, redirect_url: 'https://a.example/' },
+        advanced: { icon_image_type: 'ICON_URL', icon_url: 'https://a.example/icon.png' },
+      },
+    };
+  };
+  const ofVariations = <Value>(make: (percent: number, number: number) => Value) =>
+    Object.fromEntries(percents.map((percent, index) => [`variation_${index + 1}`, make(percent, index + 1)]));
+  return {
+    locales,
+    variation_details: {
+      no_of_variations: percents.length,
+      distribution_type: 'MANUAL',
+      manual_distribution_percentage: ofVariations((percent) => percent),
+    },
+    content: Object.fromEntries(
+      locales.map((locale) => [locale, ofVariations((_percent, number) => ({ push: push(`${locale} ${number}`) }))]),
+    ),
+  };
 }
 
 type Sending = { round: Round; campaignId: string };
