@@ -1,64 +1,63 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { countDataCall, testConnection } from '../../app/data.ts';
 import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import { dataCenterOfHost } from '../../domain/access/data-centers.ts';
 import { opensAsPassword } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxDataBodyBytes } from '../../domain/limits/users.ts';
-import { describeOperation } from '../openapi/operation.ts';
 import { requestHeaders } from '../openapi/shapes.ts';
 import { isBlank } from '../route/json-body.ts';
-import { refuseOtherMethods } from '../route/route.ts';
-import { warnOfUnknownFields } from '../route/warnings.ts';
-import { answerLimit, readDataBody, dataDialect } from './call.ts';
-import type { DataBody, DataRouteDependencies } from './call.ts';
+import { route } from '../route/route.ts';
+import type { Body, Call, Route } from '../route/route.ts';
+import { makeDataDialect, requireMediaType, setLimitHeaders } from './call.ts';
+import type { DataRouteDependencies } from './call.ts';
 import { invalid, requireText } from './parse-data.ts';
 import { authenticationAnswer, authenticationBody } from './shapes.ts';
 
-const url = '/v1/integrations/authentication';
 const operation = 'data-authentication';
 
 /** POST /v1/integrations/authentication (fact 5): checks a partner's credentials, which are sent in the body. */
-export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteDependencies): void {
-  const { vendorHeaders } = deps;
-  server.post(url, {
-    bodyLimit: maxDataBodyBytes,
+export function authenticationRoute(deps: DataRouteDependencies): Route {
+  const dialect = {
+    ...makeDataDialect(deps),
+    // The credentials are in the body; the gateway rejects calls that they do not cover.
+    credentials: [],
+    onRequest: [requireMediaType],
+    callerOf: () => ({}),
+  };
+  return route(dialect, {
+    method: 'POST',
+    url: '/v1/integrations/authentication',
+    operationId: 'testConnection',
+    summary: 'Test the credentials of an integration',
+    headers: { '*-APPKEY': requestHeaders.appKey },
+    body: authenticationBody,
+    answers: { 200: authenticationAnswer },
+    refuses: [401, 403, 409],
+    maxBodyBytes: maxDataBodyBytes,
     config: { dataOperation: operation, isBodySecret: true },
-    schema: describeOperation(
-      // The credentials are in the body; the gateway rejects calls that they do not cover.
-      { ...dataDialect, credentials: [] },
-      {
-        operationId: 'testConnection',
-        summary: 'Test the credentials of an integration',
-        headers: { '*-APPKEY': requestHeaders.appKey },
-        body: authenticationBody,
-        answers: { 200: authenticationAnswer },
-        refuses: [401, 403, 409],
-      },
-    ),
-    onRequest: async (request) => {
-      if (request.headers['content-type'] === undefined) throw new ServiceError('MEDIA_TYPE_MISSING');
-    },
-    handler: async (request, reply) => {
-      const body = readDataBody(request);
-      const workspaceId = requireText(body, 'app_id');
-      const appKey = vendorHeaders.read(request.headers, '*-appkey');
-      if (appKey === undefined)
-        throw new ServiceError('DATA_HEADER_MISSING', { field: vendorHeaders.nameOf('*-appkey').toUpperCase() });
-      if (appKey !== workspaceId) throw new ServiceError('DATA_WORKSPACE_MISMATCH');
-      const key = await authenticate(deps, request, { workspaceId, secret: requireText(body, 'app_secret') });
-      answerLimit(reply, await countDataCall(deps, { workspaceId: key.workspaceId, uses: [{ operation, wanted: 1 }] }));
+    async handle({ body, request, reply }) {
+      const { workspaceId } = await authenticate(deps, { body, request });
+      setLimitHeaders(reply, await countDataCall(deps, { workspaceId, uses: [{ operation, wanted: 1 }] }));
       const { source, region } = readOrigin(body);
       if (source !== undefined) request.facts.errorDetail = `connection test of ${source}`;
       const { name } = await testConnection(deps, { workspaceId, region });
-      warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: authenticationBody });
       return { status: 'success', app_name: name };
     },
   });
-  refuseOtherMethods(server, url, ['POST']);
 }
 
-async function authenticate(
+async function authenticate(deps: DataRouteDependencies, { body, request }: Pick<Call, 'body' | 'request'>) {
+  const { vendorHeaders } = deps;
+  const workspaceId = requireText(body, 'app_id');
+  const appKey = vendorHeaders.read(request.headers, '*-appkey');
+  if (appKey === undefined)
+    throw new ServiceError('DATA_HEADER_MISSING', { field: vendorHeaders.nameOf('*-appkey').toUpperCase() });
+  if (appKey !== workspaceId) throw new ServiceError('DATA_WORKSPACE_MISMATCH');
+  return findKey(deps, request, { workspaceId, secret: requireText(body, 'app_secret') });
+}
+
+async function findKey(
   deps: DataRouteDependencies,
   request: FastifyRequest,
   presented: { workspaceId: string; secret: string },
@@ -75,7 +74,7 @@ async function authenticate(
 }
 
 /** Accepts `region` as `01`, `DC_01` or `dc-01`. */
-function readOrigin(body: DataBody): { source: string | undefined; region: string | undefined } {
+function readOrigin(body: Body): { source: string | undefined; region: string | undefined } {
   const source = isBlank(body.source) ? undefined : requireText(body, 'source');
   if (isBlank(body.region)) return { source, region: undefined };
   const region = /^(?:dc[_-]?)?(\d{2,3})$/i.exec(requireText(body, 'region'))?.[1];

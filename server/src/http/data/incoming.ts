@@ -11,9 +11,10 @@ import {
 } from '../../domain/limits/users.ts';
 import { attributesFault } from '../../domain/users/user-attributes.ts';
 import { isAbsent } from '../route/json-body.ts';
+import type { Body, Route } from '../route/route.ts';
 import { describeElementFault, presentAccepted } from './answers.ts';
 import { onceOf } from './call.ts';
-import type { DataRoute, DataBody } from './call.ts';
+import type { DataRouteDependencies, DeclareDataRoute } from './call.ts';
 import {
   parseCustomer,
   parseDevice,
@@ -30,79 +31,69 @@ import { customerBody, deviceBody, eventBody, transitionBody } from './shapes.ts
 // The maximum number of faults of a bulk request that the log keeps; operators read its detail.
 const maxFaultsKept = 20;
 
-/**
- * Routes that receive users, devices and events (fact 5).
- *
- * @param prefixes spellings of the vendor's abbreviation, lower-case
- */
-export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
+/** Routes that receive users, devices and events (fact 5). */
+export function incomingRoutes(deps: DataRouteDependencies, dataRoute: DeclareDataRoute): Route[] {
+  const { prefixes } = deps.vendorHeaders;
   return [
-    {
+    dataRoute({
       operationId: 'upsertCustomer',
       url: '/v1/customer/:app_id',
-      isRepeatable: true,
-
       summary: 'Create or update a user',
       workspaceIn: { path: 'app_id' },
-      shape: customerBody,
+      body: customerBody,
+      isRepeatable: true,
       operations: ['data-customer'],
-      async handle(deps, { request, body, workspaceId }) {
-        return presentAccepted(
-          await acceptUser(deps, { command: { ...parseCustomer(body, prefixes), workspaceId }, once: onceOf(request) }),
-        );
+      read: ({ body }) => parseCustomer(body, prefixes),
+      async handle({ input, workspaceId, ...call }) {
+        return presentAccepted(await acceptUser(deps, { command: { ...input, workspaceId }, once: onceOf(call) }));
       },
-    },
-    {
+    }),
+    dataRoute({
       operationId: 'upsertDevice',
       url: '/v1/device/:app_id',
-      isRepeatable: true,
-
       summary: 'Create or update a device of a user',
       workspaceIn: { path: 'app_id' },
-      shape: deviceBody(prefixes),
+      body: deviceBody(prefixes),
+      isRepeatable: true,
       operations: ['data-device'],
-      async handle(deps, { request, body, workspaceId }) {
-        return presentAccepted(
-          await acceptDevice(deps, { command: { ...parseDevice(body, prefixes), workspaceId }, once: onceOf(request) }),
-        );
+      read: ({ body }) => parseDevice(body, prefixes),
+      async handle({ input, workspaceId, ...call }) {
+        return presentAccepted(await acceptDevice(deps, { command: { ...input, workspaceId }, once: onceOf(call) }));
       },
-    },
-    {
+    }),
+    dataRoute({
       operationId: 'trackEvents',
       url: '/v1/event/:workspace_id',
-      isRepeatable: true,
-
       summary: 'Track what a user did',
       workspaceIn: { path: 'workspace_id' },
-      shape: eventBody,
+      body: eventBody,
+      isRepeatable: true,
       operations: ['data-event'],
       countUses: (body) => [{ operation: 'data-event', wanted: countActions(body) }],
-      async handle(deps, { request, body, workspaceId }) {
-        return presentAccepted(
-          await acceptEvents(deps, { command: { ...parseEvents(body, prefixes), workspaceId }, once: onceOf(request) }),
-        );
+      read: ({ body }) => parseEvents(body, prefixes),
+      async handle({ input, workspaceId, ...call }) {
+        return presentAccepted(await acceptEvents(deps, { command: { ...input, workspaceId }, once: onceOf(call) }));
       },
-    },
-    {
+    }),
+    dataRoute({
       operationId: 'importInBulk',
       url: '/v1/transition/:workspace_id',
-      isRepeatable: true,
-
       summary: 'Users, devices and events in bulk',
       workspaceIn: { path: 'workspace_id' },
-      shape: transitionBody(prefixes),
+      body: transitionBody(prefixes),
+      isRepeatable: true,
       maxBodyBytes: maxBatchBodyBytes,
       operations: ['data-bulk-users', 'data-bulk-events'],
       countUses: countElements,
-      async handle(deps, { request, body, workspaceId }) {
-        const { elements, faults } = parseTransition(body, prefixes);
-        const answer = await acceptBulk(deps, { command: { elements, workspaceId }, once: onceOf(request) });
+      read: ({ body }) => parseTransition(body, prefixes),
+      async handle({ input: { elements, faults }, request, workspaceId, ...call }) {
+        const answer = await acceptBulk(deps, { command: { elements, workspaceId }, once: onceOf(call) });
         // Fact 5: the response does not report faults; the API log does.
         const all = [...faults, ...answer.faults].sort((a, b) => a.index - b.index);
         if (all.length > 0) request.facts.errorDetail = describeFaults(all);
         return presentAccepted(answer);
       },
-    },
+    }),
   ];
 }
 
@@ -116,15 +107,12 @@ function describeFaults(faults: ElementFault[]): string {
 
 /** Returns the number of events that a request counts as; one without events, or a malformed one, counts as one. */
 function countActions(body: unknown): number {
-  const actions = (body as DataBody | null | undefined)?.actions;
+  const actions = (body as Body | null | undefined)?.actions;
   return Array.isArray(actions) ? Math.max(1, actions.length) : 1;
 }
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_ACTIONS_EMPTY, DATA_VALUE_INVALID */
-export function parseEvents(
-  body: DataBody,
-  prefixes: readonly string[],
-): Omit<TrackEventsCommand, 'at' | 'workspaceId'> {
+export function parseEvents(body: Body, prefixes: readonly string[]): Omit<TrackEventsCommand, 'at' | 'workspaceId'> {
   requireType(body, 'event');
   const customerId = requireCustomerId(body);
   const deviceId = isAbsent(body.device_id) ? null : requireText(body, 'device_id');
@@ -183,8 +171,8 @@ export type ParsedTransition = {
 
 /** Returns the uses that a bulk request counts as: users and devices together, events by their actions. */
 function countElements(body: unknown): DataUse[] {
-  const elements: unknown = (body as DataBody | null | undefined)?.elements;
-  const given = Array.isArray(elements) ? (elements as (DataBody | null)[]) : [];
+  const elements: unknown = (body as Body | null | undefined)?.elements;
+  const given = Array.isArray(elements) ? (elements as (Body | null)[]) : [];
   const events = given.filter((element) => element?.type === 'event');
   return [
     { operation: 'data-bulk-users', wanted: given.length - events.length },
@@ -193,7 +181,7 @@ function countElements(body: unknown): DataUse[] {
 }
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID for faults of the request as a whole */
-export function parseTransition(body: DataBody, prefixes: readonly string[]): ParsedTransition {
+export function parseTransition(body: Body, prefixes: readonly string[]): ParsedTransition {
   requireType(body, 'transition');
   if (isAbsent(body.elements)) throw missing('elements');
   if (!Array.isArray(body.elements)) throw invalid('elements', 'must be a list');
@@ -212,7 +200,7 @@ export function parseTransition(body: DataBody, prefixes: readonly string[]): Pa
 function parseElement(element: unknown, prefixes: readonly string[]) {
   if (element === null || typeof element !== 'object' || Array.isArray(element))
     throw invalid('elements', 'must be a list of objects');
-  const object = element as DataBody;
+  const object = element as Body;
   switch (object.type) {
     case 'customer':
       return { kind: 'customer' as const, command: parseCustomer(object, prefixes) };

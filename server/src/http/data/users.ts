@@ -16,93 +16,89 @@ import { customerIdFault } from '../../domain/users/user-attributes.ts';
 import { identityKindOf } from '../../domain/users/users.ts';
 import type { UserIdentity } from '../../domain/users/users.ts';
 import { isAbsent, isBlank } from '../route/json-body.ts';
+import type { Body, Route } from '../route/route.ts';
 import { presentAccepted, presentExport } from './answers.ts';
 import { onceOf } from './call.ts';
-import type { DataBody, DataRoute } from './call.ts';
+import type { DataRouteDependencies, DeclareDataRoute } from './call.ts';
 import { invalid, missing, readRecord, requireText } from './parse-data.ts';
 import { blockBody, deleteBody, exportAnswer, exportBody, mergeAnswer, mergeBody } from './shapes.ts';
 
 const workspaceIn = { query: 'app_id' };
 
 /** Routes for existing users: export, merge, delete, and block devices (fact 5). */
-export const usersRoutes: DataRoute[] = [
-  {
-    operationId: 'blockDevices',
-    url: '/v1/devices/manage',
-    isRepeatable: true,
-
-    summary: "Block a user's devices, or unblock them",
-    workspaceIn,
-    shape: blockBody,
-    operations: ['data-block'],
-    async handle(deps, { request, body, workspaceId }) {
-      const command = parseBlock(body, deps.vendorHeaders.prefixes);
-      return presentAccepted(
-        await acceptDeviceBlock(deps, { command: { ...command, workspaceId }, once: onceOf(request) }),
-      );
-    },
-  },
-  {
-    operationId: 'exportCustomers',
-    url: '/v1/customers/export',
-
-    summary: 'Get users with their attributes, up to 20',
-    workspaceIn,
-    shape: exportBody,
-    answer: exportAnswer,
-    isAnswerSecret: true,
-    operations: ['data-export'],
-    countUses: (body) => [
-      { operation: 'data-export', wanted: lengthOf((body as { data?: DataBody } | null)?.data?.identifiers) },
-    ],
-    async handle(deps, { body, workspaceId }) {
-      const query = parseExport(body, deps.vendorHeaders.prefixes);
-      return presentExport(query, await exportUsers(deps, { ...query, workspaceId }));
-    },
-  },
-  {
-    operationId: 'mergeCustomers',
-    url: '/v1/customer/merge',
-    isRepeatable: true,
-
-    summary: 'Merge users into others, up to 50',
-    workspaceIn,
-    shape: mergeBody,
-    answer: mergeAnswer,
-    operations: ['data-merge'],
-    countUses: (body) => [{ operation: 'data-merge', wanted: lengthOf((body as DataBody | null)?.merge_data) }],
-    async handle(deps, { request, body, workspaceId }) {
-      await acceptMerge(deps, { command: { ...parseMerge(body), workspaceId }, once: onceOf(request) });
-      return { status: 'success', operation: 'created' };
-    },
-  },
-  {
-    operationId: 'deleteCustomer',
-    url: '/v1/customer/delete',
-    isRepeatable: true,
-
-    summary: 'Delete a user and all that is known of them',
-    workspaceIn,
-    shape: deleteBody,
-    operations: ['data-delete'],
-    async handle(deps, { request, body, workspaceId }) {
-      const command = parseDelete(body, deps.vendorHeaders.prefixes);
-      return presentAccepted(
-        await acceptDeletion(deps, { command: { ...command, workspaceId }, once: onceOf(request) }),
-      );
-    },
-  },
-];
+export function usersRoutes(deps: DataRouteDependencies, dataRoute: DeclareDataRoute): Route[] {
+  const { prefixes } = deps.vendorHeaders;
+  return [
+    dataRoute({
+      operationId: 'blockDevices',
+      url: '/v1/devices/manage',
+      summary: "Block a user's devices, or unblock them",
+      workspaceIn,
+      body: blockBody,
+      isRepeatable: true,
+      operations: ['data-block'],
+      read: ({ body }) => parseBlock(body, prefixes),
+      async handle({ input, workspaceId, ...call }) {
+        return presentAccepted(
+          await acceptDeviceBlock(deps, { command: { ...input, workspaceId }, once: onceOf(call) }),
+        );
+      },
+    }),
+    dataRoute({
+      operationId: 'exportCustomers',
+      url: '/v1/customers/export',
+      summary: 'Get users with their attributes, up to 20',
+      workspaceIn,
+      body: exportBody,
+      answer: exportAnswer,
+      isAnswerSecret: true,
+      operations: ['data-export'],
+      countUses: (body) => [
+        { operation: 'data-export', wanted: lengthOf((body as { data?: Body } | null)?.data?.identifiers) },
+      ],
+      read: ({ body }) => parseExport(body, prefixes),
+      async handle({ input, workspaceId }) {
+        return presentExport(input, await exportUsers(deps, { ...input, workspaceId }));
+      },
+    }),
+    dataRoute({
+      operationId: 'mergeCustomers',
+      url: '/v1/customer/merge',
+      summary: 'Merge users into others, up to 50',
+      workspaceIn,
+      body: mergeBody,
+      answer: mergeAnswer,
+      isRepeatable: true,
+      operations: ['data-merge'],
+      countUses: (body) => [{ operation: 'data-merge', wanted: lengthOf((body as Body | null)?.merge_data) }],
+      read: ({ body }) => parseMerge(body),
+      async handle({ input, workspaceId, ...call }) {
+        await acceptMerge(deps, { command: { ...input, workspaceId }, once: onceOf(call) });
+        return { status: 'success', operation: 'created' };
+      },
+    }),
+    dataRoute({
+      operationId: 'deleteCustomer',
+      url: '/v1/customer/delete',
+      summary: 'Delete a user and all that is known of them',
+      workspaceIn,
+      body: deleteBody,
+      isRepeatable: true,
+      operations: ['data-delete'],
+      read: ({ body }) => parseDelete(body, prefixes),
+      async handle({ input, workspaceId, ...call }) {
+        return presentAccepted(await acceptDeletion(deps, { command: { ...input, workspaceId }, once: onceOf(call) }));
+      },
+    }),
+  ];
+}
 
 function lengthOf(value: unknown): number {
   return Array.isArray(value) ? value.length : 0;
 }
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
-export function parseBlock(
-  body: DataBody,
-  prefixes: readonly string[],
-): Omit<BlockDevicesCommand, 'workspaceId' | 'at'> {
+export function parseBlock(body: Body, prefixes: readonly string[]): Omit<BlockDevicesCommand, 'workspaceId' | 'at'> {
   const kind = readKind(body, { field: 'user_identifier_type', prefixes });
   const identity = { kind, value: requireText(body, 'user_identifier_value') };
   const action = requireText(body, 'action_type');
@@ -116,7 +112,7 @@ export function parseBlock(
   };
 }
 
-function readText(body: DataBody, field: string): string | null {
+function readText(body: Body, field: string): string | null {
   const value = body[field];
   return isBlank(value) ? null : requireText(body, field, { longest: maxBlockReasonCharacters });
 }
@@ -153,7 +149,7 @@ function readDevice(item: unknown, { at, prefixes }: { at: string; prefixes: rea
 }
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, DATA_LIMIT_BREACHED */
-export function parseExport(body: DataBody, prefixes: readonly string[]): Omit<ExportUsersQuery, 'workspaceId'> {
+export function parseExport(body: Body, prefixes: readonly string[]): Omit<ExportUsersQuery, 'workspaceId'> {
   if (!isAbsent(body.type) && body.type !== 'export_users') throw invalid('type', "must be 'export_users'");
   if (isAbsent(body.data)) throw missing('data');
   const data = readRecord(body.data, 'data');
@@ -177,7 +173,7 @@ function readFields(value: unknown): string[] | undefined {
 }
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, DATA_LIMIT_BREACHED */
-export function parseMerge(body: DataBody): Omit<MergeUsersCommand, 'workspaceId' | 'at'> {
+export function parseMerge(body: Body): Omit<MergeUsersCommand, 'workspaceId' | 'at'> {
   const pairs = requireList(body, 'merge_data', maxMergedUsers).map((item, index) => {
     const at = `merge_data[${index}]`;
     const pair = readRecord(item ?? null, at);
@@ -194,21 +190,21 @@ export function parseMerge(body: DataBody): Omit<MergeUsersCommand, 'workspaceId
 }
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
-export function parseDelete(body: DataBody, prefixes: readonly string[]): { identity: UserIdentity } {
+export function parseDelete(body: Body, prefixes: readonly string[]): { identity: UserIdentity } {
   const kind = readKind(body, { field: 'identity_type', prefixes });
   return { identity: { kind, value: requireText(body, 'identity_value') } };
 }
 
 type KindField = { field: string; at?: string; prefixes: readonly string[] };
 
-function readKind(body: DataBody, { field, at, prefixes }: KindField): UserIdentity['kind'] {
+function readKind(body: Body, { field, at, prefixes }: KindField): UserIdentity['kind'] {
   const type = requireText(body, field, at === undefined ? {} : { at });
   const kind = identityKindOf(type, prefixes);
   if (kind) return kind;
   throw invalid(at === undefined ? field : `${at}.${field}`, "must be 'customer_id' or 'id'");
 }
 
-function requireList(body: DataBody, field: string, most: number): unknown[] {
+function requireList(body: Body, field: string, most: number): unknown[] {
   const value = body[field];
   if (isAbsent(value)) throw missing(field);
   if (!Array.isArray(value)) throw invalid(field, 'must be a list');

@@ -87,11 +87,6 @@ export function makeRequireBearer(deps: BearerDependencies): RequireScope {
   };
 }
 
-/** Returns the key of an authenticated call as the actor of its changes. */
-export function actorOf(request: FastifyRequest): Actor {
-  return keyCallerOf(request).actor;
-}
-
 /** True if the call uses Bearer, even invalidly; then its family's own scheme does not apply. */
 export function isBearer(request: FastifyRequest): boolean {
   return /^bearer(?: |$)/i.test(request.headers.authorization ?? '');

@@ -1,8 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { TObject } from 'typebox';
 import { requestFileOperation } from '../../app/segments/file-segments.ts';
 import type { ChangeFileSegment, CreateFileSegment, FileSource } from '../../app/segments/file-segments.ts';
-import type { SegmentCaller } from '../../app/segments/segment-limits.ts';
 import { archiveNamedSegment, unarchiveNamedSegment } from '../../app/segments/segments.ts';
 import { isWorkspaceNamed } from '../../app/workspaces.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -14,14 +11,12 @@ import {
   minExpiryDays,
 } from '../../domain/limits/segments.ts';
 import { neutralName } from '../../domain/users/users.ts';
-import { describeOperation } from '../openapi/operation.ts';
-import type { Dialect } from '../openapi/operation.ts';
 import { requestHeaders } from '../openapi/shapes.ts';
-import { actorOf, makeRequireApiKey } from '../route/auth.ts';
-import { toServiceError } from '../route/errors.ts';
+import { keyCallerOf, makeRequireApiKey } from '../route/auth.ts';
+import type { KeyCaller } from '../route/auth.ts';
 import { isBlank } from '../route/json-body.ts';
-import { refuseOtherMethods } from '../route/route.ts';
-import { warnOfUnknownFields } from '../route/warnings.ts';
+import { addRoutes, route } from '../route/route.ts';
+import type { Body, Call, Hook, Route, RouteDialect } from '../route/route.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import {
   clientNotFound,
@@ -36,146 +31,107 @@ import {
 } from './answers.ts';
 import type { SegmentRouteDependencies } from './answers.ts';
 
-type SegmentBody = Record<string, unknown>;
-type Answer = { status: number; body: unknown };
-type Handle = (deps: SegmentRouteDependencies, request: FastifyRequest, body: SegmentBody) => Promise<Answer>;
-
-type Route = {
-  operationId: string;
-  method: HTTPMethods;
-  url: string;
-  summary: string;
-  shape: TObject;
-  status: number;
-  handle: Handle;
-};
-
-const dialect: Dialect = {
-  tag: 'Segments',
-  credentials: ['dataKey', 'bearer'],
-  headers: { '*-DBNAME': requestHeaders.dbName },
-  refusals: { errors: segmentErrors, shape: segmentError },
-};
-
-const base = '/v2/custom-segments';
-
-const routes: Route[] = [
-  {
-    operationId: 'createFileSegment',
-    method: 'POST',
-    url: `${base}/file-segment`,
-    summary: 'Create a segment from a file',
-    shape: createBody,
-    status: 202,
-    handle: (deps, request, body) => operate(deps, request, parseCreate(body, deps.vendorHeaders.prefixes)),
-  },
-  ...(['ADD', 'REMOVE', 'REPLACE'] as const).map((kind): Route => {
-    const [operationId, path, summary] = {
-      ADD: ['addUsersOfFile', 'add-users', 'Add the users of a file to a segment'] as const,
-      REMOVE: ['removeUsersOfFile', 'remove-users', 'Remove the users of a file from a segment'] as const,
-      REPLACE: ['replaceUsersByFile', 'replace', 'Replace the users of a segment by those of a file'] as const,
-    }[kind];
-    return {
-      operationId,
-      method: 'PUT',
-      url: `${base}/file-segment/${path}`,
-      summary,
-      shape: changeBody,
-      status: 202,
-      handle: (deps, request, body) =>
-        operate(deps, request, parseChange(body, { kind, prefixes: deps.vendorHeaders.prefixes })),
-    };
-  }),
-  {
-    operationId: 'archiveSegment',
-    method: 'PATCH',
-    url: `${base}/archive`,
-    summary: 'Archive a segment',
-    shape: nameBody,
-    status: 200,
-    handle: async (deps, request, body) => {
-      const named = { ...parseNamed(body), ...callerOf(request) };
-      const segment = await archiveNamedSegment(deps, named);
-      return { status: 200, body: presentSegmentAccepted('ARCHIVE', segment) };
-    },
-  },
-  {
-    operationId: 'unarchiveSegment',
-    method: 'PATCH',
-    url: `${base}/unarchive`,
-    summary: 'Make an archived segment active again',
-    shape: nameBody,
-    status: 200,
-    handle: async (deps, request, body) => {
-      const named = { ...parseNamed(body), ...callerOf(request) };
-      const segment = await unarchiveNamedSegment(deps, named);
-      return { status: 200, body: presentSegmentAccepted('UNARCHIVE', segment) };
-    },
-  },
-];
-
 /** File segments, v2 (interface 4.3, fact 2.1): six operations, Basic with a data key or Bearer. */
 export function fileSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
+  return async (server) => {
+    const v2 = makeFileDialect(deps);
+    await addRoutes(server, [createRoute(deps, v2), ...changeRoutes(deps, v2), ...archiveRoutes(deps, v2)]);
+  };
+}
+
+function makeFileDialect(deps: SegmentRouteDependencies): RouteDialect<KeyCaller> {
   const requireKey = makeRequireApiKey(deps, 'segmentation', {
     missing: 'SEGMENT_CREDENTIALS_INVALID',
     invalid: 'SEGMENT_CREDENTIALS_INVALID',
     notCovering: 'SEGMENT_KEY_NOT_ALLOWED',
   });
-  return async (server) => {
-    // The shapes only document the routes; the parsers below report the family's own errors.
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) =>
-      presentSegmentError(toServiceError(error, request), { request, reply }),
-    );
-    for (const route of routes) {
-      addRoute(server, deps, { ...route, onRequest: [requireKey, makeRequireDbName(deps)] });
-      refuseOtherMethods(server, route.url, [route.method]);
-    }
+  return {
+    tag: 'Segments',
+    credentials: ['dataKey', 'bearer'],
+    headers: { '*-DBNAME': requestHeaders.dbName },
+    refusals: { errors: segmentErrors, shape: segmentError },
+    vendorHeaders: deps.vendorHeaders,
+    onRequest: [requireKey, makeRequireDbName(deps)],
+    callerOf: keyCallerOf,
+    presentError: presentSegmentError,
   };
 }
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+const base = '/v2/custom-segments';
+const fileUrl = `${base}/file-segment`;
+const refuses = [404, 409, 429] as const;
+const operation = { isRepeatable: true, answers: { 202: segmentAccepted }, refuses } as const;
 
-function addRoute(server: FastifyInstance, deps: SegmentRouteDependencies, route: Route & { onRequest: Hook[] }): void {
-  server.route({
-    method: route.method,
-    url: route.url,
-    schema: describeOperation(dialect, {
-      operationId: route.operationId,
-      summary: route.summary,
-      body: route.shape,
-      // Archiving is idempotent, so it needs no Idempotency-Key.
-      ...(route.status === 202 ? { isRepeatable: true } : {}),
-      answers: { [route.status]: segmentAccepted },
-      refuses: [404, 409, 429],
+function createRoute(deps: SegmentRouteDependencies, v2: RouteDialect<KeyCaller>): Route {
+  return route(v2, {
+    method: 'POST',
+    url: fileUrl,
+    operationId: 'createFileSegment',
+    summary: 'Create a segment from a file',
+    body: createBody,
+    ...operation,
+    read: ({ body }) => parseCreate(body, deps.vendorHeaders.prefixes),
+    handle: (call) => operate(deps, call),
+  });
+}
+
+function changeRoutes(deps: SegmentRouteDependencies, v2: RouteDialect<KeyCaller>): Route[] {
+  const { prefixes } = deps.vendorHeaders;
+  const changes = [
+    ['ADD', 'add-users', 'addUsersOfFile', 'Add the users of a file to a segment'],
+    ['REMOVE', 'remove-users', 'removeUsersOfFile', 'Remove the users of a file from a segment'],
+    ['REPLACE', 'replace', 'replaceUsersByFile', 'Replace the users of a segment by those of a file'],
+  ] as const;
+  return changes.map(([kind, path, operationId, summary]) =>
+    route(v2, {
+      method: 'PUT',
+      url: `${fileUrl}/${path}`,
+      operationId,
+      summary,
+      body: changeBody,
+      ...operation,
+      read: ({ body }) => parseChange(body, { kind, prefixes }),
+      handle: (call) => operate(deps, call),
     }),
-    onRequest: route.onRequest,
-    handler: async (request, reply) => {
-      const body = readBody(request);
-      const answer = await route.handle(deps, request, body);
-      warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: route.shape });
-      return reply.code(answer.status).send(answer.body);
-    },
-  });
+  );
 }
 
-function callerOf(request: FastifyRequest): SegmentCaller {
-  return { workspaceId: request.facts.workspaceId!, actor: actorOf(request) };
+function archiveRoutes(deps: SegmentRouteDependencies, v2: RouteDialect<KeyCaller>): Route[] {
+  // Archiving is idempotent, so it needs no Idempotency-Key.
+  const change = { method: 'PATCH', body: nameBody, answers: { 200: segmentAccepted }, refuses } as const;
+  return [
+    route(v2, {
+      ...change,
+      url: `${base}/archive`,
+      operationId: 'archiveSegment',
+      summary: 'Archive a segment',
+      read: ({ body }) => parseNamed(body),
+      handle: async ({ input, workspaceId, actor }) =>
+        presentSegmentAccepted('ARCHIVE', await archiveNamedSegment(deps, { ...input, workspaceId, actor })),
+    }),
+    route(v2, {
+      ...change,
+      url: `${base}/unarchive`,
+      operationId: 'unarchiveSegment',
+      summary: 'Make an archived segment active again',
+      read: ({ body }) => parseNamed(body),
+      handle: async ({ input, workspaceId, actor }) =>
+        presentSegmentAccepted('UNARCHIVE', await unarchiveNamedSegment(deps, { ...input, workspaceId, actor })),
+    }),
+  ];
 }
 
-async function operate(
-  deps: SegmentRouteDependencies,
-  request: FastifyRequest,
-  command: ReturnType<typeof parseCreate> | ReturnType<typeof parseChange>,
-): Promise<Answer> {
+type Operation = Call<KeyCaller> & { input: CreateFileSegment | ChangeFileSegment };
+
+async function operate(deps: SegmentRouteDependencies, { input, workspaceId, actor, once }: Operation) {
   const accepted = await requestFileOperation(deps, {
-    ...callerOf(request),
-    idempotencyKey: request.headers['idempotency-key'] as string | undefined,
-    rawBody: request.rawBody,
-    command,
+    workspaceId,
+    actor,
+    idempotencyKey: once.key,
+    rawBody: once.rawBody,
+    command: input,
   });
-  const segment = { id: accepted.segmentId, name: accepted.segmentName };
-  return { status: 202, body: presentSegmentAccepted(command.kind, segment) };
+  return presentSegmentAccepted(input.kind, { id: accepted.segmentId, name: accepted.segmentName });
 }
 
 /** Makes the hook that requires `SVC-DBNAME` to name the workspace of the credentials. */
@@ -185,20 +141,11 @@ function makeRequireDbName(deps: SegmentRouteDependencies): Hook {
     const dbName = vendorHeaders.read(request.headers, '*-dbname');
     if (dbName === undefined || dbName === '')
       throw new ServiceError('SEGMENT_HEADER_MISSING', { field: vendorHeaders.nameOf('*-dbname').toUpperCase() });
-    const named = { workspaceId: request.facts.workspaceId!, dbName, appKey: undefined };
-    if (!(await isWorkspaceNamed(deps, named))) throw clientNotFound(vendorHeaders, 'another database name');
+    const { workspaceId } = keyCallerOf(request);
+    if (!(await isWorkspaceNamed(deps, { workspaceId, dbName, appKey: undefined })))
+      throw clientNotFound(vendorHeaders, 'another database name');
   };
 }
-
-function readBody(request: FastifyRequest): SegmentBody {
-  const { body } = request;
-  if (body === undefined) throw new ServiceError('BODY_EMPTY');
-  if (body === null || typeof body !== 'object' || Array.isArray(body))
-    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
-  return body as SegmentBody;
-}
-
-type Body = Record<string, unknown>;
 
 const maxEmail = 254;
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { SyncCohortCommand } from '../../app/segments/cohorts.ts';
 import {
@@ -17,14 +17,12 @@ import type { FilterFaultCode } from '../../domain/segments/filter-members.ts';
 import { parseSegmentFilter, parseStoredFilters } from '../../domain/segments/filter-reader.ts';
 import type { StoredFilters } from '../../domain/segments/filter-reader.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
-import { describeOperation } from '../openapi/operation.ts';
-import type { Dialect } from '../openapi/operation.ts';
 import { requestHeaders } from '../openapi/shapes.ts';
-import { actorOf, makeRequireApiKey } from '../route/auth.ts';
-import { toServiceError } from '../route/errors.ts';
+import { keyCallerOf, makeRequireApiKey } from '../route/auth.ts';
+import type { KeyCaller } from '../route/auth.ts';
 import { isAbsent, isBlank } from '../route/json-body.ts';
-import { refuseOtherMethods } from '../route/route.ts';
-import { warnOfUnknownFields, warnOfUnknownNames } from '../route/warnings.ts';
+import { addRoutes, route } from '../route/route.ts';
+import type { Body, Hook, Route, RouteDialect } from '../route/route.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import {
   clientNotFound,
@@ -40,172 +38,142 @@ import {
 } from './answers.ts';
 import type { SegmentRouteDependencies } from './answers.ts';
 
-const url = '/v3/custom-segments';
-const dialect: Dialect = {
-  tag: 'Segments',
-  credentials: ['dataKey', 'bearer'],
-  // One of the two is enough.
-  headers: { '*-APPKEY': Type.Optional(requestHeaders.appKey), '*-DBNAME': Type.Optional(requestHeaders.dbName) },
-  refusals: {
-    errors: filterSegmentErrors,
-    shape: filterSegmentError,
-    codeOf: (name) => filterSegmentErrors[name]?.code,
-  },
-};
-
 /** Routes for filter segments and the look-up of all segments, v3 (fact 2.3). */
 export function filterSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
+  return async (server) => {
+    const v3 = makeFilterDialect(deps);
+    await addRoutes(server, [...collectionRoutes(deps, v3), ...segmentRoutes(deps, v3)]);
+  };
+}
+
+function makeFilterDialect(deps: SegmentRouteDependencies): RouteDialect<KeyCaller> {
   const requireKey = makeRequireApiKey(deps, 'segmentation', {
     missing: 'SEGMENT_CREDENTIALS_INVALID',
     invalid: 'SEGMENT_CREDENTIALS_INVALID',
     notCovering: 'SEGMENT_KEY_NOT_ALLOWED',
   });
-  return async (server) => {
-    // The shapes only document the routes; the parsers below report the family's own errors.
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) =>
-      presentFilterSegmentError(toServiceError(error, request), { request, reply }),
-    );
-    server.addHook('onRequest', async (request, reply) => {
-      if (request.routeOptions.schema?.hide) return;
-      await requireKey(request, reply);
-      if (!reply.sent) await requireWorkspaceHeader(deps, request);
-    });
-    addCollection(server, deps);
-    addOne(server, deps);
-    refuseOtherMethods(server, url, ['GET', 'POST']);
-    refuseOtherMethods(server, `${url}/:id`, ['GET', 'PATCH']);
+  return {
+    tag: 'Segments',
+    credentials: ['dataKey', 'bearer'],
+    // One of the two is enough.
+    headers: { '*-APPKEY': Type.Optional(requestHeaders.appKey), '*-DBNAME': Type.Optional(requestHeaders.dbName) },
+    refusals: {
+      errors: filterSegmentErrors,
+      shape: filterSegmentError,
+      codeOf: (name) => filterSegmentErrors[name]?.code,
+    },
+    vendorHeaders: deps.vendorHeaders,
+    onRequest: [requireKey, makeRequireWorkspaceHeader(deps)],
+    callerOf: keyCallerOf,
+    readBody: readFilterBody,
+    presentError: presentFilterSegmentError,
   };
 }
 
-function addCollection(server: FastifyInstance, deps: SegmentRouteDependencies): void {
-  server.get(
-    url,
-    {
-      schema: describeOperation(dialect, {
-        operationId: 'listSegments',
-        summary: 'List segments, or find one by its exact name',
-        querystring: Type.Object({ name: Type.Optional(Type.String({ description: 'The exact name' })) }),
-        answers: { 200: segmentList },
-        refuses: [429],
-      }),
-    },
-    async (request) => {
-      const workspaceId = request.facts.workspaceId!;
-      await countFilterCall(deps, { operation: 'list', workspaceId });
-      const { name } = request.query as { name?: unknown };
-      if (name !== undefined && (typeof name !== 'string' || !isStorableText(name)))
-        throw new ServiceError('PARAMETER_INVALID', { field: 'name', reason: 'must be given once' });
-      return presentSegmentList(await listShownSegments(deps, { workspaceId, name }));
-    },
-  );
-  server.post(
-    url,
-    {
-      schema: describeOperation(dialect, {
-        operationId: 'createFilterSegment',
-        summary: 'Create a filter segment',
-        body: filterBody,
-        isRepeatable: true,
-        answers: { 201: segmentAnswer },
-        refuses: [404, 409, 412, 429],
-      }),
-    },
-    async (request, reply) => {
-      const workspaceId = request.facts.workspaceId!;
-      await countFilterCall(deps, { operation: 'create', workspaceId });
-      const body = readBody(request);
-      const { command, unknownFields } = parseFilterSegment(body);
-      const { id } = await createFilterSegment(deps, {
-        workspaceId,
-        actor: actorOf(request),
-        idempotencyKey: request.headers['idempotency-key'] as string | undefined,
-        rawBody: request.rawBody,
-        command,
-      });
-      warn(deps, { request, reply, shape: filterBody, unknownFields });
-      return reply.code(201).send(presentSegment(await getSegment(deps, { workspaceId, id })));
-    },
-  );
+const url = '/v3/custom-segments';
+
+function collectionRoutes(deps: SegmentRouteDependencies, v3: RouteDialect<KeyCaller>): Route[] {
+  return [
+    route(v3, {
+      method: 'GET',
+      url,
+      operationId: 'listSegments',
+      summary: 'List segments, or find one by its exact name',
+      querystring: Type.Object({ name: Type.Optional(Type.String({ description: 'The exact name' })) }),
+      answers: { 200: segmentList },
+      refuses: [429],
+      admit: ({ workspaceId }) => countFilterCall(deps, { operation: 'list', workspaceId }),
+      read: ({ query }) => parseListedName(query.name),
+      handle: async ({ input: name, workspaceId }) =>
+        presentSegmentList(await listShownSegments(deps, { workspaceId, name })),
+    }),
+    route(v3, {
+      method: 'POST',
+      url,
+      operationId: 'createFilterSegment',
+      summary: 'Create a filter segment',
+      body: filterBody,
+      isRepeatable: true,
+      answers: { 201: segmentAnswer },
+      refuses: [404, 409, 412, 429],
+      admit: ({ workspaceId }) => countFilterCall(deps, { operation: 'create', workspaceId }),
+      read: ({ body }) => parseFilterSegment(body),
+      findUnknown: ({ input }) => input.unknownFields,
+      async handle({ input: { command }, workspaceId, actor, once }) {
+        const repeat = { idempotencyKey: once.key, rawBody: once.rawBody };
+        const { id } = await createFilterSegment(deps, { workspaceId, actor, ...repeat, command });
+        return presentSegment(await getSegment(deps, { workspaceId, id }));
+      },
+    }),
+  ];
 }
 
-function addOne(server: FastifyInstance, deps: SegmentRouteDependencies): void {
-  const params = Type.Object({ id: Type.String() });
-  server.get(
-    `${url}/:id`,
-    {
-      schema: describeOperation(dialect, {
-        operationId: 'getSegment',
-        summary: 'Get a segment',
-        params,
-        answers: { 200: segmentAnswer },
-        refuses: [404, 429],
-      }),
-    },
-    async (request) => {
-      const workspaceId = request.facts.workspaceId!;
-      await countFilterCall(deps, { operation: 'get', workspaceId });
-      return presentSegment(await getSegment(deps, { workspaceId, id: readId(request) }));
-    },
-  );
-  server.patch(
-    `${url}/:id`,
-    {
-      schema: describeOperation(dialect, {
-        operationId: 'changeFilterSegment',
-        summary: 'Change a filter segment',
-        params,
-        body: filterChangeBody,
-        answers: { 200: segmentAnswer },
-        refuses: [404, 409, 412, 429],
-      }),
-    },
-    async (request, reply) => {
-      const workspaceId = request.facts.workspaceId!;
-      await countFilterCall(deps, { operation: 'update', workspaceId });
-      const id = readId(request);
-      const { change, updatedBy, unknownFields } = parseFilterChange(readBody(request));
-      await changeFilterSegment(deps, { actor: actorOf(request), workspaceId, id, change, updatedBy });
-      warn(deps, { request, reply, shape: filterChangeBody, unknownFields });
-      return presentSegment(await getSegment(deps, { workspaceId, id }));
-    },
-  );
+function segmentRoutes(deps: SegmentRouteDependencies, v3: RouteDialect<KeyCaller>): Route[] {
+  const one = { url: `${url}/:id`, params: Type.Object({ id: Type.String() }), answers: { 200: segmentAnswer } };
+  return [
+    route(v3, {
+      method: 'GET',
+      ...one,
+      operationId: 'getSegment',
+      summary: 'Get a segment',
+      refuses: [404, 429],
+      admit: ({ workspaceId }) => countFilterCall(deps, { operation: 'get', workspaceId }),
+      read: ({ params }) => parseId(params.id),
+      handle: async ({ input: id, workspaceId }) => presentSegment(await getSegment(deps, { workspaceId, id })),
+    }),
+    route(v3, {
+      method: 'PATCH',
+      ...one,
+      operationId: 'changeFilterSegment',
+      summary: 'Change a filter segment',
+      body: filterChangeBody,
+      refuses: [404, 409, 412, 429],
+      async admit({ workspaceId, params }) {
+        await countFilterCall(deps, { operation: 'update', workspaceId });
+        // An invalid id is reported before a missing body.
+        parseId(params.id);
+      },
+      read: ({ body }) => parseFilterChange(body),
+      findUnknown: ({ input }) => input.unknownFields,
+      async handle({ input: { change, updatedBy }, workspaceId, actor, params: { id } }) {
+        await changeFilterSegment(deps, { actor, workspaceId, id, change, updatedBy });
+        return presentSegment(await getSegment(deps, { workspaceId, id }));
+      },
+    }),
+  ];
 }
 
 /** Requires `SVC-APPKEY` or `SVC-DBNAME`; the headers must name the workspace of the credentials. */
-async function requireWorkspaceHeader(deps: SegmentRouteDependencies, request: FastifyRequest): Promise<void> {
+function makeRequireWorkspaceHeader(deps: SegmentRouteDependencies): Hook {
   const { vendorHeaders } = deps;
-  const appKey = vendorHeaders.read(request.headers, '*-appkey');
-  const dbName = vendorHeaders.read(request.headers, '*-dbname');
-  const isNamed =
-    (appKey !== undefined || dbName !== undefined) &&
-    (await isWorkspaceNamed(deps, { workspaceId: request.facts.workspaceId!, appKey, dbName }));
-  if (!isNamed) throw clientNotFound(vendorHeaders, 'headers name another workspace or none');
+  return async (request) => {
+    const appKey = vendorHeaders.read(request.headers, '*-appkey');
+    const dbName = vendorHeaders.read(request.headers, '*-dbname');
+    const { workspaceId } = keyCallerOf(request);
+    const isNamed =
+      (appKey !== undefined || dbName !== undefined) && (await isWorkspaceNamed(deps, { workspaceId, appKey, dbName }));
+    if (!isNamed) throw clientNotFound(vendorHeaders, 'headers name another workspace or none');
+  };
 }
 
-function readId(request: FastifyRequest): string {
-  const { id } = request.params as { id: string };
+function parseId(id: string): string {
   if (!/^[0-9a-f]{24}$/.test(id)) throw new ServiceError('SEGMENT_ID_INVALID');
   return id;
 }
 
-function readBody(request: FastifyRequest): Record<string, unknown> {
-  const { body } = request;
+/** @throws ServiceError PARAMETER_INVALID */
+function parseListedName(name: unknown): string | undefined {
+  if (name === undefined || (typeof name === 'string' && isStorableText(name))) return name;
+  throw new ServiceError('PARAMETER_INVALID', { field: 'name', reason: 'must be given once' });
+}
+
+/** This family reports a body that is not an object as an invalid one. @throws ServiceError BODY_EMPTY, SEGMENT_BODY_INVALID */
+function readFilterBody({ body }: Pick<FastifyRequest, 'body'>): Body {
   if (body === undefined) throw new ServiceError('BODY_EMPTY');
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     throw new ServiceError('SEGMENT_BODY_INVALID', { detail: 'no JSON object' });
-  return body as Record<string, unknown>;
+  return body as Body;
 }
-
-type Warning = { request: FastifyRequest; reply: FastifyReply; shape: object; unknownFields: string[] };
-
-/** Warns of unknown members of the body and of its filters, in one header (decision D5). */
-function warn({ vendorHeaders }: SegmentRouteDependencies, { request, reply, shape, unknownFields }: Warning): void {
-  warnOfUnknownFields(vendorHeaders, request.body, { request, reply, shape });
-  warnOfUnknownNames(vendorHeaders, { request, reply }, unknownFields);
-}
-
-type Body = Record<string, unknown>;
 
 const faultNames: Record<FilterFaultCode, ErrorName> = {
   invalid: 'SEGMENT_FILTERS_INVALID',
