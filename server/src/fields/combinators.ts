@@ -108,7 +108,7 @@ export function unlessEmpty<Value>(field: Field<Value>): Field<Value> {
 }
 
 /** `maxLength` is a maximum that the document shows; `max` is one that it does not show. Absent: that of the family. */
-type TextOptions = { max?: number; maxLength?: number; minLength?: number; description?: string };
+type TextOptions = { max?: number; maxLength?: number; minLength?: number; format?: string; description?: string };
 type RequiredWords = RequiredField<string> & { read(part: RequestReader, name: string): string };
 
 type WayToRead<Value> = (part: RequestReader, name: string, max: number | undefined) => Value;
@@ -145,6 +145,10 @@ export const requiredTemplate = (options: TextOptions = {}): RequiredWords =>
 
 export const requiredPlain = (options: TextOptions = {}): RequiredWords =>
   requiredWords(options, (part, name, max) => part.requiredPlain(name, max));
+
+/** A text that may be left out, but not be empty: an empty one counts as missing. */
+export const filledText = (options: TextOptions = {}): Field<string> =>
+  words(options, (part, name, max) => (part.get(name) === undefined ? undefined : part.requiredText(name, max)));
 
 /** A text of a given form, such as a colour. `reason` is the fault of all others. */
 export function matching(form: { pattern: RegExp; reason: string; max?: number; description?: string }): Field<string> {
@@ -229,8 +233,9 @@ export function choices<const W extends string>(among: readonly W[], description
 }
 
 /** A value of one of several kinds, as it was sent. */
-export function anyOf(kinds: readonly Field<unknown>[]): Field<unknown> {
-  return { ...anything, schema: Type.Union(kinds.map(({ schema }) => schema)) };
+export function anyOf(kinds: readonly Pick<Field<unknown>, 'schema'>[], description?: string): Field<unknown> {
+  const schemas = kinds.map(({ schema }) => schema);
+  return { ...anything, schema: Type.Union(schemas, described(description)) };
 }
 
 export const number: Field<number> = {
@@ -313,6 +318,12 @@ function withMembers(schema: TSchema, members: Record<string, string>): TSchema 
   const all = { ...Object.getOwnPropertyDescriptors(schema), ...Object.fromEntries(added) };
   return Object.defineProperties({}, all) as TSchema;
 }
+
+/** The members of an object, as they were sent. */
+export const membersOf: Field<Record<string, unknown>> = {
+  read: (part, name) => part.findPart(name)?.members,
+  schema: Type.Record(Type.String(), Type.Unknown()),
+};
 
 /** An object whose members have names that the caller chooses, and values of one kind. */
 export function record<Value>(item: Field<Value>, description?: string): Field<Record<string, Value>> {

@@ -41,7 +41,12 @@ export type TemplateRules = {
 export const noTemplates: TemplateRules = { isTemplate: () => false, fault: () => undefined };
 
 /** A field that is missing, or the reason why its value is rejected ("must be a text"). */
-export type RequestFault = { field: string; reason: 'missing' | (string & {}) };
+export type RequestFault = {
+  field: string;
+  reason: 'missing' | (string & {});
+  /** The error that reports this fault, if it is not the one that the family reports its other faults with. */
+  error?: Error;
+};
 
 /** Marks a list or value that the interface does not allow. One family reports it with a separate error. */
 export const notAllowed = Symbol('not allowed');
@@ -49,3 +54,39 @@ export type Fault = string | typeof notAllowed;
 
 /** The text for features that this deployment does not have, the same everywhere (decision D30). */
 export const unavailable = 'is not available in this version';
+
+/**
+ * The rules that a family starts from if it reports one fault and renders nothing: each value has its JSON type, and null
+ * counts as not sent.
+ */
+export const plainRules: ReadingRules = {
+  tells: 'first',
+  isSent: (value) => value !== undefined && value !== null,
+  isAbsent: (value) => value === undefined || value === null,
+  missing: 'missing',
+  maxTextCharacters: 512,
+  textFault(text, maxCharacters) {
+    if (!text.isWellFormed()) return 'must be well-formed Unicode';
+    return text.length > maxCharacters ? `must have at most ${maxCharacters} characters` : undefined;
+  },
+  toFlag: (value) => (typeof value === 'boolean' ? value : undefined),
+  toNumber: (value) => value,
+  toPairText: (value) => value,
+  isChoice: (value, word) => value === word,
+  choiceFault: (_value, words) => `must be ${words.join(' or ')}`,
+  listFault(value, maxItems) {
+    if (!Array.isArray(value)) return 'must be a list';
+    return value.length > maxItems ? `must have at most ${maxItems} entries` : undefined;
+  },
+  onlyFault: () => undefined,
+  templates: noTemplates,
+};
+
+const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+
+/** The same, but an empty text counts as not sent too: forms and files send it for a field that was left empty. */
+export const plainRulesOfForms: ReadingRules = {
+  ...plainRules,
+  isSent: isFilled,
+  isAbsent: (value) => !isFilled(value),
+};

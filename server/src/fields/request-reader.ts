@@ -66,6 +66,14 @@ export class RequestReader {
     else this.#noted.faults.push({ field, reason: fault });
   }
 
+  /**
+   * Notes a fault that is reported as this error, because it has a code of its own or names another field than the member
+   * that was read.
+   */
+  reject(error: Error): void {
+    this.#noted.faults.push({ field: this.path, reason: error.message, error });
+  }
+
   /** Notes a value that is accepted but has an unexpected effect. */
   warn(name: string, words: string): void {
     this.#noted.warnings.push(`${this.pathOf(name)} ${words}`);

@@ -4,8 +4,10 @@ import {
   anyObject,
   choice,
   choices,
+  filledText,
   flag,
   list,
+  membersOf,
   openPart,
   part,
   partOrEmpty,
@@ -26,6 +28,8 @@ import { makeDocumentReader } from '../../src/domain/campaign-document/campaign.
 import { readMembers, schemaOf, schemaRequiring } from '../../src/fields/field.ts';
 import { makeCampaignReader } from '../../src/http/campaigns/campaign-reader.ts';
 import type { Infer } from '../../src/fields/field.ts';
+import { plainRules, plainRulesOfForms } from '../../src/fields/reading-rules.ts';
+import { RequestReader } from '../../src/fields/request-reader.ts';
 import { makePushReader } from '../../src/http/push/push-reader.ts';
 
 const fields = {
@@ -194,5 +198,47 @@ describe('fields that others are made of', () => {
       additionalProperties: { type: 'boolean', description: 'On or off', title: 'Switch' },
       description: 'By name',
     });
+  });
+});
+
+describe('a family that reports one fault', () => {
+  const members = { name: filledText({ max: 3 }), sizes: membersOf, tags: list(requiredText(), { max: 2 }) };
+  function readPlain(body: Record<string, unknown>, rules = plainRules) {
+    const reader = new RequestReader(body, { rules });
+    const values = readMembers(reader, members);
+    return { values, faults: reader.faults };
+  }
+
+  test('reads null as not sent, and an empty text as missing where a text must not be empty', () => {
+    expect(readPlain({ name: null, sizes: { a: null } })).toEqual({ values: { sizes: { a: null } }, faults: [] });
+    expect(readPlain({ name: '' }).faults).toEqual([{ field: 'name', reason: 'missing' }]);
+  });
+
+  test('reads an empty text as not sent if its bodies come from forms', () => {
+    expect(readPlain({ name: '', sizes: '' }, plainRulesOfForms)).toEqual({ values: {}, faults: [] });
+  });
+
+  test('checks the kind, the length and the items of a value', () => {
+    expect(readPlain({ name: 'long', sizes: [], tags: 'a' }).faults).toEqual([
+      { field: 'name', reason: 'must have at most 3 characters' },
+      { field: 'sizes', reason: 'must be an object' },
+      { field: 'tags', reason: 'must be a list' },
+    ]);
+    expect(readPlain({ name: '\ud800', tags: ['a', 'b', ''] }).faults).toEqual([
+      { field: 'name', reason: 'must be well-formed Unicode' },
+      { field: 'tags', reason: 'must have at most 2 entries' },
+      { field: 'tags[2]', reason: 'missing' },
+    ]);
+  });
+
+  test('keeps an error of its own in the order of the faults', () => {
+    const reader = new RequestReader({ name: 1 }, { rules: plainRules });
+    const error = new Error('too many sizes');
+    reader.reject(error);
+    members.name.read(reader, 'name');
+    expect(reader.faults).toEqual([
+      { field: '', reason: 'too many sizes', error },
+      { field: 'name', reason: 'must be a text' },
+    ]);
   });
 });

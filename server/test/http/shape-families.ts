@@ -15,19 +15,8 @@ import { parsePreview, parseTest } from '../../src/http/campaigns/test-and-previ
 import * as tests from '../../src/http/campaigns/test-and-preview.ts';
 import { parseMeta, parsePage, parseSearch } from '../../src/http/campaigns/search.ts';
 import * as campaigns from '../../src/http/campaigns/search.ts';
-import { parseBlock, parseDelete, parseExport, parseMerge } from '../../src/http/data/users.ts';
-import { parseCustomer, parseDevice } from '../../src/http/data/parse-data.ts';
-import { parseEvents, parseTransition } from '../../src/http/data/incoming.ts';
-import * as data from '../../src/http/data/shapes.ts';
 import { parsePush } from '../../src/http/push/parse-push.ts';
 import * as pushes from '../../src/http/push/parse-push.ts';
-import {
-  parseChange as parseFileChange,
-  parseCreate as parseFile,
-  parseNamed,
-} from '../../src/http/segments/file-segments.ts';
-import { parseCohort, parseFilterChange, parseFilterSegment } from '../../src/http/segments/filter-segments.ts';
-import * as segments from '../../src/http/segments/answers.ts';
 import type { Words } from './body-arbitrary.ts';
 
 type Body = Record<string, any>;
@@ -47,7 +36,6 @@ export type ShapeFamily = {
 const now = new Date('2026-01-01T00:00:00Z');
 const urls = ['https://example.com/a.png'];
 const prefixes = ['svc'];
-const anId = '0123456789abcdef01234567';
 const filters = {
   filter_operator: 'and',
   filters: [{ filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'exists' }],
@@ -286,31 +274,6 @@ const testWords: Words = {
   variation: ['variation_1', 1],
 };
 const eventWords: Words = { attribute_data_type: ['string', 'date'] };
-const fileWords: Words = { file_url: urls, callback_url: urls, emails: [['a@example.com']], cs_id: [anId] };
-const filterWords: Words = { included_filters: [filters], excluded_filters: [filters], updated_by: ['a@example.com'] };
-const dataWords: Words = {
-  platform: ['ANDROID', 'web'],
-  push_id: ['a1'],
-  user_time: ['2026-01-01T00:00:00Z', 1_767_225_600],
-  current_time: ['2026-01-01T00:00:00Z'],
-  user_identifier_type: ['customer_id'],
-  identifier_type: ['customer_id', 'id'],
-  identity_type: ['customer_id'],
-  device_identifiers: [[{ push_id: 'a1' }]],
-  svc_push_opted: [true, 'false'],
-  svc_push_provisional_opted: [true, 'false'],
-};
-// Others may not be there.
-const deviceWords: Words = {
-  ...dataWords,
-  platform: ['ANDROID'],
-  app_id: ['default'],
-  locale: ['pt-BR'],
-  push_id_type: ['token'],
-  push_provider: ['fcm'],
-};
-
-const device = data.deviceBody(prefixes);
 const v1 = { version: 'V1', versioning: 'off' } as const;
 const v5 = { version: 'V5', versioning: 'on' } as const;
 
@@ -382,50 +345,11 @@ export const shapeFamilies: Record<string, ShapeFamily> = {
     read: (body) => parseEventSearch(body, { version: 'V1' }),
   },
   'V5 events': { shape: businessEvents.v5EventSearchBody, read: (body) => parseEventSearch(body, { version: 'V5' }) },
-  'file segment': { shape: segments.createBody, words: fileWords, read: (body) => parseFile(body, prefixes) },
-  'file segment change': {
-    shape: segments.changeBody,
-    words: fileWords,
-    read: (body) => parseFileChange(body, { kind: 'ADD', prefixes }),
-  },
-  'file segment name': { shape: segments.nameBody, words: fileWords, read: parseNamed },
-  'filter segment': { shape: segments.filterBody, words: filterWords, read: parseFilterSegment },
-  'filter segment change': { shape: segments.filterChangeBody, words: filterWords, read: parseFilterChange },
-  cohort: { shape: segments.cohortBody, read: parseCohort },
-  customer: { shape: data.customerBody, words: dataWords, read: (body) => parseCustomer(body, prefixes) },
-  // The advertising identifier is read where there is no `idfv`.
-  device: {
-    shape: device,
-    words: deviceWords,
-    lenient: /advertising_identifier$/,
-    read: (body) => parseDevice(body, prefixes),
-  },
-  event: { shape: data.eventBody, words: dataWords, read: (body) => parseEvents(body, prefixes) },
-  transition: {
-    lenient: /advertising_identifier$/,
-    shape: data.transitionBody(prefixes),
-    words: deviceWords,
-    read: (body) =>
-      parseTransition(body, prefixes).faults.map(({ index, error }) => ({
-        field: `elements[${index}]`,
-        reason: error.message,
-      })),
-  },
-  block: { shape: data.blockBody, words: dataWords, read: (body) => parseBlock(body, prefixes) },
-  export: { shape: data.exportBody, words: dataWords, read: (body) => parseExport(body, prefixes) },
-  merge: {
-    shape: data.mergeBody,
-    agree: (body) => ({
-      merge_data: body.merge_data.map((pair: Body, index: number) => ({ ...pair, merged_user: `u ${index}` })),
-    }),
-    read: parseMerge,
-  },
-  delete: { shape: data.deleteBody, words: dataWords, read: (body) => parseDelete(body, prefixes) },
 };
 
 /** Every shape of a body that the families publish, by its name. */
 export function publishedBodies(): [name: string, shape: unknown][] {
-  return [pushes, campaigns, authoring, tests, businessEvents, segments, data].flatMap((module) =>
+  return [pushes, campaigns, authoring, tests, businessEvents].flatMap((module) =>
     Object.entries(module).filter(([name]) => /Body/.test(name)),
   );
 }

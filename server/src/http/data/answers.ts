@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import type { ExportedUser, ExportUsersQuery } from '../../app/users/users.ts';
 import type { ServiceError } from '../../domain/errors.ts';
 import type { UserIdentity } from '../../domain/users/users.ts';
+import { codeShape, named } from '../openapi/shapes.ts';
 import { declareErrors, routeErrors, statusPhrases } from '../route/dialect-errors.ts';
 import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
 import { makeRequestId } from '../route/route.ts';
@@ -137,3 +139,48 @@ export function presentAccepted({ requestId }: { requestId: string }) {
     request_id: requestId,
   };
 }
+
+/* Shapes of the responses. */
+
+export const exportAnswer = named(
+  'ExportAnswer',
+  Type.Object({
+    status: Type.String(),
+    type: Type.String(),
+    data: Type.Object({
+      users_not_found: Type.Array(Type.Object({ identifier_type: Type.String(), identifier: Type.String() })),
+      users: Type.Array(Type.Object({ user_attributes: Type.Record(Type.String(), Type.Any()) })),
+    }),
+  }),
+);
+
+export const mergeAnswer = named('MergeAnswer', Type.Object({ status: Type.String(), operation: Type.String() }));
+
+export const authenticationAnswer = named(
+  'ConnectionTestAnswer',
+  Type.Object({ status: Type.String(), app_name: Type.String() }),
+);
+
+export const dataAnswer = named(
+  'DataAccepted',
+  Type.Object({
+    status: Type.Literal('success'),
+    message: Type.String(),
+    request_id: Type.String({ description: 'Finds this call in the API log' }),
+  }),
+);
+export const dataError = named(
+  'DataError',
+  Type.Object({
+    status: Type.Literal('fail'),
+    error: Type.Object({
+      attribute: Type.Optional(Type.String()),
+      message: Type.String(),
+      type: codeShape(
+        Object.values(dataErrors).map(({ type }) => type),
+        'What kind of refusal it is',
+      ),
+      request_id: Type.String(),
+    }),
+  }),
+);

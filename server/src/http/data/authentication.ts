@@ -5,16 +5,26 @@ import { dataCenterOfHost } from '../../domain/access/data-centers.ts';
 import { opensAsPassword } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxDataBodyBytes } from '../../domain/limits/users.ts';
+import { requiredText, text } from '../../fields/combinators.ts';
+import { reading, schemaOf } from '../../fields/field.ts';
 import { requestHeaders } from '../openapi/shapes.ts';
-import { isBlank } from '../route/json-body.ts';
 import { route } from '../route/route.ts';
 import type { Body, Call, Route } from '../route/route.ts';
+import { authenticationAnswer } from './answers.ts';
 import { makeDataDialect, requireMediaType, setLimitHeaders } from './call.ts';
 import type { DataRouteDependencies } from './call.ts';
-import { invalid, requireText } from './parse-data.ts';
-import { authenticationAnswer, authenticationBody } from './shapes.ts';
+import { readData } from './parse-data.ts';
 
 const operation = 'data-authentication';
+
+const members = {
+  app_id: requiredText(),
+  app_secret: requiredText(),
+  source: text({ description: 'Who asks; kept in the API log' }),
+  region: text({ description: "The workspace's data center, such as 01 or dc_01" }),
+};
+
+const authenticationBody = schemaOf(members, { title: 'ConnectionTestRequest' });
 
 /** POST /v1/integrations/authentication (fact 5): checks a partner's credentials, which are sent in the body. */
 export function authenticationRoute(deps: DataRouteDependencies): Route {
@@ -49,12 +59,13 @@ export function authenticationRoute(deps: DataRouteDependencies): Route {
 
 async function authenticate(deps: DataRouteDependencies, { body, request }: Pick<Call, 'body' | 'request'>) {
   const { vendorHeaders } = deps;
-  const workspaceId = requireText(body, 'app_id');
+  const workspaceId = readData(body, (sent) => reading(sent, members)('app_id'));
   const appKey = vendorHeaders.read(request.headers, '*-appkey');
   if (appKey === undefined)
     throw new ServiceError('DATA_HEADER_MISSING', { field: vendorHeaders.nameOf('*-appkey').toUpperCase() });
   if (appKey !== workspaceId) throw new ServiceError('DATA_WORKSPACE_MISMATCH');
-  return findKey(deps, request, { workspaceId, secret: requireText(body, 'app_secret') });
+  const secret = readData(body, (sent) => reading(sent, members)('app_secret'));
+  return findKey(deps, request, { workspaceId, secret });
 }
 
 async function findKey(
@@ -73,11 +84,14 @@ async function findKey(
   return found.key;
 }
 
-/** Accepts `region` as `01`, `DC_01` or `dc-01`. */
+/** Accepts `region` as `01`, `DC_01` or `dc-01`. Forms send an empty text for a field that was left empty. */
 function readOrigin(body: Body): { source: string | undefined; region: string | undefined } {
-  const source = isBlank(body.source) ? undefined : requireText(body, 'source');
-  if (isBlank(body.region)) return { source, region: undefined };
-  const region = /^(?:dc[_-]?)?(\d{2,3})$/i.exec(requireText(body, 'region'))?.[1];
-  if (region === undefined) throw invalid('region', 'is not a data center');
-  return { source, region };
+  return readData(body, (sent) => {
+    const read = reading(sent, members);
+    const source = read('source') || undefined;
+    const named = read('region') || undefined;
+    const region = named === undefined ? undefined : /^(?:dc[_-]?)?(\d{2,3})$/i.exec(named)?.[1];
+    if (named !== undefined && region === undefined) sent.invalid('region', 'is not a data center');
+    return { source, region };
+  });
 }

@@ -12,8 +12,7 @@ import { makeRequestId, route, setRateLimitHeaders } from '../route/route.ts';
 import type { Call, Route, RouteDeclaration, RouteDialect } from '../route/route.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
 import type { AnsweredCall } from '../route/warnings.ts';
-import { dataErrors, presentDataError } from './answers.ts';
-import { dataAnswer, dataError } from './shapes.ts';
+import { dataAnswer, dataError, dataErrors, presentDataError } from './answers.ts';
 
 export type DataRouteDependencies = DataDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
 

@@ -9,24 +9,42 @@ import {
   maxOffsetSeconds,
   maxBatchBodyBytes,
 } from '../../domain/limits/users.ts';
-import { attributesFault } from '../../domain/users/user-attributes.ts';
-import { isAbsent } from '../route/json-body.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
+import {
+  anyOf,
+  anything,
+  choice,
+  filledText,
+  list,
+  literal,
+  membersOf,
+  number,
+  readWith,
+  required,
+  requiredText,
+  text,
+  whole,
+} from '../../fields/combinators.ts';
+import { reading, schemaOf } from '../../fields/field.ts';
+import type { Field } from '../../fields/field.ts';
+import { isObject } from '../../fields/request-reader.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
 import type { Body, Route } from '../route/route.ts';
 import { describeElementFault, presentAccepted } from './answers.ts';
 import { onceOf } from './call.ts';
 import type { DataRouteDependencies, DeclareDataRoute } from './call.ts';
 import {
+  customerBody,
+  customerId,
+  deviceBody,
+  invalid,
+  invalidPlatform,
   parseCustomer,
   parseDevice,
-  emptyActions,
-  invalid,
-  missing,
-  readRecord,
-  requireCustomerId,
-  requireText,
-  requireType,
+  readData,
+  refuseDataFaults,
+  rejectAttributes,
 } from './parse-data.ts';
-import { customerBody, deviceBody, eventBody, transitionBody } from './shapes.ts';
 
 // The maximum number of faults of a bulk request that the log keeps; operators read its detail.
 const maxFaultsKept = 20;
@@ -111,59 +129,85 @@ function countActions(body: unknown): number {
   return Array.isArray(actions) ? Math.max(1, actions.length) : 1;
 }
 
-/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_ACTIONS_EMPTY, DATA_VALUE_INVALID */
-export function parseEvents(body: Body, prefixes: readonly string[]): Omit<TrackEventsCommand, 'at' | 'workspaceId'> {
-  requireType(body, 'event');
-  const customerId = requireCustomerId(body);
-  const deviceId = isAbsent(body.device_id) ? null : requireText(body, 'device_id');
-  if (isAbsent(body.actions)) throw missing('actions');
-  if (!Array.isArray(body.actions)) throw invalid('actions', 'must be a list');
-  if (body.actions.length === 0) throw emptyActions();
-  const actions = body.actions.map((item, index) => parseAction(item, { at: `actions[${index}]`, prefixes }));
-  return { customerId, deviceId, actions };
+/** A time in one of the two forms of this family. */
+function time(description: string): Field<Date> {
+  return readWith(anyOf([text(), number], description), (part, name) => {
+    const value = part.get(name);
+    if (value === undefined) return undefined;
+    const read = readEventTime(value);
+    if (!read) part.invalid(name, 'must be an ISO 8601 time or seconds since 1970');
+    return read;
+  });
 }
 
-function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: readonly string[] }): TrackedAction {
-  const action = readRecord(item ?? null, at);
-  const name = requireText(action, 'action', { at, longest: maxEventNameCharacters });
-  const attributes = readRecord(action.attributes ?? undefined, `${at}.attributes`);
-  const fault = attributesFault(attributes, prefixes);
-  if (fault) throw invalid(fault.attribute, fault.reason);
-  const currentTime = readTime(action.current_time, `${at}.current_time`);
+const actionMembers = {
+  action: requiredText({ max: maxEventNameCharacters, description: 'Name of the event' }),
+  attributes: membersOf,
+  platform: readWith(text({ description: 'ANDROID, iOS, web, TV or unknown' }), readPlatform),
+  app_version: filledText({ max: maxAppVersionCharacters }),
+  user_time: time('When it happened: ISO 8601 (UTC unless it names an offset) or seconds since 1970'),
+  current_time: time('The clock of the sender; taken when user_time is absent'),
+  user_timezone_offset: readWith(whole(-maxOffsetSeconds, maxOffsetSeconds, 'Seconds'), readOffset),
+};
+
+function readPlatform(action: RequestReader, name: string): TrackedAction['platform'] | undefined {
+  const value = action.get(name);
+  const platform = value === undefined ? undefined : readEventPlatform(value);
+  if (value !== undefined && platform === undefined) action.reject(invalidPlatform());
+  return platform;
+}
+
+function readOffset(action: RequestReader, name: string): number | undefined {
+  const value = action.get(name);
+  if (value === undefined || isOffset(value)) return value;
+  action.invalid(name, `must be a whole number of seconds from -${maxOffsetSeconds} to ${maxOffsetSeconds}`);
+  return undefined;
+}
+
+const eventMembers = {
+  type: required(literal('event')),
+  customer_id: customerId(),
+  device_id: filledText(),
+  actions: required(list({ ...anything, schema: schemaOf(actionMembers) }, { max: Infinity, minItems: 1 })),
+};
+
+/** The body of events of a user (fact 5). */
+const eventBody = schemaOf(eventMembers, { title: 'EventRequest' });
+
+type Events = Omit<TrackEventsCommand, 'at' | 'workspaceId'>;
+
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_ACTIONS_EMPTY, DATA_VALUE_INVALID */
+function parseEvents(body: Body, prefixes: readonly string[]): Events {
+  return readData(body, (event) => {
+    const read = reading(event, eventMembers);
+    read('type');
+    const identity = { customerId: read('customer_id'), deviceId: read('device_id') ?? null };
+    const sent = read('actions');
+    if (sent?.length === 0) event.reject(new ServiceError('DATA_ACTIONS_EMPTY', { field: 'actions' }));
+    refuseDataFaults(event);
+    const items = event.items('actions', Infinity);
+    return { ...identity, actions: items.names().map((index) => readAction(items.part(index), prefixes)) };
+  });
+}
+
+function readAction(action: RequestReader, prefixes: readonly string[]): TrackedAction {
+  const read = reading(action, actionMembers);
+  const name = read('action');
+  const attributes = read('attributes') ?? {};
+  rejectAttributes(action, attributes, prefixes);
+  const currentTime = read('current_time');
   return {
     name,
     attributes,
-    platform: readPlatform(action.platform),
-    appVersion: isAbsent(action.app_version)
-      ? null
-      : requireText(action, 'app_version', { at, longest: maxAppVersionCharacters }),
+    platform: read('platform') ?? null,
+    appVersion: read('app_version') ?? null,
     // Without the event's own time, the sender's clock when it sent the request is the best approximation.
-    occurredAt: readTime(action.user_time, `${at}.user_time`) ?? currentTime,
-    utcOffsetSeconds: readOffset(action.user_timezone_offset, `${at}.user_timezone_offset`),
+    occurredAt: read('user_time') ?? currentTime,
+    utcOffsetSeconds: read('user_timezone_offset') ?? null,
   };
 }
 
-function readPlatform(value: unknown): TrackedAction['platform'] {
-  if (isAbsent(value)) return null;
-  const platform = readEventPlatform(value);
-  if (platform) return platform;
-  throw invalid('platform', 'is not a valid platform.');
-}
-
-function readTime(value: unknown, field: string): Date | undefined {
-  if (isAbsent(value)) return undefined;
-  const time = readEventTime(value);
-  if (time) return time;
-  throw invalid(field, 'must be an ISO 8601 time or seconds since 1970');
-}
-
-function readOffset(value: unknown, field: string): number | null {
-  if (isAbsent(value)) return null;
-  if (isOffset(value)) return value;
-  throw invalid(field, `must be a whole number of seconds from -${maxOffsetSeconds} to ${maxOffsetSeconds}`);
-}
-
-export type ParsedTransition = {
+type ParsedTransition = {
   elements: BulkElement[];
   /** Faults of elements that cannot be parsed; the other elements are accepted. */
   faults: ElementFault[];
@@ -180,13 +224,28 @@ function countElements(body: unknown): DataUse[] {
   ];
 }
 
+/** The type is read by itself: it decides how the others are read. */
+const transitionMembers = {
+  type: required(literal('transition')),
+  elements: required(list(anything, { max: Infinity })),
+};
+
+/** Returns the body of a bulk request. @param prefixes spellings of the vendor's abbreviation, lower-case */
+function transitionBody(prefixes: readonly string[]) {
+  const shapes = [customerBody, eventBody, deviceBody(prefixes)].map((schema) => ({ schema }));
+  const elements = required(list(anyOf(shapes), { max: Infinity }));
+  return schemaOf({ ...transitionMembers, elements }, { title: 'TransitionRequest' });
+}
+
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID for faults of the request as a whole */
-export function parseTransition(body: Body, prefixes: readonly string[]): ParsedTransition {
-  requireType(body, 'transition');
-  if (isAbsent(body.elements)) throw missing('elements');
-  if (!Array.isArray(body.elements)) throw invalid('elements', 'must be a list');
+function parseTransition(body: Body, prefixes: readonly string[]): ParsedTransition {
+  const sent = readData(body, (transition) => {
+    const read = reading(transition, transitionMembers);
+    read('type');
+    return read('elements') ?? [];
+  });
   const parsed: ParsedTransition = { elements: [], faults: [] };
-  body.elements.forEach((element: unknown, index) => {
+  sent.forEach((element, index) => {
     try {
       parsed.elements.push({ index, ...parseElement(element, prefixes) });
     } catch (error) {
@@ -197,18 +256,20 @@ export function parseTransition(body: Body, prefixes: readonly string[]): Parsed
   return parsed;
 }
 
+const kinds = ['customer', 'event', 'device'] as const;
+const kindOfElement = required(choice(kinds));
+
 function parseElement(element: unknown, prefixes: readonly string[]) {
-  if (element === null || typeof element !== 'object' || Array.isArray(element))
-    throw invalid('elements', 'must be a list of objects');
-  const object = element as Body;
-  switch (object.type) {
+  if (!isObject(element)) throw invalid('elements', 'must be a list of objects');
+  const kind = readData(element, (reader) => kindOfElement.read(reader, 'type'))!;
+  switch (kind) {
     case 'customer':
-      return { kind: 'customer' as const, command: parseCustomer(object, prefixes) };
+      return { kind, command: parseCustomer(element, prefixes) };
     case 'device':
-      return { kind: 'device' as const, command: parseDevice(object, prefixes) };
+      return { kind, command: parseDevice(element, prefixes) };
     case 'event':
-      return { kind: 'event' as const, command: parseEvents(object, prefixes) };
+      return { kind, command: parseEvents(element, prefixes) };
     default:
-      throw isAbsent(object.type) ? missing('type') : invalid('type', "must be 'customer', 'event' or 'device'");
+      return unknownCase(kind);
   }
 }

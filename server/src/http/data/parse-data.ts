@@ -1,36 +1,130 @@
 import type { RegisterDeviceCommand } from '../../app/users/devices.ts';
 import type { UpsertUserCommand } from '../../app/users/users.ts';
-import { parseDeviceAttributes } from '../../domain/users/device-attributes.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { deviceAttributesShape, parseDeviceAttributes } from '../../domain/users/device-attributes.ts';
 import type { DeviceAttributes } from '../../domain/users/device-attributes.ts';
 import { attributesFault, customerIdFault } from '../../domain/users/user-attributes.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import { isAbsent, isBlank } from '../route/json-body.ts';
+import {
+  anything,
+  flag,
+  list,
+  literal,
+  membersOf,
+  required,
+  requiredText,
+  withDescription,
+} from '../../fields/combinators.ts';
+import { reading, schemaOf } from '../../fields/field.ts';
+import type { Field } from '../../fields/field.ts';
+import { plainRules } from '../../fields/reading-rules.ts';
+import type { ReadingRules } from '../../fields/reading-rules.ts';
+import { RequestReader } from '../../fields/request-reader.ts';
+import type { Body } from '../route/route.ts';
 
-type Body = Record<string, unknown>;
-
-/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
-export function parseCustomer(body: Body, prefixes: readonly string[]): Omit<UpsertUserCommand, 'at' | 'workspaceId'> {
-  requireType(body, 'customer');
-  const customerId = requireCustomerId(body);
-  const { platforms: nested, ...attributes } = readRecord(body.attributes ?? undefined, 'attributes');
-  checkAttributes(attributes, prefixes);
-  checkPlatforms(body.platforms ?? nested);
-  const only = body.update_existing_only;
-  if (!isAbsent(only) && typeof only !== 'boolean') throw invalid('update_existing_only', 'must be true or false');
-  return { customerId, attributes, ...(only === true ? { updateExistingOnly: true as const } : {}) };
+/**
+ * Reads a body of the data family, which reports the first fault only.
+ *
+ * @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, and the errors that `read` notes
+ */
+export function readData<Value>(body: Body, read: (reader: RequestReader) => Value): Value {
+  const reader = new RequestReader(body, { rules });
+  const value = read(reader);
+  refuseDataFaults(reader);
+  return value;
 }
 
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, and the errors that were noted */
+export function refuseDataFaults({ faults: [fault] }: RequestReader): void {
+  if (!fault) return;
+  throw fault.error ?? (fault.reason === rules.missing ? missing(fault.field) : invalid(fault.field, fault.reason));
+}
+
+const rules: ReadingRules = {
+  ...plainRules,
+  choiceFault: (_value, words) => `must be ${listWords(words.map((word) => `'${word}'`))}`,
+};
+
+function listWords(words: readonly string[]): string {
+  return words.join(', ').replace(/, ([^,]*)$/, ' or $1');
+}
+
+/** A customer id that can be used: some clients send a placeholder for users without one. */
+export function customerId(description?: string) {
+  return {
+    ...requiredText(description === undefined ? {} : { description }),
+    read(part: RequestReader, name: string): string {
+      const id = part.requiredText(name);
+      const fault = customerIdFault(id);
+      if (fault !== undefined) part.invalid(name, fault);
+      return id;
+    },
+  };
+}
+
+/** A platform of another kind is reported without its place in the list. */
+const platform: Field<unknown> = {
+  schema: schemaOf({ platform: requiredText(), active: withDescription(anything, 'Not read: devices say it') }),
+  read(platforms, index) {
+    const item = platforms.get(index) as { platform?: unknown } | null;
+    if (!['ANDROID', 'iOS', 'web'].includes(String(item?.platform))) platforms.reject(invalidPlatform());
+    return item;
+  },
+};
+
+const customerMembers = {
+  type: required(literal('customer')),
+  customer_id: customerId(),
+  attributes: membersOf,
+  // Lists where a user has the app. Devices state it exactly, so it is only validated (docs/decisions/0006).
+  platforms: list(platform, { max: Infinity }),
+  update_existing_only: flag(),
+};
+
+/** The body of a user (fact 5). */
+export const customerBody = schemaOf(customerMembers, { title: 'CustomerRequest' });
+
+type Customer = Omit<UpsertUserCommand, 'at' | 'workspaceId'>;
+
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
-export function parseDevice(
-  body: Body,
-  prefixes: readonly string[],
-): Omit<RegisterDeviceCommand, 'at' | 'workspaceId'> {
-  requireType(body, 'device');
-  const customerId = requireCustomerId(body);
-  const deviceId = requireText(body, 'device_id');
-  if (isAbsent(body.attributes)) throw missing('attributes');
-  return { customerId, deviceId, ...parseDeviceRecord(readRecord(body.attributes, 'attributes'), prefixes) };
+export function parseCustomer(body: Body, prefixes: readonly string[]): Customer {
+  return readData(body, (customer) => {
+    const read = reading(customer, customerMembers);
+    read('type');
+    const id = read('customer_id');
+    const { platforms: nested, ...attributes } = read('attributes') ?? {};
+    rejectAttributes(customer, attributes, prefixes);
+    customerMembers.platforms.read(customer.over({ platforms: customer.get('platforms') ?? nested }), 'platforms');
+    const only = read('update_existing_only');
+    return { customerId: id, attributes, ...(only === true ? { updateExistingOnly: true as const } : {}) };
+  });
+}
+
+const deviceMembers = {
+  type: required(literal('device')),
+  customer_id: customerId(),
+  device_id: requiredText(),
+  attributes: required(membersOf),
+};
+
+/** Returns the body of a device. @param prefixes spellings of the vendor's abbreviation, lower-case */
+export function deviceBody(prefixes: readonly string[]) {
+  const attributes = required({ ...anything, schema: deviceAttributesShape(prefixes) });
+  return schemaOf({ ...deviceMembers, attributes }, { title: 'DeviceRequest' });
+}
+
+type Device = Omit<RegisterDeviceCommand, 'at' | 'workspaceId'>;
+
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
+export function parseDevice(body: Body, prefixes: readonly string[]): Device {
+  return readData(body, (device) => {
+    const read = reading(device, deviceMembers);
+    read('type');
+    const identity = { customerId: read('customer_id'), deviceId: read('device_id') };
+    const attributes = read('attributes');
+    refuseDataFaults(device);
+    return { ...identity, ...parseDeviceRecord(attributes!, prefixes) };
+  });
 }
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
@@ -47,53 +141,23 @@ export function checkAttributes(attributes: Attributes, prefixes: readonly strin
   if (fault) throw invalid(fault.attribute, fault.reason);
 }
 
-export function requireType(body: Body, type: string): void {
-  if (isAbsent(body.type)) throw missing('type');
-  if (body.type !== type) throw invalid('type', `must be '${type}'`);
+/** Notes the first attribute that cannot be stored, by its own name. */
+export function rejectAttributes(reader: RequestReader, attributes: Attributes, prefixes: readonly string[]): void {
+  const fault = attributesFault(attributes, prefixes);
+  if (fault) reader.reject(invalid(fault.attribute, fault.reason));
 }
 
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
 export function requireCustomerId(body: Body): string {
-  const customerId = requireText(body, 'customer_id');
-  const fault = customerIdFault(customerId);
-  if (fault !== undefined) throw invalid('customer_id', fault);
-  return customerId;
+  return readData(body, (reader) => customerMembers.customer_id.read(reader, 'customer_id'));
 }
 
-/** @param place the position of the field and its maximum length */
-export function requireText(
-  body: Body,
-  field: string,
-  { at, longest = 512 }: { at?: string; longest?: number } = {},
-): string {
-  const value = body[field];
-  const path = at === undefined ? field : `${at}.${field}`;
-  if (isBlank(value)) throw missing(path);
-  if (typeof value !== 'string') throw invalid(path, 'must be a text');
-  if (!value.isWellFormed()) throw invalid(path, 'must be well-formed Unicode');
-  if (value.length > longest) throw invalid(path, `must have at most ${longest} characters`);
-  return value;
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
+export function requireText(body: Body, field: string): string {
+  return readData(body, (reader) => reader.requiredText(field));
 }
 
-export function readRecord(value: unknown, field: string): Attributes {
-  if (value === undefined) return {};
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid(field, 'must be an object');
-  return value as Attributes;
-}
-
-/**
- * Checks `platforms`, which lists where a user has the app. Devices state it exactly, so it is only validated
- * (docs/decisions/0006).
- */
-function checkPlatforms(value: unknown): void {
-  if (isAbsent(value)) return;
-  if (!Array.isArray(value)) throw invalid('platforms', 'must be a list');
-  for (const item of value as { platform?: unknown }[]) {
-    if (!['ANDROID', 'iOS', 'web'].includes(String(item?.platform)))
-      throw invalid('platform', 'is not a valid platform.');
-  }
-}
-
-export function missing(field: string): ServiceError {
+function missing(field: string): ServiceError {
   return new ServiceError('DATA_ATTRIBUTE_MISSING', { field });
 }
 
@@ -101,6 +165,7 @@ export function invalid(field: string, reason: string): ServiceError {
   return new ServiceError('DATA_VALUE_INVALID', { field, reason });
 }
 
-export function emptyActions(): ServiceError {
-  return new ServiceError('DATA_ACTIONS_EMPTY', { field: 'actions' });
+/** The documented error of a platform, which does not say where it is. */
+export function invalidPlatform(): ServiceError {
+  return invalid('platform', 'is not a valid platform.');
 }

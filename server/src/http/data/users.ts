@@ -12,16 +12,26 @@ import {
 } from '../../domain/limits/users.ts';
 import { deviceNameKinds } from '../../domain/users/devices.ts';
 import type { DeviceName } from '../../domain/users/devices.ts';
-import { customerIdFault } from '../../domain/users/user-attributes.ts';
 import { identityKindOf } from '../../domain/users/users.ts';
 import type { UserIdentity } from '../../domain/users/users.ts';
-import { isAbsent, isBlank } from '../route/json-body.ts';
+import {
+  choice,
+  list,
+  literal,
+  part,
+  readWith,
+  record,
+  required,
+  requiredText,
+  text,
+} from '../../fields/combinators.ts';
+import { reading, schemaOf } from '../../fields/field.ts';
+import type { RequestReader } from '../../fields/request-reader.ts';
 import type { Body, Route } from '../route/route.ts';
-import { presentAccepted, presentExport } from './answers.ts';
+import { exportAnswer, mergeAnswer, presentAccepted, presentExport } from './answers.ts';
 import { onceOf } from './call.ts';
 import type { DataRouteDependencies, DeclareDataRoute } from './call.ts';
-import { invalid, missing, readRecord, requireText } from './parse-data.ts';
-import { blockBody, deleteBody, exportAnswer, exportBody, mergeAnswer, mergeBody } from './shapes.ts';
+import { customerId, readData } from './parse-data.ts';
 
 const workspaceIn = { query: 'app_id' };
 
@@ -97,118 +107,167 @@ function lengthOf(value: unknown): number {
   return Array.isArray(value) ? value.length : 0;
 }
 
-/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
-export function parseBlock(body: Body, prefixes: readonly string[]): Omit<BlockDevicesCommand, 'workspaceId' | 'at'> {
-  const kind = readKind(body, { field: 'user_identifier_type', prefixes });
-  const identity = { kind, value: requireText(body, 'user_identifier_value') };
-  const action = requireText(body, 'action_type');
-  if (action !== 'block' && action !== 'unblock') throw invalid('action_type', "must be 'block' or 'unblock'");
-  return {
-    identity,
-    action,
-    devices: readDevices(body.device_identifiers, prefixes),
-    reason: readText(body, 'reason'),
-    reference: readText(body, 'client_reference_id'),
-  };
+const identityType = requiredText({ description: 'customer_id or id' });
+
+/** Reads the kind of a user's identifier: `customer_id`, `id`, or the vendor's spelling of the latter. */
+function readIdentityKind(
+  part: RequestReader,
+  { name, prefixes }: { name: string; prefixes: readonly string[] },
+): UserIdentity['kind'] {
+  const kind = identityKindOf(part.requiredText(name), prefixes);
+  if (kind === undefined) part.invalid(name, "must be 'customer_id' or 'id'");
+  return kind ?? 'id';
 }
 
-function readText(body: Body, field: string): string | null {
-  const value = body[field];
-  return isBlank(value) ? null : requireText(body, field, { longest: maxBlockReasonCharacters });
+const actions = ['block', 'unblock'] as const;
+
+const blockMembers = {
+  user_identifier_type: identityType,
+  user_identifier_value: requiredText(),
+  action_type: readWith(required(choice(actions)), (body, name) => {
+    body.requiredText(name);
+    return choice(actions).read(body, name);
+  }),
+  device_identifiers: list(record(text()), {
+    max: maxBlockedDevices,
+    description: 'Absent: all devices. {"push_id": "…"}, or svc_gaid, unique_id, device_unique_id',
+  }),
+  reason: text({ maxLength: maxBlockReasonCharacters }),
+  client_reference_id: text({ maxLength: maxBlockReasonCharacters }),
+};
+
+const blockBody = schemaOf(blockMembers, { title: 'DeviceBlockRequest' });
+
+type Block = Omit<BlockDevicesCommand, 'workspaceId' | 'at'>;
+
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
+function parseBlock(sent: Body, prefixes: readonly string[]): Block {
+  return readData(sent, (body) => {
+    const read = reading(body, blockMembers);
+    const kind = readIdentityKind(body, { name: 'user_identifier_type', prefixes });
+    return {
+      identity: { kind, value: read('user_identifier_value') },
+      action: read('action_type')!,
+      devices: readDevices(body, prefixes),
+      // Forms send an empty text for a field that was left empty.
+      reason: read('reason') || null,
+      reference: read('client_reference_id') || null,
+    };
+  });
 }
 
 /** Returns undefined for all devices. Rejects an empty list, because it must not mean the opposite of what it says. */
-function readDevices(value: unknown, prefixes: readonly string[]): DeviceName[] | undefined {
-  if (isAbsent(value)) return undefined;
-  if (!Array.isArray(value)) throw invalid('device_identifiers', 'must be a list');
-  if (value.length === 0) throw invalid('device_identifiers', 'can not be an empty list');
-  if (value.length > maxBlockedDevices)
-    throw invalid('device_identifiers', `must have at most ${maxBlockedDevices} entries`);
-  return value.flatMap((item, index) => readDevice(item, { at: `device_identifiers[${index}]`, prefixes }));
+function readDevices(body: RequestReader, prefixes: readonly string[]): DeviceName[] | undefined {
+  const name = 'device_identifiers';
+  if (body.get(name) === undefined) return undefined;
+  const items = body.items(name, maxBlockedDevices);
+  if (items.names().length === 0) body.invalid(name, 'can not be an empty list');
+  if (body.faults.length > 0) return [];
+  return items.names().flatMap((index) => readDevice(items.part(index), prefixes));
 }
 
 /**
  * Reads `{"push_id": "…"}`, or `{"identifier_type": "push_id", "identifier": "…"}` as an export names users
  * (docs/decisions/0010).
  */
-function readDevice(item: unknown, { at, prefixes }: { at: string; prefixes: readonly string[] }): DeviceName[] {
-  const device = readRecord(item ?? null, at);
+function readDevice(device: RequestReader, prefixes: readonly string[]): DeviceName[] {
   const kinds = deviceNameKinds(prefixes);
-  if (!isAbsent(device.identifier_type)) {
-    const type = requireText(device, 'identifier_type', { at });
-    const kind = kinds.get(type);
-    if (!kind) throw invalid(`${at}.identifier_type`, `must be one of ${[...kinds.keys()].join(', ')}`);
-    return [{ kind, value: requireText(device, 'identifier', { at, longest: maxPushIdCharacters }) }];
+  if (!device.isAbsent('identifier_type')) {
+    const kind = kinds.get(device.requiredText('identifier_type'));
+    if (!kind) device.invalid('identifier_type', `must be one of ${[...kinds.keys()].join(', ')}`);
+    const value = device.requiredText('identifier', maxPushIdCharacters);
+    return kind ? [{ kind, value }] : [];
   }
-  const given = Object.keys(device).filter((name) => kinds.has(name));
-  if (given.length === 0) throw missing(`${at}.${[...kinds.keys()][0]}`);
-  return given.map((name) => ({
-    kind: kinds.get(name)!,
-    value: requireText(device, name, { at, longest: maxPushIdCharacters }),
+  const given = device.names().filter((name) => kinds.has(name));
+  if (given.length === 0) device.missing([...kinds.keys()][0]!);
+  return given.map((name) => ({ kind: kinds.get(name)!, value: device.requiredText(name, maxPushIdCharacters) }));
+}
+
+/** Reads a list of at least one item. A longer one than `max` exceeds a documented limit, which is a separate error. */
+function readLimited<Value>(
+  part: RequestReader,
+  { name, max }: { name: string; max: number },
+  readItem: (item: RequestReader) => Value,
+): Value[] {
+  part.requires(name);
+  const items = part.items(name, Infinity);
+  const count = items.names().length;
+  if (count === 0) part.invalid(name, 'can not be an empty list');
+  const context = { field: part.pathOf(name), reason: String(max) };
+  if (count > max) part.reject(new ServiceError('DATA_LIMIT_BREACHED', context));
+  if (part.faults.length > 0) return [];
+  return items.names().map((index) => readItem(items.part(index)));
+}
+
+const identifierMembers = { identifier_type: identityType, identifier: requiredText() };
+
+const exportedMembers = {
+  identifiers: required(list(part(identifierMembers), { minItems: 1, maxItems: maxExportedUsers })),
+  user_fields_to_export: readWith(list(text(), { max: Infinity }), readFields),
+};
+
+const exportMembers = {
+  type: literal('export_users'),
+  data: required(part(exportedMembers)),
+};
+
+const exportBody = schemaOf(exportMembers, { title: 'ExportRequest' });
+
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, DATA_LIMIT_BREACHED */
+function parseExport(sent: Body, prefixes: readonly string[]): Omit<ExportUsersQuery, 'workspaceId'> {
+  return readData(sent, (body) => {
+    exportMembers.type.read(body, 'type');
+    body.requires('data');
+    // The faults of this family do not name `data`.
+    const data = body.over(body.part('data').members);
+    const identities = readLimited(data, { name: 'identifiers', max: maxExportedUsers }, (item) => {
+      const kind = readIdentityKind(item, { name: 'identifier_type', prefixes });
+      return { kind, value: reading(item, identifierMembers)('identifier') };
+    });
+    return { identities, fields: exportedMembers.user_fields_to_export.read(data, 'user_fields_to_export') };
+  });
+}
+
+/** An empty list means no selection, like a missing one. */
+function readFields(data: RequestReader, name: string): string[] | undefined {
+  const sent = data.get(name);
+  if (sent === undefined) return undefined;
+  if (!Array.isArray(sent) || sent.some((field) => typeof field !== 'string')) {
+    data.invalid(name, 'must be a list of texts');
+    return undefined;
+  }
+  return sent.length === 0 ? undefined : (sent as string[]);
+}
+
+const pairMembers = {
+  merged_user: customerId('Customer id of the user who ends'),
+  retained_user: customerId('Customer id of the user who gets everything'),
+};
+
+const mergeMembers = { merge_data: required(list(part(pairMembers), { minItems: 1, maxItems: maxMergedUsers })) };
+
+const mergeBody = schemaOf(mergeMembers, { title: 'MergeRequest' });
+
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, DATA_LIMIT_BREACHED */
+function parseMerge(sent: Body): Omit<MergeUsersCommand, 'workspaceId' | 'at'> {
+  return readData(sent, (body) => ({
+    pairs: readLimited(body, { name: 'merge_data', max: maxMergedUsers }, (pair) => {
+      const read = reading(pair, pairMembers);
+      const [merged, retained] = [read('merged_user'), read('retained_user')];
+      if (merged === retained) pair.invalid('merged_user', 'must be another user than retained_user');
+      return { merged, retained };
+    }),
   }));
 }
 
-/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, DATA_LIMIT_BREACHED */
-export function parseExport(body: Body, prefixes: readonly string[]): Omit<ExportUsersQuery, 'workspaceId'> {
-  if (!isAbsent(body.type) && body.type !== 'export_users') throw invalid('type', "must be 'export_users'");
-  if (isAbsent(body.data)) throw missing('data');
-  const data = readRecord(body.data, 'data');
-  const identifiers = requireList(data, 'identifiers', maxExportedUsers).map((item, index) => {
-    const at = `identifiers[${index}]`;
-    const identifier = readRecord(item ?? null, at);
-    return {
-      kind: readKind(identifier, { field: 'identifier_type', at, prefixes }),
-      value: requireText(identifier, 'identifier', { at }),
-    };
-  });
-  return { identities: identifiers, fields: readFields(data.user_fields_to_export) };
-}
+const deleteMembers = { identity_type: identityType, identity_value: requiredText() };
 
-function readFields(value: unknown): string[] | undefined {
-  if (isAbsent(value)) return undefined;
-  if (!Array.isArray(value) || value.some((field) => typeof field !== 'string'))
-    throw invalid('user_fields_to_export', 'must be a list of texts');
-  // An empty list means no selection, like a missing one.
-  return value.length === 0 ? undefined : (value as string[]);
-}
-
-/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, DATA_LIMIT_BREACHED */
-export function parseMerge(body: Body): Omit<MergeUsersCommand, 'workspaceId' | 'at'> {
-  const pairs = requireList(body, 'merge_data', maxMergedUsers).map((item, index) => {
-    const at = `merge_data[${index}]`;
-    const pair = readRecord(item ?? null, at);
-    const [merged, retained] = (['merged_user', 'retained_user'] as const).map((field) => {
-      const customerId = requireText(pair, field, { at });
-      const fault = customerIdFault(customerId);
-      if (fault !== undefined) throw invalid(`${at}.${field}`, fault);
-      return customerId;
-    }) as [string, string];
-    if (merged === retained) throw invalid(`${at}.merged_user`, 'must be another user than retained_user');
-    return { merged, retained };
-  });
-  return { pairs };
-}
+const deleteBody = schemaOf(deleteMembers, { title: 'DeleteRequest' });
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
-export function parseDelete(body: Body, prefixes: readonly string[]): { identity: UserIdentity } {
-  const kind = readKind(body, { field: 'identity_type', prefixes });
-  return { identity: { kind, value: requireText(body, 'identity_value') } };
-}
-
-type KindField = { field: string; at?: string; prefixes: readonly string[] };
-
-function readKind(body: Body, { field, at, prefixes }: KindField): UserIdentity['kind'] {
-  const type = requireText(body, field, at === undefined ? {} : { at });
-  const kind = identityKindOf(type, prefixes);
-  if (kind) return kind;
-  throw invalid(at === undefined ? field : `${at}.${field}`, "must be 'customer_id' or 'id'");
-}
-
-function requireList(body: Body, field: string, most: number): unknown[] {
-  const value = body[field];
-  if (isAbsent(value)) throw missing(field);
-  if (!Array.isArray(value)) throw invalid(field, 'must be a list');
-  if (value.length === 0) throw invalid(field, 'can not be an empty list');
-  if (value.length > most) throw new ServiceError('DATA_LIMIT_BREACHED', { field, reason: String(most) });
-  return value;
+function parseDelete(sent: Body, prefixes: readonly string[]): { identity: UserIdentity } {
+  return readData(sent, (body) => {
+    const kind = readIdentityKind(body, { name: 'identity_type', prefixes });
+    return { identity: { kind, value: reading(body, deleteMembers)('identity_value') } };
+  });
 }

@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import type { getSegment } from '../../app/segments/filter-segments.ts';
 import type { SegmentDependencies } from '../../app/segments/segment-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { maxExpiryDays, minExpiryDays } from '../../domain/limits/segments.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import type { BearerDependencies } from '../route/auth.ts';
 import {
@@ -175,47 +174,6 @@ function filterSegmentEnvelope() {
   return { response_id: makeRequestId(), type: 'custom_segment' as const };
 }
 
-/**
- * Bodies of the segment families (fact 2). They document the fields and identify unknown ones; the parsers implement the
- * rules.
- */
-const file = {
-  name: Type.String({ description: 'Segment name, unique in the workspace' }),
-  attribute_name: Type.String({ description: 'User attribute that the file holds; `uid` is the customer id' }),
-  attribute_type: Type.Union([Type.Literal('string'), Type.Literal('double')]),
-  file_url: Type.String({ format: 'uri', description: 'Public address of a single-column CSV file of at most 150 MB' }),
-  callback_url: Type.Optional(Type.String({ format: 'uri', description: 'Receives the result (interface 2.7)' })),
-  emails: Type.Optional(Type.Array(Type.String({ format: 'email' }), { maxItems: 20 })),
-};
-
-export const createBody = named(
-  'FileSegmentRequest',
-  Type.Object({
-    ...file,
-    expiry_time: Type.Integer({
-      minimum: minExpiryDays,
-      maximum: maxExpiryDays,
-      description: 'Days until the segment is archived',
-    }),
-  }),
-);
-
-export const changeBody = named(
-  'FileSegmentChange',
-  Type.Object({
-    ...file,
-    cs_id: Type.Optional(Type.String({ description: 'Wins over the name' })),
-  }),
-);
-
-export const nameBody = named(
-  'SegmentName',
-  Type.Object({
-    name: Type.String(),
-    cs_id: Type.Optional(Type.String({ description: 'Wins over the name' })),
-  }),
-);
-
 export const segmentAccepted = named(
   'SegmentAccepted',
   Type.Object({
@@ -234,35 +192,6 @@ export const segmentError = named(
       'What kind of refusal it is',
     ),
     description: Type.Optional(Type.String({ description: 'Absent of a fault of ours' })),
-  }),
-);
-
-/** Opaque here: the filter parser reads the filters and reports unknown members. */
-const Filters = named(
-  'Filters',
-  Type.Unsafe<unknown>({
-    type: 'object',
-    description:
-      '{"filter_operator": "and" | "or", "filters": [...]}: filters of user attributes and of other segments, nested up to 10 levels',
-  }),
-);
-
-export const filterBody = named(
-  'FilterSegmentRequest',
-  Type.Object({
-    name: Type.String(),
-    included_filters: Filters,
-    excluded_filters: Type.Optional(Filters),
-  }),
-);
-
-export const filterChangeBody = named(
-  'FilterSegmentChange',
-  Type.Object({
-    name: Type.Optional(Type.String()),
-    included_filters: Type.Optional(Filters),
-    excluded_filters: Type.Optional(Filters),
-    updated_by: Type.Optional(Type.String({ format: 'email' })),
   }),
 );
 
@@ -298,20 +227,6 @@ export const filterSegmentError = named(
       ),
       message: Type.String(),
       details: Type.Optional(Type.String({ description: 'The exact fault' })),
-    }),
-  }),
-);
-
-export const cohortBody = named(
-  'CohortRequest',
-  Type.Object({
-    action: Type.Union([Type.Literal('add_members'), Type.Literal('remove_members')]),
-    partner: Type.String(),
-    parameters: Type.Object({
-      cohort_name: Type.String(),
-      cohort_id: Type.String(),
-      cohort_description: Type.Optional(Type.String()),
-      members: Type.Array(Type.Object({ uid: Type.String() })),
     }),
   }),
 );

@@ -11,10 +11,14 @@ import {
   minExpiryDays,
 } from '../../domain/limits/segments.ts';
 import { neutralName } from '../../domain/users/users.ts';
+import { choice, list, readWith, required, requiredText, text, whole } from '../../fields/combinators.ts';
+import { reading, schemaOf } from '../../fields/field.ts';
+import { plainRulesOfForms } from '../../fields/reading-rules.ts';
+import type { ReadingRules } from '../../fields/reading-rules.ts';
+import { RequestReader } from '../../fields/request-reader.ts';
 import { requestHeaders } from '../openapi/shapes.ts';
 import { keyCallerOf, makeRequireApiKey } from '../route/auth.ts';
 import type { KeyCaller } from '../route/auth.ts';
-import { isBlank } from '../route/json-body.ts';
 import { addRoutes, route } from '../route/route.ts';
 import type { Body, Call, Hook, Route, RouteDialect } from '../route/route.ts';
 import type { RouteFamily } from '../server/build-server.ts';
@@ -23,9 +27,6 @@ import {
   presentSegmentAccepted,
   presentSegmentError,
   segmentErrors,
-  changeBody,
-  createBody,
-  nameBody,
   segmentAccepted,
   segmentError,
 } from './answers.ts';
@@ -147,15 +148,43 @@ function makeRequireDbName(deps: SegmentRouteDependencies): Hook {
   };
 }
 
-const maxEmail = 254;
+const file = {
+  name: readWith(requiredText({ description: 'Segment name, unique in the workspace' }), readName),
+  attribute_name: requiredText({ description: 'User attribute that the file holds; `uid` is the customer id' }),
+  attribute_type: required(choice(['string', 'double'])),
+  file_url: readWith(
+    requiredText({ format: 'uri', description: 'Public address of a single-column CSV file of at most 150 MB' }),
+    readUrl,
+  ),
+  callback_url: readWith(text({ format: 'uri', description: 'Receives the result (interface 2.7)' }), readUrl),
+  emails: readWith(list(text({ format: 'email' }), { maxItems: maxReportEmails }), readEmails),
+};
+
+const createMembers = {
+  ...file,
+  expiry_time: readWith(
+    required(whole(minExpiryDays, maxExpiryDays, 'Days until the segment is archived')),
+    readExpiryDays,
+  ),
+};
+
+const segmentId = readWith(text({ description: 'Wins over the name' }), readSegmentId);
+const changeMembers = { ...file, cs_id: segmentId };
+const nameMembers = { name: readWith(requiredText(), readName), cs_id: segmentId };
+
+const createBody = schemaOf(createMembers, { title: 'FileSegmentRequest' });
+const changeBody = schemaOf(changeMembers, { title: 'FileSegmentChange' });
+const nameBody = schemaOf(nameMembers, { title: 'SegmentName' });
+
+const requiredInFile = ['name', 'attribute_name', 'attribute_type', 'file_url'] as const;
 
 /** @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
 export function parseCreate(body: Body, prefixes: readonly string[]): CreateFileSegment {
-  requireFields(body, ['name', 'attribute_name', 'attribute_type', 'file_url', 'expiry_time']);
-  const expiryDays = body.expiry_time;
-  if (!Number.isInteger(expiryDays) || (expiryDays as number) < minExpiryDays || (expiryDays as number) > maxExpiryDays)
-    throw invalid('expiry_time', `must be a whole number of days from ${minExpiryDays} to ${maxExpiryDays}`);
-  return { kind: 'CREATE', ...parseFile(body, prefixes), expiryDays: expiryDays as number, source: 'API' };
+  return readSegment(body, (sent) => {
+    for (const name of [...requiredInFile, 'expiry_time']) sent.requires(name);
+    const expiryDays = createMembers.expiry_time.read(sent, 'expiry_time')!;
+    return { kind: 'CREATE', ...readFile(sent, prefixes), expiryDays, source: 'API' };
+  });
 }
 
 /** @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
@@ -163,92 +192,113 @@ export function parseChange(
   body: Body,
   { kind, prefixes }: { kind: ChangeFileSegment['kind']; prefixes: readonly string[] },
 ): ChangeFileSegment {
-  requireFields(body, ['name', 'attribute_name', 'attribute_type', 'file_url']);
-  return { kind, ...parseFile(body, prefixes), segmentId: parseSegmentId(body) };
+  return readSegment(body, (sent) => {
+    for (const name of requiredInFile) sent.requires(name);
+    return { kind, ...readFile(sent, prefixes), segmentId: changeMembers.cs_id.read(sent, 'cs_id') };
+  });
 }
 
-/** @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
-export function parseNamed(body: Body): { name: string; segmentId: string | undefined } {
-  if (isBlank(body.cs_id)) requireFields(body, ['name']);
-  return { name: isBlank(body.name) ? '' : parseName(body.name), segmentId: parseSegmentId(body) };
+/** The name is required if there is no id. @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
+function parseNamed(body: Body): { name: string; segmentId: string | undefined } {
+  return readSegment(body, (sent) => {
+    const read = reading(sent, nameMembers);
+    if (sent.isAbsent('cs_id')) sent.requires('name');
+    return { name: read('name') ?? '', segmentId: read('cs_id') };
+  });
 }
 
-function parseFile(
-  body: Body,
-  prefixes: readonly string[],
-): FileSource & {
-  name: string;
-  attributeName: string;
-  attributeType: 'string' | 'double';
-} {
-  const type = body.attribute_type;
-  if (type !== 'string' && type !== 'double') throw invalid('attribute_type', 'must be string or double');
+type SentFile = FileSource & { name: string; attributeName: string; attributeType: 'string' | 'double' };
+
+function readFile(sent: RequestReader, prefixes: readonly string[]): SentFile {
+  const read = reading(sent, file);
+  const attributeType = read('attribute_type')!;
   return {
-    name: parseName(body.name),
-    attributeName: neutralName(parseText(body.attribute_name, 'attribute_name'), prefixes),
-    attributeType: type,
-    fileUrl: parseUrl(body.file_url, 'file_url'),
-    callbackUrl: isBlank(body.callback_url) ? null : parseUrl(body.callback_url, 'callback_url'),
-    emails: parseEmails(body.emails),
+    name: read('name')!,
+    attributeName: neutralName(read('attribute_name'), prefixes),
+    attributeType,
+    fileUrl: read('file_url')!,
+    callbackUrl: read('callback_url') ?? null,
+    emails: read('emails') ?? [],
   };
 }
 
-function requireFields(body: Body, fields: readonly string[]): void {
-  for (const field of fields) {
-    if (isBlank(body[field])) throw new ServiceError('SEGMENT_FIELD_MISSING', { field });
-  }
+/** Reads a body of v2, which reports the first fault only. */
+function readSegment<Value>(body: Body, read: (sent: RequestReader) => Value): Value {
+  const sent = new RequestReader(body, { rules });
+  const value = read(sent);
+  const [fault] = sent.faults;
+  if (!fault) return value;
+  const { field, reason } = fault;
+  throw reason === rules.missing
+    ? new ServiceError('SEGMENT_FIELD_MISSING', { field })
+    : new ServiceError('SEGMENT_FIELD_INVALID', { field, reason });
 }
 
-/** Returns the name as stored: trimmed, one line, no markup (fact 2.3). @throws ServiceError */
-export function parseName(value: unknown): string {
-  const name = parseText(value, 'name').trim();
-  if (name === '') throw invalid('name', 'must not be blank');
-  if (/[<>]/.test(name)) throw invalid('name', 'must not contain HTML characters');
+const rules: ReadingRules = {
+  ...plainRulesOfForms,
+  maxTextCharacters: maxSegmentNameCharacters,
+  textFault(text, maxCharacters) {
+    if (text.length > maxCharacters) return `must have at most ${maxCharacters} characters`;
+    const isOneLine = text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text);
+    return isOneLine ? undefined : 'must be one line of well-formed Unicode';
+  },
+};
+
+/** Reads the name as it is stored: trimmed, one line, no markup (fact 2.3). */
+function readName(sent: RequestReader, field: string): string | undefined {
+  const name = sent.text(field)?.trim();
+  if (name === '') sent.invalid(field, 'must not be blank');
+  else if (name !== undefined && /[<>]/.test(name)) sent.invalid(field, 'must not contain HTML characters');
   return name;
 }
 
-function parseText(value: unknown, field: string): string {
-  if (typeof value !== 'string') throw invalid(field, 'must be a text');
-  if (value.length > maxSegmentNameCharacters)
-    throw invalid(field, `must have at most ${maxSegmentNameCharacters} characters`);
-
-  if (!value.isWellFormed() || /[\u0000-\u001f\u007f]/.test(value))
-    throw invalid(field, 'must be one line of well-formed Unicode');
-  return value;
+function readExpiryDays(sent: RequestReader, field: string): number | undefined {
+  const days = sent.get(field);
+  if (Number.isInteger(days) && (days as number) >= minExpiryDays && (days as number) <= maxExpiryDays)
+    return days as number;
+  sent.invalid(field, `must be a whole number of days from ${minExpiryDays} to ${maxExpiryDays}`);
+  return undefined;
 }
 
-function parseSegmentId(body: Body): string | undefined {
-  if (isBlank(body.cs_id)) return undefined;
-  if (typeof body.cs_id !== 'string' || !/^[0-9a-f]{24}$/.test(body.cs_id))
-    throw invalid('cs_id', 'must be 24 hexadecimal characters');
-  return body.cs_id;
+function readSegmentId(sent: RequestReader, field: string): string | undefined {
+  const id = sent.get(field);
+  if (id === undefined || (typeof id === 'string' && /^[0-9a-f]{24}$/.test(id))) return id;
+  sent.invalid(field, 'must be 24 hexadecimal characters');
+  return undefined;
 }
 
 /** Checks only the form of an address; the connection checks where it leads. */
-function parseUrl(value: unknown, field: string): string {
-  if (typeof value !== 'string' || value.length > maxUrlCharacters || !value.isWellFormed() || !URL.canParse(value))
-    throw invalid(field, 'must be a URL');
-  const url = new URL(value);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid(field, 'must be a URL with http or https');
-  if (url.username !== '' || url.password !== '') throw invalid(field, 'must not carry credentials');
-  return url.href;
+function readUrl(sent: RequestReader, field: string): string | undefined {
+  const value = sent.get(field);
+  if (value === undefined) return undefined;
+  const isUrl =
+    typeof value === 'string' && value.length <= maxUrlCharacters && value.isWellFormed() && URL.canParse(value);
+  const url = isUrl ? new URL(value) : undefined;
+  if (!url) sent.invalid(field, 'must be a URL');
+  else if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    sent.invalid(field, 'must be a URL with http or https');
+  else if (url.username !== '' || url.password !== '') sent.invalid(field, 'must not carry credentials');
+  return url?.href;
 }
 
-function parseEmails(value: unknown): string[] {
-  if (isBlank(value)) return [];
-  if (!Array.isArray(value) || value.length > maxReportEmails)
-    throw invalid('emails', `must be a list of at most ${maxReportEmails} addresses`);
-  for (const email of value as unknown[]) {
-    // The form that mail servers accept, without quoted local parts: no blanks, no line ends, one @, a domain with a dot.
-    const isEmail =
-      typeof email === 'string' &&
-      email.length <= maxEmail &&
-      /^[A-Za-z0-9.!#$%&*+/=?^_{|}~'`-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/.test(email);
-    if (!isEmail) throw invalid('emails', 'must hold e-mail addresses');
+const maxEmailCharacters = 254;
+
+function readEmails(sent: RequestReader, field: string): string[] | undefined {
+  const emails = sent.get(field);
+  if (emails === undefined) return undefined;
+  if (!Array.isArray(emails) || emails.length > maxReportEmails) {
+    sent.invalid(field, `must be a list of at most ${maxReportEmails} addresses`);
+    return undefined;
   }
-  return [...new Set(value as string[])];
+  if (!emails.every(isEmail)) sent.invalid(field, 'must hold e-mail addresses');
+  return [...new Set(emails as string[])];
 }
 
-function invalid(field: string, reason: string): ServiceError {
-  return new ServiceError('SEGMENT_FIELD_INVALID', { field, reason });
+/** The form that mail servers accept, without quoted local parts: no blanks, no line ends, one @, a domain with a dot. */
+function isEmail(email: unknown): boolean {
+  return (
+    typeof email === 'string' &&
+    email.length <= maxEmailCharacters &&
+    /^[A-Za-z0-9.!#$%&*+/=?^_{|}~'`-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/.test(email)
+  );
 }

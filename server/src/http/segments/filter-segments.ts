@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { SyncCohortCommand } from '../../app/segments/cohorts.ts';
 import {
   changeFilterSegment,
   countFilterCall,
@@ -17,10 +16,14 @@ import type { FilterFaultCode } from '../../domain/segments/filter-members.ts';
 import { parseSegmentFilter, parseStoredFilters } from '../../domain/segments/filter-reader.ts';
 import type { StoredFilters } from '../../domain/segments/filter-reader.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
-import { requestHeaders } from '../openapi/shapes.ts';
+import { readWith, required, requiredText, text } from '../../fields/combinators.ts';
+import { optionalSchemaOf, reading, schemaOf } from '../../fields/field.ts';
+import type { Field } from '../../fields/field.ts';
+import { plainRules } from '../../fields/reading-rules.ts';
+import { RequestReader } from '../../fields/request-reader.ts';
+import { named, requestHeaders } from '../openapi/shapes.ts';
 import { keyCallerOf, makeRequireApiKey } from '../route/auth.ts';
 import type { KeyCaller } from '../route/auth.ts';
-import { isAbsent, isBlank } from '../route/json-body.ts';
 import { addRoutes, route } from '../route/route.ts';
 import type { Body, Hook, Route, RouteDialect } from '../route/route.ts';
 import type { RouteFamily } from '../server/build-server.ts';
@@ -30,8 +33,6 @@ import {
   presentFilterSegmentError,
   presentSegment,
   presentSegmentList,
-  filterBody,
-  filterChangeBody,
   filterSegmentError,
   segmentAnswer,
   segmentList,
@@ -183,132 +184,138 @@ const faultNames: Record<FilterFaultCode, ErrorName> = {
   'too-long': 'SEGMENT_QUERY_TOO_LONG',
 };
 
+type ReadFilters = { given: GivenFilters; unknownFields: string[] };
+
+/** A tree of filters, which the domain parses. */
+const filters: Field<ReadFilters> = {
+  schema: named(
+    'Filters',
+    Type.Unsafe<unknown>({
+      type: 'object',
+      description:
+        '{"filter_operator": "and" | "or", "filters": [...]}: filters of user attributes and of other segments, nested up to 10 levels',
+    }),
+  ),
+  read(body, field) {
+    const sent = body.get(field);
+    if (sent === undefined) return undefined;
+    const parsed = parseSegmentFilter(sent);
+    if (!('fault' in parsed))
+      return {
+        given: { sent, filter: parsed.filter },
+        unknownFields: parsed.unknownFields.map((path) => `${field}.${path}`),
+      };
+    const { code, reason } = parsed.fault;
+    body.reject(new ServiceError(faultNames[code], { field, reason, detail: reason }));
+    return undefined;
+  },
+};
+
+const members = {
+  name: readWith(requiredText(), readFilterName),
+  included_filters: required(filters),
+  excluded_filters: filters,
+};
+
+const changeMembers = { ...members, updated_by: readWith(text({ format: 'email' }), readUpdatedBy) };
+
+const filterBody = schemaOf(members, { title: 'FilterSegmentRequest' });
+const filterChangeBody = optionalSchemaOf(changeMembers, { title: 'FilterSegmentChange' });
+
 /** A command, and the unknown members of its filters (decision D5). */
-export type ParsedFilterSegment = { command: FilterSegmentCommand; unknownFields: string[] };
+type ParsedFilterSegment = { command: FilterSegmentCommand; unknownFields: string[] };
 
 /** @throws ServiceError SEGMENT_BODY_INVALID, SEGMENT_FILTERS_INVALID, SEGMENT_QUERY_… */
 export function parseFilterSegment(body: Body): ParsedFilterSegment {
-  const { unknownFields, ...trees } = parseFilterTrees(body);
-  return { command: { name: parseFilterName(body.name), ...trees }, unknownFields };
+  return readFilterSegment(body, (sent) => {
+    const { unknownFields, ...trees } = readTrees(sent);
+    return { command: { name: members.name.read(sent, 'name')!, ...trees }, unknownFields };
+  });
 }
 
 /** Parses only the trees, for filters that have no name yet. @throws as above */
 export function parseFilterTrees(body: Body): FilterTreesCommand & { unknownFields: string[] } {
-  const unknownFields: string[] = [];
-  const included = parseFilters(body.included_filters, 'included_filters', unknownFields);
-  if (!included) throw new ServiceError('SEGMENT_BODY_INVALID', { detail: 'included_filters is missing' });
-  const excluded = parseFilters(body.excluded_filters, 'excluded_filters', unknownFields);
-  return { included, excluded, unknownFields };
+  return readFilterSegment(body, readTrees);
+}
+
+function readTrees(sent: RequestReader): FilterTreesCommand & { unknownFields: string[] } {
+  const read = reading(sent, members);
+  if (sent.isAbsent('included_filters')) sent.reject(invalidBody('included_filters is missing'));
+  const included = read('included_filters');
+  const excluded = read('excluded_filters');
+  refuseFaults(sent);
+  return { included: included!.given, excluded: excluded?.given, unknownFields: unknownFieldsOf(included, excluded) };
+}
+
+function unknownFieldsOf(...trees: (ReadFilters | undefined)[]): string[] {
+  return trees.flatMap((tree) => tree?.unknownFields ?? []);
 }
 
 /** Parses a change: members that are not sent keep their value. @throws as above */
-export function parseFilterChange(body: Body): {
+function parseFilterChange(body: Body): {
   change: (present: StoredFilters & { name: string }) => FilterSegmentCommand;
   updatedBy: string | undefined;
   unknownFields: string[];
 } {
-  const unknownFields: string[] = [];
-  const name = isAbsent(body.name) ? undefined : parseFilterName(body.name);
-  const included = parseFilters(body.included_filters, 'included_filters', unknownFields);
-  const excluded = parseFilters(body.excluded_filters, 'excluded_filters', unknownFields);
-  return {
-    updatedBy: parseUpdatedBy(body.updated_by),
-    unknownFields,
-    change(present) {
-      const trees = parseStoredFilters(present);
-      const kept = trees.excluded && { sent: present.excludedFilters, filter: trees.excluded };
-      return {
-        name: name ?? present.name,
-        included: included ?? { sent: present.includedFilters, filter: trees.included },
-        excluded: body.excluded_filters === null ? undefined : (excluded ?? kept),
-      };
-    },
-  };
-}
-
-function parseFilters(sent: unknown, field: string, unknownFields: string[]): GivenFilters | undefined {
-  if (isAbsent(sent)) return undefined;
-  const parsed = parseSegmentFilter(sent);
-  if ('fault' in parsed)
-    throw new ServiceError(faultNames[parsed.fault.code], {
-      field,
-      reason: parsed.fault.reason,
-      detail: parsed.fault.reason,
-    });
-  unknownFields.push(...parsed.unknownFields.map((path) => `${field}.${path}`));
-  return { sent, filter: parsed.filter };
-}
-
-function parseFilterName(value: unknown): string {
-  const refuse = (detail: string): never => {
-    throw new ServiceError('SEGMENT_FILTERS_INVALID', { field: 'name', reason: detail, detail });
-  };
-  if (typeof value !== 'string')
-    throw new ServiceError('SEGMENT_BODY_INVALID', { detail: 'name is missing or no text' });
-
-  if (!value.isWellFormed() || /[\u0000-\u001f\u007f<>]/.test(value))
-    return refuse('the name holds markup or controls');
-  const name = value.trim();
-  if (name === '' || name.length > maxSegmentNameCharacters)
-    return refuse(`the name is blank or longer than ${maxSegmentNameCharacters} characters`);
-  return name;
-}
-
-function parseUpdatedBy(value: unknown): string | undefined {
-  if (isBlank(value)) return undefined;
-  if (typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value) && value.length <= 254) return value;
-  throw new ServiceError('SEGMENT_BODY_INVALID', { detail: 'updated_by must be an e-mail address' });
-}
-
-const maxCohortText = 256;
-
-/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID (fact 2.4: the shape of the data family) */
-export function parseCohort(body: Body): Omit<SyncCohortCommand, 'workspaceId' | 'actor'> {
-  const { action, parameters } = body;
-  if (isAbsent(action)) throw missing('action');
-  if (action !== 'add_members' && action !== 'remove_members')
-    throw wrong('action', "must be 'add_members' or 'remove_members'");
-  if (isAbsent(parameters)) throw missing('parameters');
-  if (typeof parameters !== 'object' || Array.isArray(parameters)) throw wrong('parameters', 'must be an object');
-  const inner = parameters as Body;
-  const cohortName = cohortText(inner.cohort_name, 'cohort_name').trim();
-  if (cohortName === '' || cohortName.startsWith('.') || /[|*?\\:<>=$"]/.test(cohortName))
-    throw wrong('cohort_name', 'must not start with . nor contain | * ? \\ : < > = $ "');
-  if (!isBlank(inner.cohort_description)) cohortText(inner.cohort_description, 'cohort_description');
-  return {
-    action,
-    partner: cohortText(body.partner, 'partner'),
-    cohortId: cohortText(inner.cohort_id, 'cohort_id'),
-    cohortName,
-    members: cohortMembers(inner.members),
-  };
-}
-
-function cohortMembers(value: unknown): string[] {
-  if (isAbsent(value)) throw missing('members');
-  if (!Array.isArray(value)) throw wrong('members', 'must be a list');
-  return value.map((member: unknown) => {
-    const uid = (member as { uid?: unknown } | null)?.uid;
-    if (typeof uid !== 'string' || uid === '' || uid.length > 512 || !isStorableText(uid))
-      throw wrong('members', "must hold objects with a text 'uid'");
-    return uid;
+  return readFilterSegment(body, (sent) => {
+    const name = sent.isAbsent('name') ? undefined : changeMembers.name.read(sent, 'name');
+    const included = filters.read(sent, 'included_filters');
+    const excluded = filters.read(sent, 'excluded_filters');
+    return {
+      updatedBy: changeMembers.updated_by.read(sent, 'updated_by'),
+      unknownFields: unknownFieldsOf(included, excluded),
+      change(present) {
+        const trees = parseStoredFilters(present);
+        const kept = trees.excluded && { sent: present.excludedFilters, filter: trees.excluded };
+        return {
+          name: name ?? present.name,
+          included: included?.given ?? { sent: present.includedFilters, filter: trees.included },
+          excluded: body.excluded_filters === null ? undefined : (excluded?.given ?? kept),
+        };
+      },
+    };
   });
 }
 
-function cohortText(value: unknown, field: string): string {
-  if (isBlank(value)) throw missing(field);
-  if (typeof value !== 'string' || value.length > maxCohortText)
-    throw wrong(field, `must be a text of at most ${maxCohortText} characters`);
-
-  if (!value.isWellFormed() || /[\u0000-\u001f\u007f]/.test(value))
-    throw wrong(field, 'must be one line of well-formed Unicode');
+/** Reads a body of v3, which reports the first fault only. */
+function readFilterSegment<Value>(body: Body, read: (sent: RequestReader) => Value): Value {
+  const sent = new RequestReader(body, { rules: plainRules });
+  const value = read(sent);
+  refuseFaults(sent);
   return value;
 }
 
-function missing(field: string): ServiceError {
-  return new ServiceError('DATA_ATTRIBUTE_MISSING', { field });
+/** Throws the error that the first fault was noted with. */
+function refuseFaults({ faults: [fault] }: RequestReader): void {
+  if (fault) throw fault.error ?? invalidBody(`${fault.field} ${fault.reason}`);
 }
 
-function wrong(field: string, reason: string): ServiceError {
-  return new ServiceError('DATA_VALUE_INVALID', { field, reason });
+function invalidBody(detail: string): ServiceError {
+  return new ServiceError('SEGMENT_BODY_INVALID', { detail });
+}
+
+function readFilterName(sent: RequestReader, field: string): string {
+  const value = sent.get(field);
+  const reject = (detail: string): string => {
+    sent.reject(new ServiceError('SEGMENT_FILTERS_INVALID', { field, reason: detail, detail }));
+    return '';
+  };
+  if (typeof value !== 'string') {
+    sent.reject(invalidBody('name is missing or no text'));
+    return '';
+  }
+  if (!value.isWellFormed() || /[\u0000-\u001f\u007f<>]/.test(value))
+    return reject('the name holds markup or controls');
+  const name = value.trim();
+  if (name === '' || name.length > maxSegmentNameCharacters)
+    return reject(`the name is blank or longer than ${maxSegmentNameCharacters} characters`);
+  return name;
+}
+
+function readUpdatedBy(sent: RequestReader, field: string): string | undefined {
+  const value = sent.get(field);
+  if (value === undefined || value === '') return undefined;
+  if (typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value) && value.length <= 254) return value;
+  sent.reject(invalidBody('updated_by must be an e-mail address'));
+  return undefined;
 }
