@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { proxyStates } from '../domain/operations/readiness.ts';
 import type { ProxyState } from '../domain/operations/readiness.ts';
-import { describeOperation } from './openapi/operation.ts';
-import type { Dialect } from './openapi/operation.ts';
 import { named } from './openapi/shapes.ts';
-import { problemRefusals } from './route/own-dialect.ts';
+import { problemRefusals, withoutCredentials } from './route/own-dialect.ts';
+import { addRoutes, route } from './route/route.ts';
+import type { RouteDialect } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 export type HealthDependencies = {
@@ -28,7 +28,13 @@ const Answer = named(
   }),
 );
 
-const dialect: Dialect = { tag: 'Health', credentials: [], refusals: problemRefusals([]) };
+const dialect: RouteDialect = {
+  tag: 'Health',
+  ...withoutCredentials,
+  refusals: problemRefusals([]),
+  areShapesChecked: true,
+  otherMethods: 'not found',
+};
 
 /**
  * `/livez`: the process responds. `/readyz`: the node can do its work, or the response lists what is missing. `?verbose`
@@ -36,43 +42,37 @@ const dialect: Dialect = { tag: 'Health', credentials: [], refusals: problemRefu
  * unready: the node still accepts requests, and messages wait in the queue.
  */
 export function healthRoutes({ findTroubles, proxyState }: HealthDependencies): RouteFamily {
-  return async (server) => {
-    server.get(
-      '/livez',
-      {
-        schema: describeOperation(dialect, {
-          operationId: 'readLiveness',
-          summary: 'The process answers',
-          answers: { 200: Answer },
-        }),
-      },
-      async () => ({
-        status: 'ok',
+  return async (server) =>
+    addRoutes(server, [
+      route(dialect, {
+        method: 'GET',
+        url: '/livez',
+        operationId: 'readLiveness',
+        summary: 'The process answers',
+        answers: { 200: Answer },
+        handle: () => ({ status: 'ok' }),
       }),
-    );
-    server.get(
-      '/readyz',
-      {
-        schema: describeOperation(dialect, {
-          operationId: 'readReadiness',
-          summary: 'The service can do its work',
-          querystring: Type.Object({
-            verbose: Type.Optional(
-              Type.Unsafe<unknown>({ description: 'Lists what is missing also when that is nothing' }),
-            ),
-          }),
-          answers: { 200: Answer, 503: Answer },
+      route(dialect, {
+        method: 'GET',
+        url: '/readyz',
+        operationId: 'readReadiness',
+        summary: 'The service can do its work',
+        querystring: Type.Object({
+          verbose: Type.Optional(
+            Type.Unsafe<unknown>({ description: 'Lists what is missing also when that is nothing' }),
+          ),
         }),
-      },
-      async (request, reply) => {
-        const troubles = await findTroubles();
-        const isVerbose = Object.hasOwn(request.query as object, 'verbose');
-        return reply.code(troubles.length === 0 ? 200 : 503).send({
-          status: troubles.length === 0 ? 'ok' : 'not ready',
-          ...(isVerbose || troubles.length > 0 ? { troubles } : {}),
-          ...(isVerbose && proxyState ? { proxy: proxyState() } : {}),
-        });
-      },
-    );
-  };
+        answers: { 200: Answer, 503: Answer },
+        async handle({ query, reply }) {
+          const troubles = await findTroubles();
+          const isVerbose = Object.hasOwn(query, 'verbose');
+          reply.code(troubles.length === 0 ? 200 : 503);
+          return {
+            status: troubles.length === 0 ? 'ok' : 'not ready',
+            ...(isVerbose || troubles.length > 0 ? { troubles } : {}),
+            ...(isVerbose && proxyState ? { proxy: proxyState() } : {}),
+          };
+        },
+      }),
+    ]);
 }

@@ -8,9 +8,8 @@ import type { InteractionKind } from '../domain/events/interactions.ts';
 import { maxBadge } from '../domain/limits/push.ts';
 import { maxReportBodyBytes } from '../domain/limits/delivery.ts';
 import { named } from './openapi/shapes.ts';
-import { presentDefaultError } from './route/errors.ts';
 import { parseJson } from './route/json-body.ts';
-import { problemRefusals } from './route/own-dialect.ts';
+import { problemRefusals, withoutCredentials } from './route/own-dialect.ts';
 import { addRoutes, hiddenRoute, route } from './route/route.ts';
 import type { RouteDialect } from './route/route.ts';
 import type { VendorHeaders } from './route/vendor-headers.ts';
@@ -100,7 +99,7 @@ function makeInteractionDialect({ vendorHeaders }: InteractionRouteDependencies)
   return {
     tag: 'Interactions',
     // The token in the message is the credential.
-    credentials: [],
+    ...withoutCredentials,
     refusals: problemRefusals(['INTERACTION_TOKEN_UNKNOWN', 'INTERACTION_RATE_LIMITED']),
     vendorHeaders,
     areShapesChecked: true,
@@ -113,8 +112,6 @@ function makeInteractionDialect({ vendorHeaders }: InteractionRouteDependencies)
         'referrer-policy': 'no-referrer',
       });
     },
-    callerOf: () => ({}),
-    presentError: (error, { reply }) => presentDefaultError(error, reply),
   };
 }
 

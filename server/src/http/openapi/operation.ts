@@ -30,6 +30,8 @@ export type Dialect = {
   /** Sent with every response of the family that is not an error. */
   answerHeaders?: TProperties;
   refusals: Refusals;
+  /** Statuses of errors of every operation of the family, in addition to those of its kind. */
+  refuses?: readonly number[];
   /** Responses include the state of a limit. */
   isLimited?: true;
   isDeprecated?: true;
@@ -148,7 +150,7 @@ function describeRefusals(dialect: Dialect, operation: Operation): Record<number
   const { refusals, isLimited } = dialect;
   const { shape, fault = shape, mediaType = 'application/json', withoutBody = [] } = refusals;
   const asksGateway = dialect.credentials.includes('bearer');
-  const statuses = new Set([...everyRefusal, ...(operation.refuses ?? [])]);
+  const statuses = new Set([...everyRefusal, ...(dialect.refuses ?? []), ...(operation.refuses ?? [])]);
   if (operation.body) for (const status of bodyRefusals) statuses.add(status);
   if (operation.isRepeatable) statuses.add(409);
   if (isLimited) statuses.add(429);

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AcceptPush } from '../../app/push/accept-push.ts';
 import type { AdmitPush } from '../../app/push/admit-push.ts';
@@ -11,15 +11,13 @@ import { ServiceError } from '../../domain/errors.ts';
 import { maxPushBodyBytes } from '../../domain/limits/push.ts';
 import { writeTraceparent } from '../../domain/operations/tracing.ts';
 import type { PushCommand } from '../../domain/push.ts';
-import { describeOperation } from '../openapi/operation.ts';
-import type { Dialect } from '../openapi/operation.ts';
 import { isBearer, makeRequireBearer } from '../route/auth.ts';
 import type { BearerDependencies } from '../route/auth.ts';
-import { toServiceError } from '../route/errors.ts';
 import { isBlank } from '../route/json-body.ts';
-import { refuseOtherMethods, setRateLimitHeaders } from '../route/route.ts';
+import { addRoutes, route, setRateLimitHeaders } from '../route/route.ts';
+import type { Call, RouteDialect } from '../route/route.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
-import { addWarnings, warnOfUnknownFields } from '../route/warnings.ts';
+import { addWarnings } from '../route/warnings.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { callerAddress } from '../server/call-origin.ts';
 import {
@@ -43,74 +41,81 @@ export type PushRouteDependencies = BearerDependencies & {
   measure: MeasureContent;
 };
 
-type Version = 'v2' | 'v2.1';
-
-const dialect: Dialect = {
-  tag: 'Push',
-  // The gateway's scheme; the signature is the credential of the call.
-  credentials: ['bearer'],
-  areCredentialsOptional: true,
-  headers: strongSignatureHeaders,
-  refusals: { errors: pushErrors, shape: pushFailure, fault: pushFault },
-  isLimited: true,
-};
-
 /** POST /v2/transaction/sendpush and /v2.1/transaction/sendpush: two dialects of one command (interface 4.4, 4.5). */
 export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
-  const requireScope = makeRequireBearer(deps);
-  const requirePushScope = requireScope('push');
-
-  return async (server) => {
-    // The shapes only document the routes; parsePush reports the contract's own errors.
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) => presentPushError(toServiceError(error, request), reply));
-    for (const version of ['v2', 'v2.1'] as const) {
-      const url = `/${version}/transaction/sendpush`;
-      server.post(url, {
-        bodyLimit: maxPushBodyBytes,
-        config: { keptBody: withoutSignature },
-        schema: describeOperation(dialect, {
-          operationId: version === 'v2' ? 'sendPushV2' : 'sendPushV21',
+  const dialect = makePushDialect(deps);
+  return async (server) =>
+    addRoutes(
+      server,
+      (['v2', 'v2.1'] as const).map((version) => {
+        const ofVersion = { ...deps, version };
+        return route(dialect, {
+          method: 'POST',
+          url: `/${version}/transaction/sendpush`,
+          ...versions[version],
           summary: `Create and send a push campaign, ${version}`,
-          description:
-            version === 'v2'
-              ? 'appId and signature travel in the body.'
-              : 'appId, signature and query type travel in headers.',
-          ...(version === 'v2' ? {} : { headers: identityHeaders }),
-          body: version === 'v2' ? pushBodyV2 : pushBodyV21,
+          maxBodyBytes: maxPushBodyBytes,
+          config: { keptBody: withoutSignature },
           isRepeatable: true,
           answers: { 200: pushAnswer },
           answerHeaders: { 'X-*-Next-Sends': Type.String({ description: 'The next sends of a recurring campaign' }) },
-        }),
-        // A Bearer token is optional, but must be valid if it is sent (decision D16).
-        preHandler: async (request, reply) => {
-          if (isBearer(request)) await requirePushScope(request, reply);
-        },
-        handler: (request, reply) => sendPush(deps, version, { request, reply }),
-      });
-      refuseOtherMethods(server, url, ['POST']);
-    }
+          handle: (call) => sendPush(ofVersion, call),
+        });
+      }),
+    );
+}
+
+const versions = {
+  v2: { operationId: 'sendPushV2', description: 'appId and signature travel in the body.', body: pushBodyV2 },
+  'v2.1': {
+    operationId: 'sendPushV21',
+    description: 'appId, signature and query type travel in headers.',
+    headers: identityHeaders,
+    body: pushBodyV21,
+  },
+};
+
+type Version = keyof typeof versions;
+
+function makePushDialect(deps: PushRouteDependencies): RouteDialect {
+  const requirePushScope = makeRequireBearer(deps)('push');
+  return {
+    tag: 'Push',
+    // The gateway's scheme; the signature is the credential of the call.
+    credentials: ['bearer'],
+    areCredentialsOptional: true,
+    headers: strongSignatureHeaders,
+    refusals: { errors: pushErrors, shape: pushFailure, fault: pushFault },
+    isLimited: true,
+    vendorHeaders: deps.vendorHeaders,
+    preHandler: [
+      // A Bearer token is optional, but must be valid if it is sent (decision D16).
+      async (request, reply) => {
+        if (isBearer(request)) await requirePushScope(request, reply);
+      },
+    ],
+    callerOf: () => ({}),
+    presentError: (error, { reply }) => presentPushError(error, reply),
   };
 }
 
-type Call = { request: FastifyRequest; reply: FastifyReply };
+type PushCall = Call & { warn: () => void };
 
-async function sendPush(deps: PushRouteDependencies, version: Version, { request, reply }: Call): Promise<unknown> {
-  const body = readBody(request);
-  const { rawBody } = request;
+async function sendPush(deps: PushRouteDependencies & { version: Version }, call: PushCall): Promise<unknown> {
+  const { version } = deps;
+  const { request, reply, body, once } = call;
   if (!isBlank(body.requestType) && text(body.requestType)?.toLowerCase() !== 'push')
     throw new ServiceError('PUSH_REQUEST_TYPE_INVALID');
   const identity =
     version === 'v2' ? { appId: text(body.appId), signature: text(body.signature) } : readHeaders(deps, request, body);
-  const idempotencyKey = request.headers['idempotency-key'] as string | undefined;
   const admitted = await deps.admitPush({
     ...identity,
     campaignName: text(body.campaignName),
     signatureV2: readSignatureV2(deps, request),
-    rawBody,
+    rawBody: once.rawBody,
     audience: body.targetAudience,
     userAttributes: body.targetUserAttributes,
-    isRepeatable: idempotencyKey !== undefined,
+    isRepeatable: once.key !== undefined,
     dataCenter: dataCenterOfHost(request.hostname, deps.serviceDomain),
     bearerWorkspaceId: request.callerKey?.workspaceId,
     address: callerAddress(request),
@@ -124,32 +129,24 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   const queryType = version === 'v2' ? undefined : { name: vendorHeaders.spell('X-SVC-Query-Type'), value: sentType };
   const { prefixes } = vendorHeaders;
   const command = parsePush(body, { admitted, now: clock.now(), queryType, prefixes });
-  warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: version === 'v2' ? pushBodyV2 : pushBodyV21 });
+  call.warn();
   const { id: workspaceId, androidPayload } = admitted.workspace;
   const warnings = [
     ...command.warnings,
     ...presentContentWarnings(command, { payload: androidPayload, apps: admitted.apps }),
     ...warnOfSizes(command, { measure: deps.measure, workspaceId, androidPayload }),
   ];
-  addWarnings(deps.vendorHeaders, { request, reply }, warnings);
+  addWarnings(vendorHeaders, { request, reply }, warnings);
   const { span } = request.facts;
   const traceparent = span?.context.isSampled ? writeTraceparent(span.context) : undefined;
+  const { key: idempotencyKey, rawBody } = once;
   const accepted = await deps.acceptPush({ admitted, command, idempotencyKey, rawBody, traceparent });
   request.facts.campaignId = accepted.campaignId;
   span?.set({ 'carillon.campaign.id': accepted.campaignId });
   // The members of the response are those of interface 2.11, so the next sends are in a header.
   if (accepted.nextSends.length > 0)
-    reply.header(deps.vendorHeaders.nameOf('x-*-next-sends'), accepted.nextSends.join(', '));
+    reply.header(vendorHeaders.nameOf('x-*-next-sends'), accepted.nextSends.join(', '));
   return presentAcceptedPush(accepted);
-}
-
-function readBody(request: FastifyRequest): PushBody {
-  const { body } = request;
-  if (body === undefined) throw new ServiceError('BODY_EMPTY');
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
-    throw new ServiceError('BODY_MALFORMED', { detail: 'the body is no JSON object' });
-  }
-  return body as PushBody;
 }
 
 /**

@@ -52,6 +52,13 @@ export function presentOwnError(error: ServiceError, { request, reply }: Answere
   return isGatewayError(error) ? presentGatewayError(error, { request, reply }) : presentDefaultError(error, reply);
 }
 
+/** The rules of routes outside the contract that require no credentials. */
+export const withoutCredentials = {
+  credentials: [],
+  callerOf: () => ({}),
+  presentError: (error, { reply }) => presentDefaultError(error, reply),
+} satisfies Partial<RouteDialect>;
+
 /** Makes the reader of a body of a route outside the contract. */
 export function makeOwnReader(body: Body): RequestReader {
   return new RequestReader(body, { rules });

@@ -19,7 +19,7 @@ import type { AnsweredCall } from './warnings.ts';
 
 /**
  * Declares one route. A call passes these steps in order: `onEveryCall`, `onRequest`, media type and syntax of the body,
- * `admit`, the check that the body is an object, `read`, `handle`, warnings of unknown fields.
+ * `preHandler`, `admit`, the check that the body is an object, `read`, `handle`, warnings of unknown fields.
  */
 export function route<Caller extends object, Params extends TObject = TObject, Input = undefined>(
   dialect: RouteDialect<Caller>,
@@ -36,6 +36,7 @@ export function route<Caller extends object, Params extends TObject = TObject, I
     ...(isHeadRefused ? { exposeHeadRoute: false } : {}),
     ...(dialect.areShapesChecked ? {} : { validatorCompiler: () => () => true }),
     onRequest: [...hooksOfEveryCall(dialect), ...(dialect.onRequest ?? [])],
+    ...(dialect.preHandler === undefined ? {} : { preHandler: [...dialect.preHandler] }),
     errorHandler: makeErrorHandler(dialect),
     async handler(request, reply) {
       const call = toCall(dialect, { request, reply }) as Call<Caller, Static<Params>>;
@@ -91,6 +92,8 @@ export type RouteDialect<Caller extends object = object> = Dialect &
     vendorHeaders?: Pick<VendorHeaders, 'nameOf'>;
     /** Fastify validates requests by their shapes. Otherwise shapes only document, and parsers report the family's errors. */
     areShapesChecked?: true;
+    /** Checks of credentials that come after the syntax of the body; `handle` runs for the workspace that they find. */
+    preHandler?: readonly Hook[];
     /** Returns the body as an object; `readObject` unless given. */
     readBody?: (request: FastifyRequest) => Body;
   };
@@ -234,7 +237,7 @@ function toCall({ callerOf }: RouteRules, { request, reply }: AnsweredCall): Cal
 export function readObject({ body }: Pick<FastifyRequest, 'body'>): Body {
   if (body === undefined) throw new ServiceError('BODY_EMPTY');
   if (body === null || typeof body !== 'object' || Array.isArray(body))
-    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
+    throw new ServiceError('BODY_MALFORMED', { detail: 'the body must be a JSON object' });
   return body as Body;
 }
 
@@ -246,7 +249,8 @@ function warnOnce<Caller extends object, Params extends TObject, Input>(
   if (call.isWarned) return;
   call.isWarned = true;
   if (!vendorHeaders) return;
-  if (shape) warnOfUnknownFields(vendorHeaders, call.body, { ...call, shape: shapeOf?.(call.input) ?? shape });
+  const { request, reply } = call;
+  if (shape) warnOfUnknownFields(vendorHeaders, call.body, { request, reply, shape: shapeOf?.(call.input) ?? shape });
   if (findUnknown) warnOfUnknownNames(vendorHeaders, call, findUnknown(call));
 }
 

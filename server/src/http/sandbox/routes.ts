@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import type { FastifySchema, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import {
@@ -15,11 +15,17 @@ import {
   setFaults,
   findNewestMessage,
 } from '../../app/sandbox/sandbox.ts';
-import type { SandboxClock, SandboxDependencies, ApiFaults, SandboxMessage } from '../../app/sandbox/sandbox.ts';
+import type {
+  ApiFaults,
+  InboxQuery,
+  SandboxClock,
+  SandboxDependencies,
+  SandboxMessage,
+} from '../../app/sandbox/sandbox.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { describeOperation } from '../openapi/operation.ts';
-import type { Dialect, Operation } from '../openapi/operation.ts';
-import { problemRefusals } from '../route/own-dialect.ts';
+import { problemRefusals, withoutCredentials } from '../route/own-dialect.ts';
+import { addRoutes, hiddenRoute, route } from '../route/route.ts';
+import type { Body, Call, Hook, Route, RouteDialect } from '../route/route.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { isLocalCaller, isNavigation, refuseCrossSite } from '../server/call-origin.ts';
 import {
@@ -35,165 +41,146 @@ import {
   inboxEventsQuery,
 } from './shapes.ts';
 
-const dialect: Dialect = {
-  tag: 'Sandbox',
-  // These routes reach no real users or devices.
-  credentials: [],
-  refusals: problemRefusals(['SCOPE_MISSING', 'SANDBOX_NOT_LOCAL', 'CLOCK_ADVANCING']),
-};
+/**
+ * The sandbox's own routes: the phones' inbox, the clock, fault switches. They exist in sandbox mode only and need no
+ * credentials, because they reach no real users or devices. Pages of other sites are rejected.
+ */
+export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFamily {
+  const unchecked = makeSandboxRules(deps);
+  const dialect: RouteDialect = { ...unchecked, areShapesChecked: true };
+  return async (server) =>
+    addRoutes(server, [
+      route(dialect, {
+        method: 'GET',
+        url: '/sandbox/inbox',
+        operationId: 'readInbox',
+        summary: 'Messages the simulated devices received, newest first',
+        querystring: inboxQuery,
+        answers: { 200: inbox },
+        read: ({ query }) => readInboxQuery(query),
+        handle: async ({ input }) => ({ messages: (await readInbox(deps, input)).map(presentMessage) }),
+      }),
+      hiddenRoute(dialect, {
+        method: 'GET',
+        // OpenAPI cannot describe a stream.
+        url: '/sandbox/inbox/events',
+        querystring: inboxEventsQuery,
+        handle: makeStreamInbox(server, deps),
+      }),
+      route(dialect, {
+        method: 'DELETE',
+        url: '/sandbox/inbox',
+        operationId: 'clearInbox',
+        summary: 'Empty the inbox, the counters and the fault switches',
+        answers: noContent,
+        refuses: bodyAnyway,
+        handle: () => clearInbox(deps),
+      }),
+      route(dialect, {
+        method: 'POST',
+        url: '/sandbox/reset',
+        operationId: 'resetSandbox',
+        summary: 'Make the demo workspace, the counters and the faults what the first start made them',
+        answers: { 200: demo },
+        refuses: bodyAnyway,
+        handle: () => resetSandbox(deps),
+      }),
+      route(dialect, {
+        method: 'GET',
+        url: '/sandbox/counters',
+        operationId: 'readCounters',
+        summary: 'What the simulators counted, per platform',
+        answers: { 200: counters },
+        handle: () => readCounters(deps),
+      }),
+      route(dialect, {
+        method: 'GET',
+        url: '/sandbox/refusals',
+        operationId: 'listRefusals',
+        summary: 'What the simulated providers refused, and why, newest first',
+        querystring: refusalsQuery,
+        answers: { 200: refusals },
+        read: ({ query }) => Number((query as Static<typeof refusalsQuery>).limit ?? '100'),
+        handle: async ({ input: limit }) => ({ refusals: await listRefusals(deps, { limit }) }),
+      }),
+      ...clockRoutes(deps, dialect),
+      // The simulators report an invalid switch.
+      route(
+        { ...unchecked, readBody: readSwitches },
+        {
+          method: 'POST',
+          url: '/sandbox/faults',
+          operationId: 'setFaults',
+          summary: 'Make the simulated providers fail; {} ends all faults',
+          body: faults,
+          answers: noContent,
+          handle: ({ body }) => setFaults(deps, { faults: body }),
+        },
+      ),
+    ]);
+}
 
-/** Describes a route of the sandbox; each rejects callers on other machines and pages of other sites. */
-export function describeSandbox(operation: Operation): FastifySchema {
-  return describeOperation(dialect, { ...operation, refuses: [403, ...(operation.refuses ?? [])] });
+function clockRoutes(deps: SandboxDependencies, dialect: RouteDialect): Route[] {
+  const url = '/sandbox/clock';
+  return [
+    route(dialect, {
+      method: 'GET',
+      url,
+      operationId: 'readClock',
+      summary: 'The time of this installation',
+      answers: { 200: clock },
+      handle: () => presentClock(readSandboxClock(deps)),
+    }),
+    route(dialect, {
+      method: 'POST',
+      url,
+      operationId: 'moveClock',
+      summary:
+        'Move the clock forward, stopping where something is due, or until nothing is; let it stand, or run; or back to real time',
+      body: clockMove,
+      answers: { 200: clock },
+      refuses: [409],
+      read: ({ body }) => body as Static<typeof clockMove>,
+      handle: async ({ input: move }) => presentClock(await moveClock(deps, { move })),
+    }),
+  ];
+}
+
+/** Makes the rules of the sandbox's routes: each rejects callers on other machines and pages of other sites. */
+export function makeSandboxRules(guard: SandboxGuard): RouteDialect {
+  return {
+    tag: 'Sandbox',
+    // These routes reach no real users or devices.
+    ...withoutCredentials,
+    refusals: problemRefusals(['SCOPE_MISSING', 'SANDBOX_NOT_LOCAL', 'CLOCK_ADVANCING']),
+    refuses: [403],
+    onEveryCall: makeRefuseStrangers(guard),
+    otherMethods: 'not found',
+  };
 }
 
 const noContent = { 204: Type.Null() };
 /** These routes use no body, but reject one that is too large or of an unsupported type. */
 const bodyAnyway = [413, 415];
 
-/**
- * The sandbox's own routes: the phones' inbox, the clock, fault switches. They exist in sandbox mode only and need no
- * credentials, because they reach no real users or devices. Pages of other sites are rejected.
- */
-export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFamily {
-  return async (server) => {
-    guardSandbox(server, deps);
-    server.get(
-      '/sandbox/inbox',
-      {
-        schema: describeSandbox({
-          operationId: 'readInbox',
-          summary: 'Messages the simulated devices received, newest first',
-          querystring: inboxQuery,
-          answers: { 200: inbox },
-        }),
-      },
-      (request) => answerInbox(deps, request),
-    );
-    addInboxEvents(server, deps);
-    server.delete(
-      '/sandbox/inbox',
-      {
-        schema: describeSandbox({
-          operationId: 'clearInbox',
-          summary: 'Empty the inbox, the counters and the fault switches',
-          answers: noContent,
-          refuses: bodyAnyway,
-        }),
-      },
-      async (_request, reply) => {
-        await clearInbox(deps);
-        return reply.code(204).send();
-      },
-    );
-    server.post(
-      '/sandbox/reset',
-      {
-        schema: describeSandbox({
-          operationId: 'resetSandbox',
-          summary: 'Make the demo workspace, the counters and the faults what the first start made them',
-          answers: { 200: demo },
-          refuses: bodyAnyway,
-        }),
-      },
-      () => resetSandbox(deps),
-    );
-    server.get(
-      '/sandbox/counters',
-      {
-        schema: describeSandbox({
-          operationId: 'readCounters',
-          summary: 'What the simulators counted, per platform',
-          answers: { 200: counters },
-        }),
-      },
-      () => readCounters(deps),
-    );
-    addRefusals(server, deps);
-    server.get(
-      '/sandbox/clock',
-      {
-        schema: describeSandbox({
-          operationId: 'readClock',
-          summary: 'The time of this installation',
-          answers: { 200: clock },
-        }),
-      },
-      async () => presentClock(readSandboxClock(deps)),
-    );
-    server.post(
-      '/sandbox/clock',
-      {
-        schema: describeSandbox({
-          operationId: 'moveClock',
-          summary:
-            'Move the clock forward, stopping where something is due, or until nothing is; let it stand, or run; or back to real time',
-          body: clockMove,
-          answers: { 200: clock },
-          refuses: [409],
-        }),
-      },
-      async (request) => presentClock(await moveClock(deps, { move: request.body as Static<typeof clockMove> })),
-    );
-    server.post(
-      '/sandbox/faults',
-      {
-        schema: describeSandbox({
-          operationId: 'setFaults',
-          summary: 'Make the simulated providers fail; {} ends all faults',
-          body: faults,
-          answers: noContent,
-        }),
-        // The simulators report an invalid switch; a body of another kind is rejected below.
-        validatorCompiler: () => () => true,
-      },
-      (request, reply) => switchFaults(deps, request, reply),
-    );
-  };
-}
-
-function addRefusals(server: FastifyInstance, deps: SandboxDependencies): void {
-  server.get(
-    '/sandbox/refusals',
-    {
-      schema: describeSandbox({
-        operationId: 'listRefusals',
-        summary: 'What the simulated providers refused, and why, newest first',
-        querystring: refusalsQuery,
-        answers: { 200: refusals },
-      }),
-    },
-    async (request) => {
-      const { limit } = request.query as Static<typeof refusalsQuery>;
-      return { refusals: await listRefusals(deps, { limit: Number(limit ?? '100') }) };
-    },
-  );
-}
-
-async function answerInbox(deps: SandboxDependencies, request: FastifyRequest): Promise<{ messages: unknown[] }> {
-  const query = request.query as Static<typeof inboxQuery>;
+/** @throws ServiceError PARAMETER_INVALID */
+function readInboxQuery(query: Static<typeof inboxQuery>): InboxQuery {
   const limit = Number(query.limit ?? '100');
   if (limit < 1 || limit > 1000)
     throw new ServiceError('PARAMETER_INVALID', { field: 'limit', reason: 'must be 1 to 1000' });
-  const messages = await readInbox(deps, {
+  return {
     ...(query.workspaceId === undefined ? {} : { workspaceId: query.workspaceId }),
     after: query.after ?? '',
     limit,
     waitMilliseconds: Math.min(Number(query.wait ?? '0'), 30_000),
-  });
-  return { messages: messages.map(presentMessage) };
+  };
 }
 
-async function switchFaults(
-  deps: SandboxDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  if (request.body === null || typeof request.body !== 'object' || Array.isArray(request.body)) {
+/** @throws ServiceError PARAMETER_INVALID */
+function readSwitches({ body }: FastifyRequest): Body {
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
     throw new ServiceError('PARAMETER_INVALID', { field: 'body', reason: 'must be an object' });
-  }
-  await setFaults(deps, { faults: request.body });
-  return reply.code(204).send();
+  return body as Body;
 }
 
 function presentClock({ now, offsetMilliseconds, isFrozen, advancing }: SandboxClock) {
@@ -206,52 +193,48 @@ const maxStreams = 50;
 const waitMilliseconds = 15_000;
 const maxAtOnce = 1_000;
 
-/** Sends the inbox as server-sent events: each message once, oldest first, with its id, from which a client resumes. */
-function addInboxEvents(server: FastifyInstance, deps: SandboxDependencies): void {
+/**
+ * Makes the handler that sends the inbox as server-sent events: each message once, oldest first, with its id, from which a
+ * client resumes.
+ */
+function makeStreamInbox(server: FastifyInstance, deps: SandboxDependencies) {
   let isClosing = false;
   server.addHook('preClose', async () => {
     isClosing = true;
   });
   let streams = 0;
 
-  server.get(
-    '/sandbox/inbox/events',
-    {
-      // OpenAPI cannot describe a stream.
-      schema: { hide: true, querystring: inboxEventsQuery },
-    },
-    async (request, reply) => {
-      if (streams >= maxStreams) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 5 });
-      const query = request.query as Static<typeof inboxEventsQuery>;
-      const scope = query.workspaceId === undefined ? {} : { workspaceId: query.workspaceId };
-      let after = lastEventId(request) ?? query.after ?? (await findNewestMessage(deps, scope));
+  return async ({ request, reply, query: given }: Call): Promise<FastifyReply> => {
+    if (streams >= maxStreams) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 5 });
+    const query = given as Static<typeof inboxEventsQuery>;
+    const scope = query.workspaceId === undefined ? {} : { workspaceId: query.workspaceId };
+    let after = lastEventId(request) ?? query.after ?? (await findNewestMessage(deps, scope));
 
-      async function* follow(): AsyncGenerator<string> {
-        streams += 1;
-        try {
-          yield ': the inbox\n\n';
-          while (!isClosing) {
-            const wait = { limit: maxAtOnce, waitMilliseconds, isOver: () => isClosing || reply.raw.destroyed };
-            const messages = await readInbox(deps, { ...scope, ...wait, after });
-            for (const message of messages.toReversed())
-              yield `event: message\nid: ${message.id}\ndata: ${JSON.stringify(presentMessage(message))}\n\n`;
-            after = messages[0]?.id ?? after;
-            if (messages.length === 0) yield ': still here\n\n';
-          }
-        } catch {
-          // The database is unavailable: the client reconnects and gets the error.
-        } finally {
-          streams -= 1;
+    async function* follow(): AsyncGenerator<string> {
+      streams += 1;
+      try {
+        yield ': the inbox\n\n';
+        while (!isClosing) {
+          const wait = { limit: maxAtOnce, waitMilliseconds, isOver: () => isClosing || reply.raw.destroyed };
+          const messages = await readInbox(deps, { ...scope, ...wait, after });
+          for (const message of messages.toReversed())
+            yield `event: message\nid: ${message.id}\ndata: ${JSON.stringify(presentMessage(message))}\n\n`;
+          after = messages[0]?.id ?? after;
+          if (messages.length === 0) yield ': still here\n\n';
         }
+      } catch {
+        // The database is unavailable: the client reconnects and gets the error.
+      } finally {
+        streams -= 1;
       }
+    }
 
-      return reply
-        .header('content-type', 'text/event-stream; charset=utf-8')
-        .header('cache-control', 'no-store')
-        .header('x-accel-buffering', 'no')
-        .send(Readable.from(follow(), { objectMode: false }));
-    },
-  );
+    return reply
+      .header('content-type', 'text/event-stream; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no')
+      .send(Readable.from(follow(), { objectMode: false }));
+  };
 }
 
 /** Returns the last event that a reconnecting browser received. */
@@ -268,14 +251,14 @@ export type SandboxGuard = {
 };
 
 /**
- * Keeps strangers out of the sandbox's own routes, which require no credentials so that curl and tests work unchanged.
- * Callers on other machines are rejected unless the setting allows them. Web pages that are open in a browser on this
- * machine are rejected too: by their origin, and by a host name of their own that points at this machine (DNS rebinding),
+ * Makes the hook that keeps strangers out of the sandbox's own routes, which require no credentials so that curl and tests work
+ * unchanged. Callers on other machines are rejected unless the setting allows them. Web pages that are open in a browser on
+ * this machine are rejected too: by their origin, and by a host name of their own that points at this machine (DNS rebinding),
  * which would make the browser treat such a page as one of ours.
  */
-export function guardSandbox(server: FastifyInstance, { access, allowedHosts }: SandboxGuard): void {
+function makeRefuseStrangers({ access, allowedHosts }: SandboxGuard): Hook {
   const allowed = allowedHosts.map((name) => name.toLowerCase());
-  server.addHook('onRequest', async (request) => {
+  return async (request) => {
     if (access === 'local' && !isLocalCaller(request))
       throw new ServiceError('SANDBOX_NOT_LOCAL', {
         reason:
@@ -288,7 +271,7 @@ export function guardSandbox(server: FastifyInstance, { access, allowedHosts }: 
         reason: 'a sandbox answers to names that CARILLON_ALLOWED_HOSTS lists, to addresses and to local names',
       });
     if (!isNavigation(request)) refuseCrossSite(request);
-  });
+  };
 }
 
 /**
