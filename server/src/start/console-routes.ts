@@ -9,7 +9,6 @@ import { makeConsoleDeliveries } from '../app/deliveries.ts';
 import type { InteractionReports } from '../app/interactions.ts';
 import type { ReadyCurl } from '../app/keys/key-curl.ts';
 import { makeVirtualDevices } from '../app/sandbox/sandbox-devices.ts';
-import { makeConsoleSandbox } from '../app/sandbox/sandbox.ts';
 import type { SandboxDependencies } from '../app/sandbox/sandbox.ts';
 import type { SegmentLimits } from '../app/segments/segment-limits.ts';
 import { makeConsoleOverview } from '../app/system/overview.ts';
@@ -88,7 +87,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
       isSandbox,
       onChanged: async () => phones?.refreshAccounts(),
     },
-    sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
+    sandbox: sandbox && { ...sandbox, devices },
     system: makeConsoleSystem({
       database: acrossWorkspaces,
       clock,

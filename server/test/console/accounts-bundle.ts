@@ -1,7 +1,8 @@
-import { makeApiFaults, makeConsoleSandbox } from '../../src/app/sandbox/sandbox.ts';
+import { makeApiFaults } from '../../src/app/sandbox/sandbox.ts';
 import { randomBytes } from 'node:crypto';
 import type { InjectOptions } from 'fastify';
-import type { ConsoleAccountDependencies } from '../../src/app/accounts/audit.ts';
+import { audit } from '../../src/app/accounts/audit.ts';
+import type { Actor, ConsoleAccountDependencies } from '../../src/app/accounts/audit.ts';
 import { createStartLink } from '../../src/app/accounts/links.ts';
 import type { CompanySignInUseCases } from '../../src/app/accounts/company-sign-in.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
@@ -98,7 +99,8 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     keys: { database, clock, encryption, headerPrefix: 'Acme' },
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database, acrossWorkspaces: database, headerPrefix: 'Acme' }),
-    sandbox: makeConsoleSandbox({
+    sandbox: {
+      database,
       clock,
       devices: makeVirtualDevices({
         database,
@@ -106,32 +108,28 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
         makeSubscription: (id) => JSON.stringify({ endpoint: `https://push.example/${id}` }),
         interactions: { report: async () => ({ workspaceId }) },
       }),
-      sandbox: {
+      demoWorkspaceId: () => undefined,
+      apiFaults: makeApiFaults(),
+      simulators: {
+        counters: async () => ({}),
+        refusals: async () => [],
+        setFaults: async () => {},
+        reset: async () => {},
+      },
+      waitForMessage: async () => {},
+      clockAdvance: makeClockAdvance({
         database,
         clock,
-        demoWorkspaceId: () => undefined,
-        apiFaults: makeApiFaults(),
-        simulators: {
-          counters: async () => ({}),
-          refusals: async () => [],
-          setFaults: async () => {},
-          reset: async () => {},
-        },
-        waitForMessage: async () => {},
-        clockAdvance: makeClockAdvance({
-          database,
-          clock,
-          log,
-          onClockStopped: () => {},
-          onClockMoved: () => {},
-          pause: (time) => setTimeout(time),
-        }),
-        resetDemo: async (note) => {
-          await inTransaction(database, async (tx) => note?.(tx));
-          return { workspaceId };
-        },
+        log,
+        onClockStopped: () => {},
+        onClockMoved: () => {},
+        pause: (time) => setTimeout(time),
+      }),
+      resetDemo: async ({ actor }: { actor: Actor }) => {
+        await inTransaction(database, (tx) => audit(tx, { actor, action: 'sandbox.reset', at: clock.realNow() }));
+        return { workspaceId };
       },
-    }),
+    },
     settings: makeConsoleSettings({
       database,
       clock,

@@ -45,7 +45,7 @@ test('a stop of an advance wakes the jobs with work once, however long they take
         where next_at <= ${clock.now()} and state = 'PENDING'`;
     },
   });
-  await advance.advance({ milliseconds: 6 * hour, note: undefined });
+  await advance.move({ actor: { kind: 'system', name: 'the test' }, move: { advanceSeconds: 6 * 3_600 } });
   expect(wakes).toEqual(['12:00:00', '13:00:00', '14:00:00', '17:00:00', 'all']);
   expect(clock.now()).toEqual(new Date(start.getTime() + 6 * hour));
 });

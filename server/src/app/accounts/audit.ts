@@ -26,7 +26,7 @@ const loggedActions: Record<Actor['kind'], readonly string[]> = {
   account: [''],
   visitor: [''],
   program: ['app.'],
-  'command-line': ['account.', 'app.', 'campaign.winner', 'credential.', 'event-stream.', 'person.'],
+  'command-line': [''],
   system: [],
 };
 

@@ -6,6 +6,8 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { setClockOffset, setSandboxClock } from '../../storage/installation/installation.ts';
 import { findNextDue, hasDueWork } from '../../storage/installation/queues.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
 
 export type ClockListener = {
   /** Wakes the jobs that have work at an instant: the clock has stopped there on its way. */
@@ -32,21 +34,31 @@ export type ClockProgress = {
 export type ClockAdvance = {
   /** Undefined while the clock is not being moved. */
   progress(): ClockProgress | undefined;
-  /** Resolves when the clock has reached its target, or earlier while it is still moving. @throws ServiceError */
-  advance(move: { milliseconds: number; note: Note }): Promise<void>;
-  /** Moves from one instant with due work to the next, until nothing is due within this time. @throws ServiceError */
-  runUntilIdle(move: { withinMilliseconds: number; note: Note }): Promise<void>;
-  /** Stops the clock where it is; it can still be moved. @throws ServiceError CLOCK_ADVANCING */
-  freeze(note: Note): Promise<void>;
-  /** Lets the clock run on from where it stopped. @throws ServiceError CLOCK_ADVANCING */
-  resume(note: Note): Promise<void>;
-  /** Returns to real time; an advance under way ends where it is. */
-  reset(note: Note): Promise<void>;
+  /**
+   * Resolves when the clock has reached its target, or earlier while it is still moving.
+   *
+   * @throws ServiceError PARAMETER_INVALID; CLOCK_ADVANCING, except for a reset, which ends an advance under way where it is
+   */
+  move(requested: RequestedMove): Promise<void>;
   /** Ends an advance under way where it is. */
   stop(): Promise<void>;
 };
 
-type Note = ((tx: Transaction) => Promise<void>) | undefined;
+export type ClockMove =
+  | { advanceSeconds: number }
+  /** Moves from one instant with due work to the next, until nothing is due within this time. */
+  | { runUntilIdle: true; withinSeconds?: number }
+  /** Stops the clock where it is; it can still be moved. */
+  | { freeze: true }
+  /** Lets the clock run on from where it stopped. */
+  | { resume: true }
+  /** Returns to real time. */
+  | { reset: true };
+
+type RequestedMove = { move: ClockMove; actor: Actor };
+
+/** A campaign that recurs forever is never idle. */
+const idleSeconds = 31 * 24 * 3600;
 
 // Callers can poll for the progress; most HTTP clients give up after half a minute.
 const maxAnswerMilliseconds = 20_000;
@@ -68,20 +80,23 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
     await current?.ended;
   }
 
+  const auditMove = (tx: Transaction, { actor, move }: RequestedMove): Promise<void> =>
+    audit(tx, { actor, action: 'sandbox.clock', detail: move, at: clock.realNow() });
+
   type Settings = { offsetMilliseconds: number; frozenAt: Date | null };
-  async function set({ offsetMilliseconds, frozenAt }: Settings, note: Note): Promise<void> {
+  async function set({ offsetMilliseconds, frozenAt }: Settings, requested: RequestedMove): Promise<void> {
     if (current) throw new ServiceError('CLOCK_ADVANCING');
     await inTransaction(database, async (tx) => {
       await setSandboxClock(tx, { offsetMilliseconds, frozenAt });
-      await note?.(tx);
+      await auditMove(tx, requested);
     });
     clock.setOffset(offsetMilliseconds);
     clock.standAt(frozenAt ?? undefined);
     deps.onClockMoved();
   }
 
-  type Move = { field: string; milliseconds: number; end: Advance['end']; note: Note };
-  async function begin({ field, milliseconds, end: endsAt, note }: Move): Promise<void> {
+  type Target = { field: string; milliseconds: number; end: Advance['end'] };
+  async function begin({ field, milliseconds, end: endsAt }: Target, requested: RequestedMove): Promise<void> {
     if (current) throw new ServiceError('CLOCK_ADVANCING');
     const toOffset = clock.offsetMilliseconds() + milliseconds;
     if (toOffset > maxMoveMilliseconds)
@@ -90,7 +105,7 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
     const aborting = new AbortController();
     const advance: Advance = { toOffset, end: endsAt, stops: 0, aborting, ended: Promise.resolve() };
     current = advance;
-    advance.ended = inTransaction(database, async (tx) => note?.(tx))
+    advance.ended = inTransaction(database, (tx) => auditMove(tx, requested))
       .then(() => walk(deps, advance))
       .catch((error: unknown) => {
         fault = { error };
@@ -104,22 +119,26 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
   return {
     progress: () => current && { stops: current.stops, remainingSeconds: remaining(current, clock) / 1000 },
 
-    advance: ({ milliseconds, note }) => begin({ field: 'advanceSeconds', milliseconds, end: 'there', note }),
-    runUntilIdle: ({ withinMilliseconds: milliseconds, note }) =>
-      begin({ field: 'withinSeconds', milliseconds, end: 'at the last stop', note }),
-
-    async freeze(note) {
-      if (clock.standsAt() !== undefined) return;
-      await set({ offsetMilliseconds: clock.offsetMilliseconds(), frozenAt: clock.realNow() }, note);
-    },
-    async resume(note) {
-      if (clock.standsAt() === undefined) return;
-      await set({ offsetMilliseconds: Math.round(distanceMilliseconds(clock)), frozenAt: null }, note);
-    },
-
-    async reset(note) {
-      await end();
-      await set({ offsetMilliseconds: 0, frozenAt: null }, note);
+    async move(requested) {
+      const { move } = requested;
+      if ('reset' in move) {
+        await end();
+        return set({ offsetMilliseconds: 0, frozenAt: null }, requested);
+      }
+      if ('freeze' in move) {
+        if (clock.standsAt() !== undefined) return undefined;
+        return set({ offsetMilliseconds: clock.offsetMilliseconds(), frozenAt: clock.realNow() }, requested);
+      }
+      if ('resume' in move) {
+        if (clock.standsAt() === undefined) return undefined;
+        return set({ offsetMilliseconds: Math.round(distanceMilliseconds(clock)), frozenAt: null }, requested);
+      }
+      if ('advanceSeconds' in move) {
+        const milliseconds = move.advanceSeconds * 1000;
+        return begin({ field: 'advanceSeconds', milliseconds, end: 'there' }, requested);
+      }
+      const milliseconds = (move.withinSeconds ?? idleSeconds) * 1000;
+      return begin({ field: 'withinSeconds', milliseconds, end: 'at the last stop' }, requested);
     },
 
     stop: end,

@@ -9,11 +9,13 @@ import type { InteractionKind } from '../../domain/events/interactions.ts';
 import { magicOutcome, magicTokens } from '../../domain/sandbox/magic-tokens.ts';
 import type { MagicOutcome } from '../../domain/sandbox/magic-tokens.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findSandboxMessage, listMessagesOfDevices, listTestDevices } from '../../storage/installation/sandbox.ts';
 import type { TestDevice } from '../../storage/installation/sandbox.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
 import { setUserIsTest } from '../../storage/users/users.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor, Audited } from '../accounts/audit.ts';
 import type { InteractionReports } from '../interactions.ts';
 import { registerDevice } from '../users/devices.ts';
 import { lockUserOrRetained, retryDeadlock, upsertUser } from '../users/users.ts';
@@ -30,7 +32,6 @@ export type VirtualDevicesDependencies = {
   interactions: Pick<InteractionReports, 'report'>;
 };
 
-type Note = (tx: Transaction) => Promise<void>;
 type Registration = {
   workspaceId: string;
   customerId: string;
@@ -39,6 +40,9 @@ type Registration = {
   provider: ProviderName | null;
   behaviour: DeviceBehaviour;
 };
+
+type By = { actor: Actor };
+type DeviceChange = { workspaceId: string; id: string; behaviour: DeviceBehaviour };
 
 const maxListed = 50;
 const messagesShown = 3;
@@ -66,7 +70,8 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
     return address === 'subscription' ? makeSubscription(token) : token;
   }
 
-  const register = (registration: Registration, note: Note | undefined): Promise<void> =>
+  type Entry = Pick<Audited, 'actor' | 'action' | 'detail'>;
+  const register = (registration: Registration, entry: Entry): Promise<void> =>
     retryDeadlock(
       async () =>
         await inTransaction(database, async (tx) => {
@@ -78,7 +83,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
           const user = (await lockUserOrRetained(tx, { workspaceId, customerId }))!;
           await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest: true, at });
           await registerDevice(tx, { ...device, pushId: makeAddress(registration), at });
-          await note?.(tx);
+          await audit(tx, { ...entry, at: clock.realNow() });
         }),
     );
 
@@ -96,18 +101,23 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
     list,
 
     /** Marks its user for tests, and creates an unknown user. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-    add: (device: Omit<Registration, 'deviceId'>, note?: Note) =>
-      register({ ...device, deviceId: `virtual-${randomBytes(4).toString('hex')}` }, note),
+    add({ actor, ...device }: By & Omit<Registration, 'deviceId' | 'provider'>): Promise<void> {
+      const { platform, behaviour } = device;
+      return register(
+        { ...device, provider: null, deviceId: `virtual-${randomBytes(4).toString('hex')}` },
+        { actor, action: 'sandbox.device-add', detail: { platform, behaviour } },
+      );
+    },
 
     /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-    async change(
-      { workspaceId, id, behaviour }: { workspaceId: string; id: string; behaviour: DeviceBehaviour },
-      note?: Note,
-    ) {
+    async change({ actor, workspaceId, id, behaviour }: By & DeviceChange): Promise<void> {
       const device = (await list(workspaceId)).find((listed) => listed.id === id);
       if (!device) throw new ServiceError('NOT_FOUND', { detail: 'no virtual device of that id' });
       const { customerId, deviceId, platform, provider } = device;
-      await register({ workspaceId, customerId, deviceId, platform, provider, behaviour }, note);
+      await register(
+        { workspaceId, customerId, deviceId, platform, provider, behaviour },
+        { actor, action: 'sandbox.device-change', detail: { behaviour } },
+      );
     },
 
     /**

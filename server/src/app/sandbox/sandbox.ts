@@ -1,87 +1,27 @@
 import { distanceMilliseconds } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
-import type { Platform } from '../../domain/content/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { parseFaults, makeFaultSwitch } from '../../domain/sandbox/faults.ts';
 import type { Struck, Fault } from '../../domain/sandbox/faults.ts';
 import type { SandboxRefusal } from '../../domain/sandbox/refusals.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Transaction, Database } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { deleteSandboxMessages, listSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
 import { audit } from '../accounts/audit.ts';
-import type { SignedIn } from '../accounts/audit.ts';
-import type { ClockAdvance, ClockProgress } from './clock-advance.ts';
-import type { DeviceBehaviour, VirtualDevices } from './sandbox-devices.ts';
+import type { Actor } from '../accounts/audit.ts';
+import type { ClockAdvance, ClockMove, ClockProgress } from './clock-advance.ts';
+import type { VirtualDevices } from './sandbox-devices.ts';
 
-type By = { actor: SignedIn };
-export type ConsoleSandboxDependencies = { clock: Clock; sandbox: SandboxDependencies; devices: VirtualDevices };
+/** The dependencies of the console's sandbox screen. */
+export type ConsoleSandbox = SandboxDependencies & { devices: VirtualDevices };
 
-type DeviceOf = { workspaceId: string; behaviour: DeviceBehaviour };
-export type ConsoleSandbox = ReturnType<typeof makeConsoleSandbox>;
-
-/** The sandbox as the console uses it; each change writes an audit log entry. */
-export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDependencies) {
-  const noteOf =
-    ({ actor, action, detail = {} }: By & { action: `sandbox.${string}`; detail?: Record<string, unknown> }) =>
-    (tx: Transaction) =>
-      audit(tx, { actor, action, detail, at: clock.realNow() });
-
-  /** Returns the clock and the counters of the simulated providers. */
-  async function read() {
-    const { now, offsetMilliseconds, isFrozen, advancing } = readSandboxClock(sandbox);
-    return {
-      clock: { now, offsetSeconds: offsetMilliseconds / 1000, isFrozen, advancing },
-      counters: await readCounters(sandbox),
-    };
-  }
-
+/** Returns the clock and the counters of the simulated providers, as the console shows them. */
+export async function readSandbox(deps: SandboxDependencies) {
+  const { now, offsetMilliseconds, isFrozen, advancing } = readSandboxClock(deps);
   return {
-    read,
-    listDevices: devices.list,
-    /** A report from a phone is not a change made in the console: it is recorded with the campaign. */
-    report: devices.report,
-
-    /** @throws ServiceError NOT_FOUND */
-    async addDevice({ actor, ...device }: By & DeviceOf & { customerId: string; platform: Platform }) {
-      const { platform, behaviour } = device;
-      await devices.add(
-        { ...device, provider: null },
-        noteOf({ actor, action: 'sandbox.device-add', detail: { platform, behaviour } }),
-      );
-      return devices.list(device.workspaceId);
-    },
-
-    /** @throws ServiceError NOT_FOUND */
-    async changeDevice({ actor, ...device }: By & DeviceOf & { id: string }) {
-      const { behaviour } = device;
-      await devices.change(device, noteOf({ actor, action: 'sandbox.device-change', detail: { behaviour } }));
-      return devices.list(device.workspaceId);
-    },
-
-    /** @throws ServiceError PARAMETER_INVALID, CLOCK_ADVANCING */
-    async moveClock({ move, actor }: By & { move: ClockMove }) {
-      await moveClock(sandbox, { move, note: noteOf({ actor, action: 'sandbox.clock', detail: move }) });
-      return read();
-    },
-
-    /** Sets the faults that apply from now on; an empty list ends all. @throws ServiceError PARAMETER_INVALID */
-    async setFaults({ faults, actor }: By & { faults: Record<string, unknown> }) {
-      await setFaults(sandbox, { faults, note: noteOf({ actor, action: 'sandbox.faults', detail: faults }) });
-      return read();
-    },
-
-    /** Resets demo workspace, counters and faults to the seed. @throws ServiceError PARAMETER_INVALID, OVERLOADED */
-    async reset({ actor }: By) {
-      await resetSandbox(sandbox, { note: noteOf({ actor, action: 'sandbox.reset' }) });
-      return read();
-    },
-
-    /** Empties inbox, counters and faults; users and campaigns stay. */
-    async empty({ actor }: By) {
-      await clearInbox(sandbox, { note: noteOf({ actor, action: 'sandbox.empty' }) });
-      return read();
-    },
+    clock: { now, offsetSeconds: offsetMilliseconds / 1000, isFrozen, advancing },
+    counters: await readCounters(deps),
   };
 }
 
@@ -107,7 +47,7 @@ export type SandboxDependencies = {
   waitForMessage: (milliseconds: number) => Promise<void>;
   clockAdvance: ClockAdvance;
   /** Restores the demo workspace to the state of its first start. */
-  resetDemo: (note?: Note) => Promise<{ workspaceId: string }>;
+  resetDemo: (by: By) => Promise<{ workspaceId: string }>;
 };
 
 export type InboxQuery = {
@@ -119,9 +59,7 @@ export type InboxQuery = {
   isOver?: () => boolean;
 };
 
-/** Writes an entry with a change, in its transaction. */
-type Note = (tx: Transaction) => Promise<void>;
-type Noted = { note?: Note };
+type By = { actor: Actor };
 
 /** Newest first; waits up to `waitMilliseconds` for a first message newer than `after`. */
 export async function readInbox(deps: SandboxDependencies, query: InboxQuery): Promise<SandboxMessage[]> {
@@ -180,16 +118,6 @@ export function readSandboxClock({
   return { now: clock.now(), offsetMilliseconds: distanceMilliseconds(clock), isFrozen, advancing };
 }
 
-type ClockMove =
-  | { advanceSeconds: number }
-  | { runUntilIdle: true; withinSeconds?: number }
-  | { freeze: true }
-  | { resume: true }
-  | { reset: true };
-
-/** A campaign that recurs forever is never idle. */
-const idleSeconds = 31 * 24 * 3600;
-
 /**
  * Moves the clock of all nodes forward, stopping where work is due: by a given time, or until nothing is due within one.
  * `freeze` stops the clock, so that only a move makes work due; `resume` starts it again. `reset` returns it to real time; time
@@ -197,27 +125,24 @@ const idleSeconds = 31 * 24 * 3600;
  *
  * @throws ServiceError PARAMETER_INVALID, CLOCK_ADVANCING
  */
-export async function moveClock(
-  deps: SandboxDependencies,
-  { move, note }: Noted & { move: ClockMove },
-): Promise<SandboxClock> {
-  if ('reset' in move) await deps.clockAdvance.reset(note);
-  else if ('freeze' in move) await deps.clockAdvance.freeze(note);
-  else if ('resume' in move) await deps.clockAdvance.resume(note);
-  else if ('runUntilIdle' in move)
-    await deps.clockAdvance.runUntilIdle({ withinMilliseconds: (move.withinSeconds ?? idleSeconds) * 1000, note });
-  else await deps.clockAdvance.advance({ milliseconds: move.advanceSeconds * 1000, note });
+export async function moveClock(deps: SandboxDependencies, requested: By & { move: ClockMove }): Promise<SandboxClock> {
+  await deps.clockAdvance.move(requested);
   return readSandboxClock(deps);
 }
 
-/** The simulators are outside the database, so the note is stored first and rolled back if they reject the faults. */
+/**
+ * Sets the faults that apply from now on; an empty object ends all. The simulators are outside the database, so the audit line is
+ * written first and rolled back if they reject the faults.
+ *
+ * @throws ServiceError PARAMETER_INVALID
+ */
 export async function setFaults(
-  { database, simulators, apiFaults }: SandboxDependencies,
-  { faults, note }: Noted & { faults: object },
+  { database, clock, simulators, apiFaults }: SandboxDependencies,
+  { faults, actor }: By & { faults: Record<string, unknown> },
 ): Promise<void> {
   const { api, ...ofProviders } = parseFaults(faults);
   await inTransaction(database, async (tx) => {
-    await note?.(tx);
+    await audit(tx, { actor, action: 'sandbox.faults', detail: faults, at: clock.realNow() });
     await simulators.setFaults(ofProviders);
   });
   apiFaults.set(api);
@@ -229,21 +154,21 @@ export async function setFaults(
  *
  * @throws ServiceError PARAMETER_INVALID, OVERLOADED
  */
-export async function resetSandbox(deps: SandboxDependencies, { note }: Noted = {}): Promise<{ workspaceId: string }> {
+export async function resetSandbox(deps: SandboxDependencies, by: By): Promise<{ workspaceId: string }> {
   await deps.simulators.setFaults({});
   deps.apiFaults.set([]);
-  const demo = await deps.resetDemo(note);
+  const demo = await deps.resetDemo(by);
   await deps.simulators.reset();
   return demo;
 }
 
 /** Empties the inbox, the counters and the fault switches; users and campaigns stay. */
 export async function clearInbox(
-  { database, simulators, apiFaults }: SandboxDependencies,
-  { note }: Noted = {},
+  { database, clock, simulators, apiFaults }: SandboxDependencies,
+  { actor }: By,
 ): Promise<void> {
   await inTransaction(database, async (tx) => {
-    await note?.(tx);
+    await audit(tx, { actor, action: 'sandbox.empty', at: clock.realNow() });
     await deleteSandboxMessages(tx);
     await simulators.reset();
   });

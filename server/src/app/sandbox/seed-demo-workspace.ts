@@ -18,6 +18,8 @@ import {
 } from '../../storage/installation/sandbox.ts';
 import { lockOrInsertUser, setUserIsTest } from '../../storage/users/users.ts';
 import { insertWorkspace } from '../../storage/workspaces.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
 import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-state.ts';
 import { saveProviderCredential } from '../credentials.ts';
 import { createKey } from '../keys/keys.ts';
@@ -169,12 +171,11 @@ const maxResets = 10;
  * are stopped first, and all work held for the workspace is released. Provider credentials, the audit log and other workspaces
  * are kept.
  *
- * @param note writes an entry with it, in its transaction
  * @throws ServiceError NOT_FOUND without a demo workspace, OVERLOADED
  */
 export async function resetDemoWorkspace(
   deps: ResetDemoDependencies,
-  note?: (tx: Transaction) => Promise<void>,
+  { actor }: { actor: Actor },
 ): Promise<{ workspaceId: string }> {
   const { database, clock, encryption } = deps;
   const installation = await findInstallation(database);
@@ -196,7 +197,7 @@ export async function resetDemoWorkspace(
       await emptyWorkspace(tx, workspaceId);
       await restoreWorkspace(tx, { id: workspaceId, ...demoSettings });
       await fillDemoWorkspace(deps, tx, { workspaceId, at: clock.now(), random });
-      await note?.(tx);
+      await audit(tx, { actor, action: 'sandbox.reset', at: clock.realNow() });
     });
   };
   for (let resets = 1; ; resets += 1) {

@@ -10,7 +10,7 @@ import type { SandboxRefusal } from '../../domain/sandbox/refusals.ts';
 import { makeSimulatedSubscription } from '../../providers/webpush/simulated-browser.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
-import { withInstallation } from '../command-context.ts';
+import { commandLine, withInstallation } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption, parseCount } from '../command-options.ts';
 import { nothing, printJsonLine, printTable } from '../print-table.ts';
@@ -90,7 +90,7 @@ async function resetSandbox(context: CommandContext): Promise<void> {
   }
   const secret = context.secretFor('simulator');
   const makeSubscription = (id: string): string => makeSimulatedSubscription({ secret, id });
-  const { workspaceId } = await resetDemoWorkspace({ ...context, makeSubscription });
+  const { workspaceId } = await resetDemoWorkspace({ ...context, makeSubscription }, { actor: commandLine });
   process.stdout.write(`Workspace  ${workspaceId}\nReset to its seed.\n`);
 }
 

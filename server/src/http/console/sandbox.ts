@@ -1,8 +1,10 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { deviceBehaviours } from '../../app/sandbox/sandbox-devices.ts';
+import type { VirtualDevices } from '../../app/sandbox/sandbox-devices.ts';
 import { forAllCounters, forAllProviders } from '../../domain/delivery/providers.ts';
+import { clearInbox, moveClock, readSandbox, resetSandbox, setFaults } from '../../app/sandbox/sandbox.ts';
 import type { ConsoleSandbox } from '../../app/sandbox/sandbox.ts';
 import { platforms } from '../../domain/content/content.ts';
 import { interactionKinds } from '../../domain/events/interactions.ts';
@@ -95,62 +97,68 @@ const Change = Type.Object({ behaviour }, closed);
 export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSandbox): void {
   const config = { permission: 'sandbox.use' as const };
   const schema = { hide: true, response: { 200: SandboxState } };
-  addDevices(server, sandbox);
-  server.get(`${api}/sandbox`, { schema, config }, () => sandbox.read());
-  server.post(`${api}/sandbox/clock`, { schema: { ...schema, body: ClockMove }, config }, (request) =>
-    sandbox.moveClock({ actor: request.signedIn, move: request.body as Static<typeof ClockMove> }),
-  );
-  server.put(`${api}/sandbox/faults`, { schema: { ...schema, body: Faults }, config }, (request) =>
-    sandbox.setFaults({ actor: request.signedIn, faults: request.body as Static<typeof Faults> }),
-  );
-  server.post(`${api}/sandbox/reset`, { schema, config }, (request) => sandbox.reset({ actor: request.signedIn }));
-  server.post(`${api}/sandbox/empty`, { schema, config }, (request) => sandbox.empty({ actor: request.signedIn }));
+  addDevices(server, sandbox.devices);
+  server.get(`${api}/sandbox`, { schema, config }, () => readSandbox(sandbox));
+  server.post(`${api}/sandbox/clock`, { schema: { ...schema, body: ClockMove }, config }, async (request) => {
+    await moveClock(sandbox, { actor: request.signedIn, move: request.body as Static<typeof ClockMove> });
+    return readSandbox(sandbox);
+  });
+  server.put(`${api}/sandbox/faults`, { schema: { ...schema, body: Faults }, config }, async (request) => {
+    await setFaults(sandbox, { actor: request.signedIn, faults: request.body as Static<typeof Faults> });
+    return readSandbox(sandbox);
+  });
+  server.post(`${api}/sandbox/reset`, { schema, config }, async (request) => {
+    await resetSandbox(sandbox, { actor: request.signedIn });
+    return readSandbox(sandbox);
+  });
+  server.post(`${api}/sandbox/empty`, { schema, config }, async (request) => {
+    await clearInbox(sandbox, { actor: request.signedIn });
+    return readSandbox(sandbox);
+  });
 }
 
 /** Adds routes for virtual devices and for what they report about their messages. */
-function addDevices(server: FastifyInstance, sandbox: ConsoleSandbox): void {
+function addDevices(server: FastifyInstance, devices: VirtualDevices): void {
   const config = { permission: 'sandbox.use' as const };
   const schema = { hide: true, querystring: Workspace };
   const Devices = Type.Object({ devices: Type.Array(VirtualDevice) });
+  const workspaceOf = (request: FastifyRequest): string => (request.query as Static<typeof Workspace>).workspaceId;
   server.get(
     `${api}/sandbox/devices`,
     { schema: { ...schema, response: { 200: Devices } }, config },
-    async (request) => ({
-      devices: await sandbox.listDevices((request.query as Static<typeof Workspace>).workspaceId),
-    }),
+    async (request) => ({ devices: await devices.list(workspaceOf(request)) }),
   );
   server.post(
     `${api}/sandbox/devices`,
     { schema: { ...schema, body: NewDevice, response: { 201: Devices } }, config },
     async (request, reply) => {
-      const { customerId, ...device } = request.body as Static<typeof NewDevice>;
-      const devices = await sandbox.addDevice({
-        ...(request.query as Static<typeof Workspace>),
-        ...device,
-        actor: request.signedIn,
-        customerId: requireCustomerId({ customer_id: customerId }),
-      });
-      return reply.code(201).send({ devices });
+      const workspaceId = workspaceOf(request);
+      const { customerId: sent, ...device } = request.body as Static<typeof NewDevice>;
+      const customerId = requireCustomerId({ customer_id: sent });
+      await devices.add({ ...device, actor: request.signedIn, workspaceId, customerId });
+      return reply.code(201).send({ devices: await devices.list(workspaceId) });
     },
   );
   server.put(
     `${api}/sandbox/devices/:id`,
     { schema: { ...schema, params: Id, body: Change, response: { 200: Devices } }, config },
-    async (request) => ({
-      devices: await sandbox.changeDevice({
-        ...(request.query as Static<typeof Workspace>),
-        ...(request.params as Static<typeof Id>),
+    async (request) => {
+      const workspaceId = workspaceOf(request);
+      const { id } = request.params as Static<typeof Id>;
+      await devices.change({
         ...(request.body as Static<typeof Change>),
         actor: request.signedIn,
-      }),
-    }),
+        workspaceId,
+        id,
+      });
+      return { devices: await devices.list(workspaceId) };
+    },
   );
   server.post(
     `${api}/sandbox/messages/:id/:kind`,
     { schema: { ...schema, params: Report }, config },
     async (request, reply) => {
-      const query = request.query as Static<typeof Workspace>;
-      await sandbox.report({ ...query, ...(request.params as Static<typeof Report>) });
+      await devices.report({ workspaceId: workspaceOf(request), ...(request.params as Static<typeof Report>) });
       return reply.code(204).send();
     },
   );

@@ -13,7 +13,7 @@ import { addRoutes, hiddenRoute, route } from '../route/route.ts';
 import type { Call, RouteDialect } from '../route/route.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { makeSandboxRules } from './routes.ts';
-import type { SandboxGuard } from './routes.ts';
+import type { SandboxCaller, SandboxGuard } from './routes.ts';
 import { browserDevice, registeredDevice } from './shapes.ts';
 
 export type SandboxBrowserDependencies = BrowserDependencies &
@@ -33,7 +33,7 @@ const headers = {
 
 /** Routes for a page that makes the browser it is opened in a device of the sandbox. Sandbox mode only, without credentials. */
 export function sandboxBrowserRoutes(deps: SandboxBrowserDependencies): RouteFamily {
-  const dialect: RouteDialect = { ...makeSandboxRules(deps), areShapesChecked: true };
+  const dialect: RouteDialect<SandboxCaller> = { ...makeSandboxRules(deps), areShapesChecked: true };
   return async (server) =>
     addRoutes(server, [
       route(dialect, {

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import type { Actor } from '../../app/accounts/audit.ts';
 import {
   clearInbox,
   listRefusals,
@@ -47,7 +48,7 @@ import {
  */
 export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFamily {
   const unchecked = makeSandboxRules(deps);
-  const dialect: RouteDialect = { ...unchecked, areShapesChecked: true };
+  const dialect: RouteDialect<SandboxCaller> = { ...unchecked, areShapesChecked: true };
   return async (server) =>
     addRoutes(server, [
       route(dialect, {
@@ -74,7 +75,7 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
         summary: 'Empty the inbox, the counters and the fault switches',
         answers: noContent,
         refuses: bodyAnyway,
-        handle: () => clearInbox(deps),
+        handle: ({ actor }) => clearInbox(deps, { actor }),
       }),
       route(dialect, {
         method: 'POST',
@@ -83,7 +84,7 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
         summary: 'Make the demo workspace, the counters and the faults what the first start made them',
         answers: { 200: demo },
         refuses: bodyAnyway,
-        handle: () => resetSandbox(deps),
+        handle: ({ actor }) => resetSandbox(deps, { actor }),
       }),
       route(dialect, {
         method: 'GET',
@@ -114,13 +115,13 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
           summary: 'Make the simulated providers fail; {} ends all faults',
           body: faults,
           answers: noContent,
-          handle: ({ body }) => setFaults(deps, { faults: body }),
+          handle: ({ actor, body }) => setFaults(deps, { actor, faults: body }),
         },
       ),
     ]);
 }
 
-function clockRoutes(deps: SandboxDependencies, dialect: RouteDialect): Route[] {
+function clockRoutes(deps: SandboxDependencies, dialect: RouteDialect<SandboxCaller>): Route[] {
   const url = '/sandbox/clock';
   return [
     route(dialect, {
@@ -141,13 +142,16 @@ function clockRoutes(deps: SandboxDependencies, dialect: RouteDialect): Route[] 
       answers: { 200: clock },
       refuses: [409],
       read: ({ body }) => body as Static<typeof clockMove>,
-      handle: async ({ input: move }) => presentClock(await moveClock(deps, { move })),
+      handle: async ({ actor, input: move }) => presentClock(await moveClock(deps, { actor, move })),
     }),
   ];
 }
 
+/** The routes require no credentials, so every caller is the same. */
+export type SandboxCaller = { actor: Actor };
+
 /** Makes the rules of the sandbox's routes: each rejects callers on other machines and pages of other sites. */
-export function makeSandboxRules(guard: SandboxGuard): RouteDialect {
+export function makeSandboxRules(guard: SandboxGuard): RouteDialect<SandboxCaller> {
   return {
     tag: 'Sandbox',
     // These routes reach no real users or devices.
@@ -155,6 +159,7 @@ export function makeSandboxRules(guard: SandboxGuard): RouteDialect {
     refusals: problemRefusals(['SCOPE_MISSING', 'SANDBOX_NOT_LOCAL', 'CLOCK_ADVANCING']),
     refuses: [403],
     onEveryCall: makeRefuseStrangers(guard),
+    callerOf: () => ({ actor: { kind: 'program', name: 'a caller of the sandbox' } }),
     otherMethods: 'not found',
   };
 }

@@ -82,7 +82,7 @@ export function makeSandbox(
     apiFaults: makeApiFaults(),
     waitForMessage: phones.waitForMessage,
     clockAdvance,
-    resetDemo: (note) => resetDemoWorkspace({ ...reset, settlePhones: phones.settle, settleCalls: calls.settle }, note),
+    resetDemo: (by) => resetDemoWorkspace({ ...reset, settlePhones: phones.settle, settleCalls: calls.settle }, by),
   };
 }
 
