@@ -34,6 +34,7 @@ import type { Logger } from '../../log.ts';
 import { callerAddress } from '../server/call-origin.ts';
 import { consoleApi as api, oneTimeAddress, companyCallbackPath, serviceOrigin } from './access.ts';
 import type { ConsoleCookies } from './access.ts';
+import { closed, Id, idOf } from './requests.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const Role = oneOf(roles);
@@ -145,15 +146,14 @@ export type SessionRouteDependencies = InstallationDependencies & {
   cookies: ConsoleCookies;
 };
 
-const closedBody = { additionalProperties: false };
 const code = Type.String({ minLength: 20, maxLength: 100 });
 // The field rules reject longer texts with an explanation; these bounds only stop input that no user types.
 const enteredText = Type.String({ minLength: 1, maxLength: 1000 });
-const Code = Type.Object({ code }, closedBody);
-const Credentials = Type.Object({ email: enteredText, password: enteredText }, closedBody);
-const FirstOwner = Type.Object({ code, email: enteredText, name: enteredText, password: enteredText }, closedBody);
-const Acceptance = Type.Object({ code, name: enteredText, password: enteredText }, closedBody);
-const NewPassword = Type.Object({ code, password: enteredText }, closedBody);
+const Code = Type.Object({ code }, closed);
+const Credentials = Type.Object({ email: enteredText, password: enteredText }, closed);
+const FirstOwner = Type.Object({ code, email: enteredText, name: enteredText, password: enteredText }, closed);
+const Acceptance = Type.Object({ code, name: enteredText, password: enteredText }, closed);
+const NewPassword = Type.Object({ code, password: enteredText }, closed);
 
 /** Routes for signing in and out. Sessions travel in a cookie that scripts cannot read. */
 export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDependencies): void {
@@ -213,11 +213,8 @@ function callerOf(request: FastifyRequest): ConsoleCaller {
   return { address: callerAddress(request), userAgent: request.headers['user-agent'] ?? '' };
 }
 
-const closed = { additionalProperties: false };
-const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const role = Type.Union(roles.map((name) => Type.Literal(name)));
 const text = Type.String({ minLength: 1, maxLength: 1000 });
-const Id = Type.Object({ id });
 const Password = Type.Object({ current: text, password: text }, closed);
 const Invitation = Type.Object({ email: text, role }, closed);
 const RoleChange = Type.Object({ role }, closed);
@@ -306,10 +303,6 @@ function addOthers(server: FastifyInstance, { accounts, publicUrl }: AccountRout
       .header('cache-control', 'no-store')
       .send({ expiresAt, link: oneTimeAddress(`/console/#new-password=${code}`, publicUrl) });
   });
-}
-
-function idOf(request: FastifyRequest): string {
-  return (request.params as Static<typeof Id>).id;
 }
 
 export type CompanyRouteDependencies = {

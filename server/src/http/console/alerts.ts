@@ -5,6 +5,7 @@ import { changeAlertSettings, readAlerts, readAlertSettings, testAlerts } from '
 import type { AlertDependencies } from '../../app/system/alerts.ts';
 import { alertKinds } from '../../domain/operations/conditions.ts';
 import { consoleApi as api } from './access.ts';
+import { changeOf, closed, Workspace, workspaceOf } from './requests.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const AlertKind = oneOf(alertKinds);
@@ -32,40 +33,37 @@ export const AlertSettings = described(
   'Where a workspace is told of its alerts.',
 );
 
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Change = Type.Object(
   {
     webhookUrl: Type.String({ maxLength: 4096 }),
     emails: Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 50 }),
     mutedKinds: Type.Array(AlertKind, { maxItems: 10 }),
   },
-  { additionalProperties: false },
+  closed,
 );
 
 /** Routes for alerts on the console: current and past problems, and who is notified. */
 export function consoleAlertRoutes(server: FastifyInstance, deps: { alerts: AlertDependencies }): void {
   const schema = { hide: true, querystring: Workspace };
-  const workspaceOf = (query: unknown): string => (query as Static<typeof Workspace>).workspaceId;
   const listed = { 200: Type.Object({ alerts: Type.Array(Alert) }) };
   server.get(
     `${api}/alerts`,
     { schema: { ...schema, response: listed }, config: { permission: 'overview.read' } },
-    async (request) => ({ alerts: await readAlerts(deps.alerts, workspaceOf(request.query)) }),
+    async (request) => ({ alerts: await readAlerts(deps.alerts, workspaceOf(request)) }),
   );
   const config = { permission: 'settings.write' as const };
   const response = { 200: Type.Object({ settings: AlertSettings }) };
   server.get(`${api}/alerts/settings`, { schema: { ...schema, response }, config }, async (request) => ({
-    settings: await readAlertSettings(deps.alerts, workspaceOf(request.query)),
+    settings: await readAlertSettings(deps.alerts, workspaceOf(request)),
   }));
   server.put(`${api}/alerts/settings`, { schema: { ...schema, body: Change, response }, config }, async (request) => ({
     settings: await changeAlertSettings(deps.alerts, {
       ...(request.body as Static<typeof Change>),
-      workspaceId: workspaceOf(request.query),
-      actor: request.signedIn,
+      ...changeOf(request),
     }),
   }));
   server.post(`${api}/alerts/test`, { schema, config }, async (request, reply) => {
-    await testAlerts(deps.alerts, { workspaceId: workspaceOf(request.query), actor: request.signedIn });
+    await testAlerts(deps.alerts, changeOf(request));
     return reply.code(204).send();
   });
 }

@@ -8,11 +8,12 @@ import { instantPattern } from '../../domain/timing/iso-time.ts';
 import { consoleApi as api } from './access.ts';
 import { AuditEntry } from './accounts.ts';
 import { presentCsv } from './csv.ts';
+import { id, workspaceId } from './requests.ts';
 
 const instant = `^${instantPattern}$`;
 const text = Type.String({ minLength: 1, maxLength: 200 });
 const filters = {
-  workspaceId: Type.String({ maxLength: 64 }),
+  workspaceId,
   actor: Type.Optional(text),
   action: Type.Optional(text),
   object: Type.Optional(text),
@@ -20,7 +21,7 @@ const filters = {
   until: Type.Optional(Type.String({ pattern: instant })),
 };
 const Filters = Type.Object(filters);
-const Query = Type.Object({ ...filters, before: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })) });
+const Query = Type.Object({ ...filters, before: Type.Optional(id) });
 
 /** Routes for the audit log of the console, page by page and as a file. */
 export function auditRoutes(server: FastifyInstance, { accounts }: { accounts: ConsoleAccountDependencies }): void {

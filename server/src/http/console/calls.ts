@@ -5,6 +5,7 @@ import type { ConsoleCalls } from '../../app/api-log.ts';
 import { madeKinds } from '../../domain/access/api-log.ts';
 import { instantPattern } from '../../domain/timing/iso-time.ts';
 import { consoleApi as api } from './access.ts';
+import { Id, id, keyOf, Workspace, workspaceId } from './requests.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const LoggedCall = described(
@@ -52,21 +53,17 @@ export const CallPage = Type.Object({
   ),
 });
 
-const id = '[0-9a-f]{24}';
-const workspaceId = Type.String({ maxLength: 64 });
-const Workspace = Type.Object({ workspaceId });
-const Id = Type.Object({ id: Type.String({ pattern: `^${id}$` }) });
 const SearchQuery = Type.Object({
   workspaceId,
   of: Type.Optional(Type.Literal('nobody')),
   only: Type.Optional(Type.Literal('refused')),
-  key: Type.Optional(Type.String({ pattern: `^${id}$` })),
+  key: Type.Optional(id),
   status: Type.Optional(Type.String({ pattern: '^[1-5]xx$' })),
   path: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   text: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   from: Type.Optional(Type.String({ pattern: `^${instantPattern}$` })),
   before: Type.Optional(Type.String({ pattern: `^${instantPattern}$` })),
-  after: Type.Optional(Type.String({ pattern: `^${instantPattern}~${id}$` })),
+  after: Type.Optional(Type.String({ pattern: `^${instantPattern}~[0-9a-f]{24}$` })),
 });
 
 type Search = Static<typeof SearchQuery>;
@@ -101,10 +98,7 @@ export function consoleCallRoutes(server: FastifyInstance, { calls }: { calls: C
       config,
     },
     async (request) => ({
-      call: await calls.read({
-        ...(request.query as Static<typeof Workspace>),
-        ...(request.params as Static<typeof Id>),
-      }),
+      call: await calls.read(keyOf(request)),
     }),
   );
 }

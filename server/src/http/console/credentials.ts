@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import {
@@ -15,6 +15,7 @@ import type { KeyField } from '../../domain/providers/key-fields.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { consoleApi as api } from './access.ts';
 import { CredentialCheck, ProviderName as ProviderNameShape } from './overview.ts';
+import { changeOf, closed, Workspace, workspaceId, workspaceOf } from './requests.ts';
 import { Platform, described, orNull } from './shape-parts.ts';
 
 export const ConnectedCredential = described(
@@ -45,16 +46,14 @@ export const ProviderCredentialState = Type.Object({
   ),
 });
 
-const closed = { additionalProperties: false };
 const text = Type.String({ minLength: 1, maxLength: 1000 });
 // The key parser rejects longer files with an explanation.
 const keyFile = Type.String({ minLength: 1, maxLength: 100_000 });
 const unasked = Type.Optional(Type.Union([Type.Literal('store'), Type.Literal('refuse')]));
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const provider = Type.Union(providerNames.map((name) => Type.Literal(name)));
 const Provider = Type.Object({ provider });
 const Removal = Type.Object({
-  workspaceId: Type.String({ maxLength: 64 }),
+  workspaceId,
   whileSending: Type.Optional(Type.Literal('pause')),
 });
 const Given = Type.Union(providerNames.map(shapeOfKey));
@@ -102,10 +101,6 @@ export function consoleCredentialRoutes(
   const config = { permission: 'settings.write' as const };
   const querystring = Workspace;
   const response = { 200: Type.Object({ connected: ConnectedCredential }) };
-  const ofWorkspace = (request: FastifyRequest) => ({
-    ...(request.query as Static<typeof Workspace>),
-    actor: request.signedIn,
-  });
   const listing = {
     schema: {
       hide: true,
@@ -115,7 +110,7 @@ export function consoleCredentialRoutes(
     config,
   };
   server.get(`${api}/credentials`, listing, async (request) => ({
-    credentials: await listCredentials(credentials, ofWorkspace(request).workspaceId),
+    credentials: await listCredentials(credentials, workspaceOf(request)),
   }));
   server.post(
     `${api}/credentials`,
@@ -123,7 +118,7 @@ export function consoleCredentialRoutes(
     async (request) => {
       const { unasked: rule = 'refuse', inPlaceOf, ...given } = request.body as GivenBody;
       const connection = { given, unasked: rule, inPlaceOf };
-      return { connected: await connectCredential(credentials, { ...ofWorkspace(request), ...connection }) };
+      return { connected: await connectCredential(credentials, { ...changeOf(request), ...connection }) };
     },
   );
   server.post(
@@ -131,7 +126,7 @@ export function consoleCredentialRoutes(
     { schema: { hide: true, querystring, params: Provider, response }, config },
     async (request) => ({
       connected: await checkCredential(credentials, {
-        ...ofWorkspace(request),
+        ...changeOf(request),
         ...(request.params as Static<typeof Provider>),
       }),
     }),
@@ -141,7 +136,7 @@ export function consoleCredentialRoutes(
     { schema: { hide: true, querystring, params: Provider, response }, config },
     async (request) => ({
       connected: await useSimulatedCredential(credentials, {
-        ...ofWorkspace(request),
+        ...changeOf(request),
         ...(request.params as Static<typeof Provider>),
       }),
     }),
@@ -151,10 +146,8 @@ export function consoleCredentialRoutes(
     { schema: { hide: true, querystring: Removal, params: Provider }, config },
     async (request, reply) => {
       const { whileSending = 'refuse' } = request.query as Static<typeof Removal>;
-      const { workspaceId, actor } = ofWorkspace(request);
       await removeCredential(credentials, {
-        actor,
-        workspaceId,
+        ...changeOf(request),
         whileSending,
         ...(request.params as Static<typeof Provider>),
       });

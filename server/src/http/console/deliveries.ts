@@ -8,6 +8,7 @@ import { platforms } from '../../domain/content/content.ts';
 import { calendarDayPattern, instantPattern } from '../../domain/timing/iso-time.ts';
 import { consoleApi as api } from './access.ts';
 import { presentCsv } from './csv.ts';
+import { Id, id, Workspace, workspaceId, workspaceOf } from './requests.ts';
 import { Platform, described, orNull } from './shape-parts.ts';
 
 export const DeliveryKey = described(
@@ -72,8 +73,6 @@ export const DeliveryDetail = Type.Object({
   advice: Type.Optional(Type.String()),
 });
 
-const workspaceId = Type.String({ maxLength: 64 });
-const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const filters = {
   workspaceId,
   campaignId: Type.Optional(id),
@@ -89,8 +88,6 @@ const Search = Type.Object({
     Type.String({ pattern: `^${calendarDayPattern}(~${instantPattern}~[0-9]{1,15}~[0-9a-f]{24})?$` }),
   ),
 });
-const Workspace = Type.Object({ workspaceId });
-const Id = Type.Object({ id });
 const Reports = Type.Object({
   workspaceId,
   kind: Type.Union([Type.Literal('IMPRESSION'), Type.Literal('CLICK')]),
@@ -162,8 +159,7 @@ export function consoleDeliveryRoutes(
     },
     async (request) => {
       const { bucket, ...key } = request.params as Static<typeof Key>;
-      const query = request.query as Static<typeof Workspace>;
-      return { delivery: await deliveries.read({ ...query, ...key, bucket: Number(bucket) }) };
+      return { delivery: await deliveries.read({ workspaceId: workspaceOf(request), ...key, bucket: Number(bucket) }) };
     },
   );
 }

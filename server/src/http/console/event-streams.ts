@@ -5,6 +5,7 @@ import { listDeadBatches, listEventStreams, resendDeadBatches } from '../../app/
 import type { EventStream, EventStreamDependencies } from '../../app/event-streams.ts';
 import { streamedDeviceAttributes, streamedKinds } from '../../domain/events/event-streams.ts';
 import { consoleApi as api } from './access.ts';
+import { closed, Id, id, idOf, keyOf, Workspace, workspaceOf } from './requests.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const ConsoleEventStream = Type.Object({
@@ -38,11 +39,8 @@ export const DeadEventBatchList = Type.Object({
   next: described(orNull(Type.String()), 'The `after` of the next page.'),
 });
 
-const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Page = Type.Object({ ...Workspace.properties, after: Type.Optional(id) });
-const Id = Type.Object({ id });
-const Resend = Type.Object({ batchId: Type.Optional(id) }, { additionalProperties: false });
+const Resend = Type.Object({ batchId: Type.Optional(id) }, closed);
 
 const maxBatches = 50;
 
@@ -55,7 +53,7 @@ export function consoleStreamRoutes(server: FastifyInstance, { streams }: { stre
       config: { permission: 'log.read' },
     },
     async (request) => {
-      const { workspaceId } = request.query as Static<typeof Workspace>;
+      const workspaceId = workspaceOf(request);
       return { streams: (await listEventStreams(streams, workspaceId)).map(presentStream) };
     },
   );
@@ -67,7 +65,7 @@ export function consoleStreamRoutes(server: FastifyInstance, { streams }: { stre
     },
     async (request) => {
       const { workspaceId, after } = request.query as Static<typeof Page>;
-      const of = { workspaceId, ...(request.params as Static<typeof Id>) };
+      const of = { workspaceId, id: idOf(request) };
       const batches = await listDeadBatches(streams, { ...of, limit: maxBatches, before: after });
       return {
         batches: batches.map((batch) => ({ ...batch, endedAt: batch.endedAt.toISOString() })),
@@ -88,7 +86,7 @@ export function consoleStreamRoutes(server: FastifyInstance, { streams }: { stre
       config: { permission: 'log.resend' },
     },
     async (request, reply) => {
-      const of = { ...(request.query as Static<typeof Workspace>), ...(request.params as Static<typeof Id>) };
+      const of = keyOf(request);
       const body = request.body as Static<typeof Resend>;
       return reply
         .code(202)

@@ -5,6 +5,7 @@ import { explainDelivery } from '../../app/explain.ts';
 import type { ExplainDependencies, Explanation } from '../../app/explain.ts';
 import { describeNoRun, nobodyOfThatId, describeDelivery, describeRun } from '../../domain/explain.ts';
 import { consoleApi } from './access.ts';
+import { id, workspaceId } from './requests.ts';
 import { Platform, described, orNull } from './shape-parts.ts';
 
 const SuspectedDelivery = Type.Object({
@@ -66,10 +67,10 @@ export const DeliveryExplanation = described(
 );
 
 const Query = Type.Object({
-  workspaceId: Type.String({ maxLength: 64 }),
-  campaignId: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  workspaceId,
+  campaignId: id,
   customerId: Type.String({ minLength: 1, maxLength: 512 }),
-  runId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
+  runId: Type.Optional(id),
 });
 
 /** Routes that explain why a user received a campaign or did not, for the console. */

@@ -8,6 +8,7 @@ import type { KeyDependencies, MadeKey } from '../../app/keys/keys.ts';
 import { keyKinds } from '../../domain/access/keys.ts';
 import { maxOverlapHours } from '../../domain/limits/access.ts';
 import { consoleApi as api, serviceOrigin } from './access.ts';
+import { changeOf, closed, Id, idOf, Workspace, workspaceOf } from './requests.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const KeyKind = oneOf(keyKinds);
@@ -34,9 +35,6 @@ export const RotatedKey = Type.Object({
   endsAt: Type.String({ description: 'When the old key stops working.' }),
 });
 
-const closed = { additionalProperties: false };
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
-const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
 const NewKey = Type.Object(
   {
     kind: Type.Union(keyKinds.map((kind) => Type.Literal(kind))),
@@ -55,7 +53,6 @@ export type KeyRouteDependencies = {
 
 /** Routes for API keys on the console. A secret is returned once, when its key is created. */
 export function consoleKeyRoutes(server: FastifyInstance, { keys, publicUrl }: KeyRouteDependencies): void {
-  const changeOf = (request: FastifyRequest) => ({ actor: request.signedIn, workspaceId: workspaceOf(request) });
   const present = ({ dbName, ...made }: MadeKey, request: FastifyRequest) => {
     const url = serviceOrigin(request, publicUrl);
     const { secret, key } = made;
@@ -87,14 +84,6 @@ export function consoleKeyRoutes(server: FastifyInstance, { keys, publicUrl }: K
     await archiveKey(keys, { ...changeOf(request), keyId: idOf(request) });
     return reply.code(204).send();
   });
-}
-
-function workspaceOf(request: FastifyRequest): string {
-  return (request.query as Static<typeof Workspace>).workspaceId;
-}
-
-function idOf(request: FastifyRequest): string {
-  return (request.params as Static<typeof Id>).id;
 }
 
 /** Presents a key without its secret. What is not named here is not sent: the shapes only describe. */

@@ -6,6 +6,7 @@ import type { ConsoleOverview, InstallationDependencies } from '../../app/system
 import { providerNames } from '../../domain/delivery/providers.ts';
 import { consoleApi as api, serviceOrigin } from './access.ts';
 import { ConsoleWorkspace } from './accounts.ts';
+import { id, Workspace, workspaceId, workspaceOf } from './requests.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
 export const InboxMessage = Type.Object({
@@ -207,10 +208,9 @@ export const FirstSteps = described(
 );
 
 const OverviewQuery = Type.Object({ workspaceId: Type.Optional(Type.String({ maxLength: 64 })) });
-const UsersQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const InboxQuery = Type.Object({
-  workspaceId: Type.String({ maxLength: 64 }),
-  after: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
+  workspaceId,
+  after: Type.Optional(id),
 });
 
 const config = { permission: 'overview.read' as const };
@@ -228,14 +228,10 @@ export function overviewRoutes(server: FastifyInstance, deps: OverviewRouteDepen
     const url = serviceOrigin(request, deps.publicUrl);
     return overview.read({ workspaceId, url, actor: request.signedIn });
   });
-  const counting = { schema: { hide: true, querystring: UsersQuery, response: { 200: UserCounts } }, config };
-  server.get(`${api}/overview/people`, counting, (request) =>
-    overview.countUsers((request.query as Static<typeof UsersQuery>).workspaceId),
-  );
-  const stepping = { schema: { hide: true, querystring: UsersQuery, response: { 200: FirstSteps } }, config };
-  server.get(`${api}/overview/first-steps`, stepping, (request) =>
-    overview.readFirstSteps((request.query as Static<typeof UsersQuery>).workspaceId),
-  );
+  const counting = { schema: { hide: true, querystring: Workspace, response: { 200: UserCounts } }, config };
+  server.get(`${api}/overview/people`, counting, (request) => overview.countUsers(workspaceOf(request)));
+  const stepping = { schema: { hide: true, querystring: Workspace, response: { 200: FirstSteps } }, config };
+  server.get(`${api}/overview/first-steps`, stepping, (request) => overview.readFirstSteps(workspaceOf(request)));
   const reading = {
     schema: {
       hide: true,

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { placeKinds, findPlaces } from '../../app/places.ts';
 import type { FindPlacesDependencies } from '../../app/places.ts';
 import { consoleApi as api } from './access.ts';
+import { workspaceId } from './requests.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const PlaceKind = oneOf(placeKinds);
@@ -19,7 +20,7 @@ export const Place = described(
 );
 
 // Longer than any id, and longer than the token that a message carries to its device.
-const Query = Type.Object({ workspaceId: Type.String({ maxLength: 64 }), q: Type.String({ maxLength: 512 }) });
+const Query = Type.Object({ workspaceId, q: Type.String({ maxLength: 512 }) });
 
 /** Routes for the search results that the console's palette shows in addition to its screens. */
 export function consolePlaceRoutes(server: FastifyInstance, deps: { places: FindPlacesDependencies }): void {

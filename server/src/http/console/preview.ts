@@ -1,6 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
-import type { Static } from 'typebox';
 import { previewCampaign } from '../../app/campaigns/preview-campaign.ts';
 import type { Preview, PreviewDependencies } from '../../app/campaigns/preview-campaign.ts';
 import type { AndroidPayload, Platform } from '../../domain/content/content.ts';
@@ -11,6 +9,7 @@ import { presentDefaultError, toServiceError } from '../route/errors.ts';
 import { readObject } from '../route/route.ts';
 import { consoleApi } from './access.ts';
 import { PreviewAnswer } from './composer.ts';
+import { Workspace, workspaceOf } from './requests.ts';
 
 export type ConsolePreviewDependencies = PreviewDependencies & {
   /** Returns the number of bytes sent to a provider, the maximum it accepts, and the maximum that every browser accepts. */
@@ -23,8 +22,6 @@ export type ConsolePreviewDependencies = PreviewDependencies & {
 
 type ShownContent = { [P in Platform]: { platform: P; content: OwnContent[P] } }[Platform];
 type Rendered = Preview['platforms'][number];
-
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 
 /**
  * POST /v5/campaigns/preview for the signed-in user: the same body, response and faults, and the size of each message.
@@ -47,7 +44,7 @@ export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePrevie
         config: { permission: 'people.read' },
       },
       async (request) => {
-        const { workspaceId } = request.query as Static<typeof Workspace>;
+        const workspaceId = workspaceOf(request);
         const preview = await previewCampaign(deps, { ...parsePreview(readObject(request), 'anybody'), workspaceId });
         const { platforms, ...shown } = presentPreview(preview);
         const sizes = preview.platforms.map((rendered) => [rendered.platform.toLowerCase(), sizeOf(rendered)] as const);

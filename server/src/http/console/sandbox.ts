@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { deviceBehaviours } from '../../app/sandbox/sandbox-devices.ts';
@@ -11,6 +11,7 @@ import { interactionKinds } from '../../domain/events/interactions.ts';
 import { requireCustomerId } from '../data/parse-data.ts';
 import { consoleApi as api } from './access.ts';
 import { ProviderName } from './overview.ts';
+import { changeOf, closed, Id, id, idOf, Workspace, workspaceOf } from './requests.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
 export const SandboxState = Type.Object({
@@ -65,7 +66,6 @@ export const VirtualDevice = described(
   'A device of a person who is marked for tests.',
 );
 
-const closed = { additionalProperties: false };
 const ClockMove = Type.Union([
   Type.Object({ advanceSeconds: Type.Number({ minimum: 0, maximum: 400_000_000 }) }, closed),
   Type.Object({ freeze: Type.Literal(true) }, closed),
@@ -76,10 +76,8 @@ const ClockMove = Type.Union([
 const someFaults = Type.Optional(Type.Union([Type.Object({}), Type.Array(Type.Object({}))]));
 const Faults = Type.Object({ ...forAllProviders(someFaults), api: someFaults });
 
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
-const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
 const Report = Type.Object({
-  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  id,
   kind: Type.Union(interactionKinds.map((kind) => Type.Literal(kind))),
 });
 const behaviour = Type.Union(deviceBehaviours.map((name) => Type.Literal(name)));
@@ -122,7 +120,6 @@ function addDevices(server: FastifyInstance, devices: VirtualDevices): void {
   const config = { permission: 'sandbox.use' as const };
   const schema = { hide: true, querystring: Workspace };
   const Devices = Type.Object({ devices: Type.Array(VirtualDevice) });
-  const workspaceOf = (request: FastifyRequest): string => (request.query as Static<typeof Workspace>).workspaceId;
   server.get(
     `${api}/sandbox/devices`,
     { schema: { ...schema, response: { 200: Devices } }, config },
@@ -132,26 +129,19 @@ function addDevices(server: FastifyInstance, devices: VirtualDevices): void {
     `${api}/sandbox/devices`,
     { schema: { ...schema, body: NewDevice, response: { 201: Devices } }, config },
     async (request, reply) => {
-      const workspaceId = workspaceOf(request);
       const { customerId: sent, ...device } = request.body as Static<typeof NewDevice>;
       const customerId = requireCustomerId({ customer_id: sent });
-      await devices.add({ ...device, actor: request.signedIn, workspaceId, customerId });
-      return reply.code(201).send({ devices: await devices.list(workspaceId) });
+      await devices.add({ ...device, ...changeOf(request), customerId });
+      return reply.code(201).send({ devices: await devices.list(workspaceOf(request)) });
     },
   );
   server.put(
     `${api}/sandbox/devices/:id`,
     { schema: { ...schema, params: Id, body: Change, response: { 200: Devices } }, config },
     async (request) => {
-      const workspaceId = workspaceOf(request);
-      const { id } = request.params as Static<typeof Id>;
-      await devices.change({
-        ...(request.body as Static<typeof Change>),
-        actor: request.signedIn,
-        workspaceId,
-        id,
-      });
-      return { devices: await devices.list(workspaceId) };
+      const change = request.body as Static<typeof Change>;
+      await devices.change({ ...change, ...changeOf(request), id: idOf(request) });
+      return { devices: await devices.list(workspaceOf(request)) };
     },
   );
   server.post(

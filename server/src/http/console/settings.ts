@@ -6,6 +6,7 @@ import { payloadModes } from '../../domain/content/content.ts';
 import { pushBodies } from '../../domain/push.ts';
 import { consoleApi as api, serviceOrigin } from './access.ts';
 import { LimitUse } from './overview.ts';
+import { changeOf, Workspace, workspaceOf } from './requests.ts';
 import { described, oneOf } from './shape-parts.ts';
 
 export const WorkspaceSettings = described(
@@ -38,7 +39,6 @@ export const FixedSettings = described(
   "What is as it is: ids, and what the installation's settings say.",
 );
 
-const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const text = Type.String({ maxLength: 1000 });
 const Settings = Type.Object(
   {
@@ -67,21 +67,20 @@ export function consoleSettingsRoutes(
   const response = { 200: Type.Object({ settings: WorkspaceSettings }) };
   const config = { permission: 'settings.write' as const };
   server.get(`${api}/settings`, { schema: { ...schema, response }, config }, async (request) => ({
-    settings: await settings.read((request.query as Static<typeof Workspace>).workspaceId),
+    settings: await settings.read(workspaceOf(request)),
   }));
   server.get(
     `${api}/settings/fixed`,
     { schema: { ...schema, response: { 200: FixedSettings } }, config },
     async (request) => ({
-      ...(await settings.readFixed((request.query as Static<typeof Workspace>).workspaceId)),
+      ...(await settings.readFixed(workspaceOf(request))),
       url: serviceOrigin(request, publicUrl),
     }),
   );
   server.put(`${api}/settings`, { schema: { ...schema, body: Settings, response }, config }, async (request) => ({
     settings: await settings.change({
       ...(request.body as Static<typeof Settings>),
-      ...(request.query as Static<typeof Workspace>),
-      actor: request.signedIn,
+      ...changeOf(request),
     }),
   }));
 }

@@ -5,6 +5,7 @@ import { metricSpans, readMetrics } from '../../app/system/system.ts';
 import type { ConsoleSystem, MetricSpan, MetricsDependencies } from '../../app/system/system.ts';
 import { consoleApi as api } from './access.ts';
 import { ProviderName } from './overview.ts';
+import { Workspace, workspaceId, workspaceOf } from './requests.ts';
 import { described, orNull, oneOf } from './shape-parts.ts';
 
 export const MetricSeries = described(
@@ -133,8 +134,6 @@ export const SystemState = described(
   "The installation: numbers, names of its own parts, and hosts; no secret and nobody's data.",
 );
 
-const workspaceId = Type.String({ maxLength: 64 });
-const Workspace = Type.Object({ workspaceId });
 const Span = Type.Object({ workspaceId, span: oneOf(Object.keys(metricSpans) as MetricSpan[]) });
 
 type SystemRouteDependencies = { system: ConsoleSystem; metrics: MetricsDependencies };
@@ -145,9 +144,7 @@ export function consoleSystemRoutes(server: FastifyInstance, { system, metrics }
     schema: { hide: true, querystring: Workspace, response: { 200: SystemState } },
     config: { permission: 'system.read' as const },
   };
-  server.get(`${api}/system`, options, (request) =>
-    system.read((request.query as Static<typeof Workspace>).workspaceId),
-  );
+  server.get(`${api}/system`, options, (request) => system.read(workspaceOf(request)));
   server.get(
     `${api}/metrics`,
     {

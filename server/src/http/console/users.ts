@@ -10,6 +10,7 @@ import { checkAttributes, parseDeviceRecord, requireCustomerId, requireText } fr
 import type { VendorHeaders } from '../route/vendor-headers.ts';
 import { consoleApi as api } from './access.ts';
 import { ProviderName } from './overview.ts';
+import { changeOf, closed, Id, id, idOf, keyOf, Workspace, workspaceId, workspaceOf } from './requests.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
 export const FoundUser = Type.Object({
@@ -146,13 +147,9 @@ export const TimelinePage = Type.Object({ entries: Type.Array(TimelineEntry), ne
 
 export const AddedUser = Type.Object({ id: Type.String() });
 
-const workspaceId = Type.String({ maxLength: 64 });
-const Workspace = Type.Object({ workspaceId });
 // The maximum length of a browser's subscription.
 const Search = Type.Object({ workspaceId, q: Type.String({ minLength: 1, maxLength: 4096 }) });
-const rowId = Type.String({ pattern: '^[0-9a-f]{24}$' });
-const Id = Type.Object({ id: rowId });
-const DeviceId = Type.Object({ id: rowId, deviceRowId: rowId });
+const DeviceId = Type.Object({ id, deviceRowId: id });
 const After = Type.Object({
   workspaceId,
   after: Type.Optional(Type.String({ pattern: `^${microsecondPattern}~.{1,600}$` })),
@@ -161,7 +158,6 @@ const AfterSuspect = Type.Object({
   workspaceId,
   after: Type.Optional(Type.String({ pattern: `^${instantPattern}~[0-9a-f]{24}$` })),
 });
-const closed = { additionalProperties: false };
 const attributes = Type.Record(Type.String(), Type.Unknown());
 // The values are validated as in the data API, with its errors.
 const NewUser = Type.Object({ customerId: Type.Unknown(), attributes: Type.Optional(attributes) }, closed);
@@ -187,11 +183,7 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
     return { users: word === '' ? [] : (await users.search({ ...query, word })).map(presentFoundUser) };
   });
   const showing = { schema: { ...one, response: { 200: Type.Object({ user: User }) } }, config };
-  server.get(`${api}/people/:id`, showing, async (request) =>
-    presentUser(
-      await users.read({ ...(request.query as Static<typeof Workspace>), ...(request.params as Static<typeof Id>) }),
-    ),
-  );
+  server.get(`${api}/people/:id`, showing, async (request) => presentUser(await users.read(keyOf(request))));
   server.get(
     `${api}/people/for-tests`,
     {
@@ -199,7 +191,7 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
       config,
     },
     async (request) => ({
-      users: (await users.listForTests((request.query as Static<typeof Workspace>).workspaceId)).map(presentTestUser),
+      users: (await users.listForTests(workspaceOf(request))).map(presentTestUser),
     }),
   );
   server.get(
@@ -207,10 +199,9 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
     { schema: { hide: true, querystring: After, params: Id, response: { 200: TimelinePage } }, config },
     async (request) => {
       const { after, ...query } = request.query as Static<typeof After>;
-      const { id } = request.params as Static<typeof Id>;
       const page = await users.listTimeline({
         ...query,
-        id,
+        id: idOf(request),
         after: after === undefined ? undefined : parsePlace(after),
       });
       const last = page.entries.at(-1);
@@ -238,9 +229,7 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
       config: { permission: 'people.write' },
     },
     async (request, reply) => {
-      const { id } = request.params as Static<typeof Id>;
-      const query = request.query as Static<typeof Workspace>;
-      const erasure = await users.erase({ actor: request.signedIn, ...query, id });
+      const erasure = await users.erase({ ...changeOf(request), id: idOf(request) });
       return reply.code(202).send({ erasure: presentErasure(erasure) });
     },
   );
@@ -248,8 +237,7 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
     `${api}/people/:id/erasure`,
     { schema: one, config: { permission: 'people.write' } },
     async (request, reply) => {
-      const { id } = request.params as Static<typeof Id>;
-      await users.cancelErasure({ actor: request.signedIn, ...(request.query as Static<typeof Workspace>), id });
+      await users.cancelErasure({ ...changeOf(request), id: idOf(request) });
       return reply.code(204).send();
     },
   );
@@ -259,11 +247,7 @@ function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUs
   const { prefixes } = vendorHeaders;
   const config = { permission: 'people.write' as const };
   const one = { hide: true, querystring: Workspace, params: Id };
-  const keyOf = (request: FastifyRequest) => ({
-    ...(request.query as Static<typeof Workspace>),
-    ...(request.params as Static<typeof Id>),
-    actor: request.signedIn,
-  });
+  const userOf = (request: FastifyRequest) => ({ ...changeOf(request), id: idOf(request) });
   server.post(
     `${api}/people`,
     { schema: { hide: true, querystring: Workspace, body: NewUser, response: { 201: AddedUser } }, config },
@@ -272,10 +256,7 @@ function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUs
       const customerId = requireCustomerId({ customer_id: body.customerId });
       const given = body.attributes ?? {};
       checkAttributes(given, prefixes);
-      const query = request.query as Static<typeof Workspace>;
-      return reply
-        .code(201)
-        .send(await users.add({ ...query, actor: request.signedIn, customerId, attributes: given }));
+      return reply.code(201).send(await users.add({ ...changeOf(request), customerId, attributes: given }));
     },
   );
   server.patch(
@@ -284,19 +265,19 @@ function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUs
     async (request, reply) => {
       const body = request.body as Static<typeof Attributes>;
       checkAttributes(body.attributes, prefixes);
-      await users.changeAttributes({ ...keyOf(request), attributes: body.attributes });
+      await users.changeAttributes({ ...userOf(request), attributes: body.attributes });
       return reply.code(204).send();
     },
   );
   server.put(`${api}/people/:id/test`, { schema: { ...one, body: Mark }, config }, async (request, reply) => {
-    await users.markForTests({ ...keyOf(request), ...(request.body as Static<typeof Mark>) });
+    await users.markForTests({ ...userOf(request), ...(request.body as Static<typeof Mark>) });
     return reply.code(204).send();
   });
   server.post(`${api}/people/:id/devices`, { schema: { ...one, body: NewDevice }, config }, async (request, reply) => {
     const body = request.body as Static<typeof NewDevice>;
     const deviceId = requireText({ device_id: body.deviceId }, 'device_id');
     const device = { deviceId, ...parseDeviceRecord(body.attributes, prefixes) };
-    await users.addDevice({ ...keyOf(request), device });
+    await users.addDevice({ ...userOf(request), device });
     return reply.code(204).send();
   });
   for (const action of deviceActions)
@@ -305,7 +286,7 @@ function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUs
       { schema: { ...one, params: DeviceId }, config },
       async (request, reply) => {
         const { deviceRowId } = request.params as Static<typeof DeviceId>;
-        await users.changeDevice({ ...keyOf(request), deviceRowId, action });
+        await users.changeDevice({ ...userOf(request), deviceRowId, action });
         return reply.code(204).send();
       },
     );
