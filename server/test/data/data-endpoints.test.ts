@@ -232,6 +232,11 @@ describe('refusals (table of fact 5)', () => {
       bad(400, 'ValueError', "'platform' is not a valid platform."),
     ],
     [
+      'a platform that cannot be converted to a text',
+      customer({ platforms: [{ platform: { toString: '0' } }] }),
+      bad(400, 'ValueError', "'platform' is not a valid platform."),
+    ],
+    [
       'update_existing_only of another type',
       customer({ update_existing_only: 'yes' }),
       bad(400, 'ValueError', /update_existing_only/),
@@ -327,6 +332,11 @@ describe('refusals (table of fact 5)', () => {
       bad(400, 'ValueError', /cannot be reached.*\.invalid/),
     ],
     ['an opt-in that is no flag', device({ svc_push_opted: 'maybe' }), bad(400, 'ValueError', /push_opted/)],
+    [
+      'an opt-in that cannot be converted to a text',
+      device({ svc_push_opted: [{ toString: '0' }] }),
+      bad(400, 'ValueError', /push_opted/),
+    ],
     ['a model that is no text', device({ model: 4 }), bad(400, 'ValueError', /model/)],
     [
       'a customer nobody knows',

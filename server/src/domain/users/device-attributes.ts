@@ -154,12 +154,13 @@ function isNull(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** An empty text is not a flag, and any value counts by its text. */
+/** An empty text is not a flag. Objects are invalid: converting one to a text may throw. */
 function readVendorFlag(device: RequestReader, name: string): boolean | undefined {
   const value = device.members[name];
   if (value === undefined) return undefined;
-  if (/^true$/i.test(String(value))) return true;
-  if (!/^false$/i.test(String(value))) device.invalid(name, 'must be True or False');
+  const word = typeof value === 'object' ? '' : String(value).toLowerCase();
+  if (word === 'true') return true;
+  if (word !== 'false') device.invalid(name, 'must be True or False');
   return false;
 }
 

@@ -67,7 +67,7 @@ const platform: Field<unknown> = {
   schema: schemaOf({ platform: requiredText(), active: withDescription(anything, 'Not read: devices say it') }),
   read(platforms, index) {
     const item = platforms.get(index) as { platform?: unknown } | null;
-    if (!['ANDROID', 'iOS', 'web'].includes(String(item?.platform))) platforms.reject(invalidPlatform());
+    if (!['ANDROID', 'iOS', 'web'].includes(item?.platform as string)) platforms.reject(invalidPlatform());
     return item;
   },
 };
