@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { TProperties } from 'typebox';
+import type { TProperties, TSchema } from 'typebox';
 import {
   changeEventStream,
   createEventStream,
@@ -11,12 +11,15 @@ import {
 } from '../app/event-streams.ts';
 import type { EventStreamDependencies, EventStreamSettings, DeadBatch, EventStream } from '../app/event-streams.ts';
 import { streamedDeviceAttributes, streamedKinds } from '../domain/events/event-streams.ts';
+import type { StreamedKind } from '../domain/events/event-streams.ts';
 import { maxStreamedAttributes } from '../domain/limits/delivery.ts';
-import type { RequestReader } from '../fields/request-reader.ts';
 import { isStorableText } from '../domain/storable-text.ts';
+import { anything, checked, mapped, passing, required, text, unlessEmpty, whole } from '../fields/combinators.ts';
+import { readMembers, reading, schemaOf, schemaRequiring, withoutAbsent } from '../fields/field.ts';
+import type { ReadMember } from '../fields/field.ts';
 import { makeV5Dialect } from './campaigns/dialects.ts';
 import type { CampaignAccessDependencies } from './campaigns/dialects.ts';
-import { makeCampaignReader, optionalText, refuseFaults } from './campaigns/campaign-reader.ts';
+import { makeCampaignQueryReader, makeCampaignReader, refuseFaults } from './campaigns/campaign-reader.ts';
 import type { Body } from './campaigns/campaign-reader.ts';
 import { codeShape, named } from './openapi/shapes.ts';
 import type { KeyCaller } from './route/auth.ts';
@@ -24,38 +27,62 @@ import { addRoutes, makeRequestId, route } from './route/route.ts';
 import type { Route, RouteDialect } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
-/* Bodies and responses of event streams. They document the fields; the parser implements the rules. */
-const kind = named('EventStreamKind', codeShape(streamedKinds, 'What happened to a message'));
-const settings = {
-  url: Type.String({ description: 'Where batches are posted; a public address, http or https' }),
-  events: Type.Array(kind, { description: 'Default: all of them' }),
-  user_attributes: Type.Array(Type.String(), {
-    maxItems: maxStreamedAttributes,
-    description: 'Attributes of the user that each event says; default: none',
-  }),
-  device_attributes: Type.Array(Type.String(), {
-    description: `What each event says of the device: ${streamedDeviceAttributes.join(', ')}; default: nothing`,
-  }),
-};
-const { url, ...optional } = settings;
-const mayBeLeft = Object.fromEntries(Object.entries(optional).map(([name, shape]) => [name, Type.Optional(shape)]));
+const maxUrlCharacters = 2_048;
+const maxNameCharacters = 256;
+const maxPage = 100;
 
-const createStreamBody = named('EventStreamCreate', Type.Object({ url, ...mayBeLeft }));
-const changeStreamBody = named(
-  'EventStreamChange',
-  Type.Object({ url: Type.Optional(url), ...mayBeLeft }, { description: 'What is not named stays' }),
-);
-const resendBody = named(
-  'EventBatchResend',
-  Type.Object({ batch_id: Type.Optional(Type.String({ description: 'One batch; default: all that were given up' })) }),
-);
+const kind = named('EventStreamKind', codeShape(streamedKinds, 'What happened to a message'));
+
+/** A list without duplicates. `reason` is the fault of every other value. */
+const distinct = <Item>(schema: TSchema, check: { is: (sent: unknown) => sent is Item[]; reason: string }) =>
+  mapped(passing<Item[]>({ ...anything, schema }, check), (sent) => [...new Set(sent)]);
+
+const settings = {
+  url: unlessEmpty(
+    checked(text({ max: maxUrlCharacters, description: 'Where batches are posted; a public address, http or https' }), {
+      is: isWebAddress,
+      reason: 'must be an http or https URL without credentials',
+    }),
+  ),
+  events: distinct(Type.Array(kind, { description: 'Default: all of them' }), {
+    is: (sent): sent is StreamedKind[] => isListOf(streamedKinds, sent) && sent.length > 0,
+    reason: `must be a list of at least one of ${streamedKinds.join(', ')}`,
+  }),
+  user_attributes: distinct(
+    Type.Array(Type.String(), {
+      maxItems: maxStreamedAttributes,
+      description: 'Attributes of the user that each event says; default: none',
+    }),
+    {
+      is: areAttributeNames,
+      reason: `must be a list of up to ${maxStreamedAttributes} texts of 1 to ${maxNameCharacters} characters`,
+    },
+  ),
+  device_attributes: distinct(
+    Type.Array(Type.String(), {
+      description: `What each event says of the device: ${streamedDeviceAttributes.join(', ')}; default: nothing`,
+    }),
+    {
+      is: (sent) => isListOf(streamedDeviceAttributes, sent),
+      reason: `must be a list of ${streamedDeviceAttributes.join(', ')}`,
+    },
+  ),
+};
+const createMembers = { ...settings, url: required(settings.url) };
+const resendMembers = {
+  batch_id: unlessEmpty(text({ description: 'One batch; default: all that were given up' })),
+};
+
+const createStreamBody = schemaOf(createMembers, { title: 'EventStreamCreate' });
+const changeStreamBody = schemaOf(settings, { title: 'EventStreamChange', description: 'What is not named stays' });
+const resendBody = schemaOf(resendMembers, { title: 'EventBatchResend' });
 
 const time = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
 const stream = named(
   'EventStream',
   Type.Object({
     id: Type.String(),
-    ...settings,
+    ...schemaRequiring(settings, { names: Object.keys(settings) }).properties,
     created_at: Type.String({ description: 'ISO 8601' }),
     updated_at: Type.String(),
     delivered_events: Type.Integer({ description: 'In batches that the receiver took' }),
@@ -79,10 +106,11 @@ const streamCreatedAnswer = named(
 );
 const streamsAnswer = named('EventStreams', answer({ event_streams: Type.Array(stream) }));
 const removedAnswer = named('EventStreamRemoved', answer({ removed: Type.Boolean() }));
-const deadBatchesQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Default 100' })),
-  before: Type.Optional(Type.String({ description: 'The id of the last batch of the page before' })),
-});
+const pageMembers = {
+  limit: whole(1, maxPage, `Default ${maxPage}`),
+  before: unlessEmpty(text({ description: 'The id of the last batch of the page before' })),
+};
+const deadBatchesQuery = schemaOf(pageMembers);
 const deadBatchesAnswer = named(
   'DeadEventBatches',
   answer({
@@ -232,8 +260,7 @@ function deadBatchRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 function parseStream(body: Body): EventStreamSettings {
   const reader = makeCampaignReader(body);
-  reader.requires('url');
-  const sent = readSettings(reader);
+  const sent = readSettings(reading(reader, createMembers));
   refuseFaults(reader);
   return { events: [...streamedKinds], userAttributes: [], deviceAttributes: [], url: '', ...sent };
 }
@@ -241,52 +268,33 @@ function parseStream(body: Body): EventStreamSettings {
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 function parseStreamChange(body: Body): Partial<EventStreamSettings> {
   const reader = makeCampaignReader(body);
-  const sent = readSettings(reader);
+  const sent = readSettings(reading(reader, settings));
   refuseFaults(reader);
   return sent;
+}
+
+function readSettings(read: ReadMember<typeof settings>): Partial<EventStreamSettings> {
+  const [url, events, deviceAttributes] = [read('url'), read('events'), read('device_attributes')];
+  return withoutAbsent<Partial<EventStreamSettings>>({
+    ...{ url, events, userAttributes: read('user_attributes') },
+    deviceAttributes,
+  });
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 function parseResend(body: Body): { batchId: string | undefined } {
   const reader = makeCampaignReader(body);
-  const batchId = optionalText(reader, 'batch_id');
+  const { batch_id: batchId } = readMembers(reader, resendMembers);
   refuseFaults(reader);
   return { batchId };
 }
 
-const maxPage = 100;
-
-/** Parses the query, where all values are text. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 function parseDeadBatches(query: Record<string, unknown>): { limit: number; before: string | undefined } {
-  const limit = typeof query.limit === 'string' && /^\d{1,3}$/.test(query.limit) ? Number(query.limit) : query.limit;
-  const reader = makeCampaignReader({ ...query, limit });
-  const page = {
-    limit: reader.integer('limit', { minimum: 1, maximum: maxPage }) ?? maxPage,
-    before: optionalText(reader, 'before'),
-  };
+  const reader = makeCampaignQueryReader(query);
+  const { limit = maxPage, before } = readMembers(reader, pageMembers);
   refuseFaults(reader);
-  return page;
-}
-
-const maxUrlCharacters = 2_048;
-
-function readSettings(reader: RequestReader): Partial<EventStreamSettings> {
-  const url = reader.isAbsent('url') ? undefined : reader.text('url', maxUrlCharacters);
-  if (url !== undefined && !isWebAddress(url))
-    reader.invalid('url', 'must be an http or https URL without credentials');
-  const events = readWords(reader, { name: 'events', words: streamedKinds, minimum: 1 });
-  const deviceAttributes = readWords(reader, {
-    name: 'device_attributes',
-    words: streamedDeviceAttributes,
-    minimum: 0,
-  });
-  const userAttributes = readNames(reader);
-  return {
-    ...(url === undefined ? {} : { url }),
-    ...(events === undefined ? {} : { events }),
-    ...(userAttributes === undefined ? {} : { userAttributes }),
-    ...(deviceAttributes === undefined ? {} : { deviceAttributes }),
-  };
+  return { limit, before };
 }
 
 function isWebAddress(text: string): boolean {
@@ -294,27 +302,14 @@ function isWebAddress(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-type Words<Word extends string> = { name: string; words: readonly Word[]; minimum: 0 | 1 };
-
-function readWords<Word extends string>(reader: RequestReader, { name, words, minimum }: Words<Word>) {
-  const sent = reader.get(name);
-  if (sent === undefined) return undefined;
-  const isGood =
-    Array.isArray(sent) && sent.length >= minimum && sent.every((word) => words.some((known) => known === word));
-  if (!isGood) reader.invalid(name, `must be a list of ${minimum === 1 ? 'at least one of ' : ''}${words.join(', ')}`);
-  return isGood ? [...new Set(sent as Word[])] : undefined;
+function isListOf<Word extends string>(words: readonly Word[], sent: unknown): sent is Word[] {
+  return Array.isArray(sent) && sent.every((item) => words.some((word) => word === item));
 }
 
-function readNames(reader: RequestReader): string[] | undefined {
-  const sent = reader.get('user_attributes');
-  if (sent === undefined) return undefined;
-  const isGood =
-    Array.isArray(sent) &&
-    sent.length <= maxStreamedAttributes &&
-    sent.every((name) => typeof name === 'string' && name !== '' && name.length <= 256 && isStorableText(name));
-  if (!isGood)
-    reader.invalid('user_attributes', `must be a list of up to ${maxStreamedAttributes} texts of 1 to 256 characters`);
-  return isGood ? [...new Set(sent as string[])] : undefined;
+function areAttributeNames(sent: unknown): sent is string[] {
+  const isName = (item: unknown) =>
+    typeof item === 'string' && item !== '' && item.length <= maxNameCharacters && isStorableText(item);
+  return Array.isArray(sent) && sent.length <= maxStreamedAttributes && sent.every(isName);
 }
 
 function presentStream(stream: EventStream) {

@@ -10,6 +10,11 @@ export function makeCampaignReader(body: Body): RequestReader {
   return new RequestReader(body, { rules: campaignRules });
 }
 
+/** Makes the reader of a query, where numbers are texts. */
+export function makeCampaignQueryReader(query: Record<string, unknown>): RequestReader {
+  return new RequestReader(query, { rules: queryRules });
+}
+
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 export function refuseFaults({ faults }: RequestReader): void {
   if (faults.length > 0) throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults, detail: describe(faults) });
@@ -44,6 +49,11 @@ const campaignRules: ReadingRules = {
       : `must be a list of 1 to ${maxItems} texts`,
   onlyFault: (value) => `must be ${value}: ${!value} ${unavailable}`,
   templates: noTemplates,
+};
+
+const queryRules: ReadingRules = {
+  ...campaignRules,
+  toNumber: (value) => (typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value),
 };
 
 function textFault(text: string, maxCharacters: number): string | undefined {
