@@ -4,17 +4,29 @@ import { createBusinessEvent, listEventsWithDbName, triggerBusinessEvent, listEv
 import type { BusinessEventDependencies, BusinessEvent, TriggerAnswer } from '../app/business-events.ts';
 import type { SearchVersion } from '../domain/campaigns/campaign.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { businessAttributeTypes, readBusinessAttributes } from '../domain/events/events.ts';
+import { businessAttribute, businessAttributes } from '../domain/events/events.ts';
 import type { BusinessAttribute } from '../domain/events/events.ts';
 import { maxBusinessEventsPerPage, maxBusinessNameCharacters } from '../domain/limits/campaigns.ts';
+import {
+  required,
+  requiredText,
+  sentObject,
+  text,
+  texts,
+  unlessEmpty,
+  whole,
+  withDescription,
+} from '../fields/combinators.ts';
+import { readMembers, reading, schemaOf } from '../fields/field.ts';
+import type { Infer } from '../fields/field.ts';
 import type { RequestReader } from '../fields/request-reader.ts';
 import { readRequestId } from './campaigns/authoring.ts';
-import { makeCampaignReader, optionalText, refuseFaults } from './campaigns/campaign-reader.ts';
+import { makeCampaignQueryReader, makeCampaignReader, refuseFaults } from './campaigns/campaign-reader.ts';
 import type { Body } from './campaigns/campaign-reader.ts';
 import { callerOf, makeV1EventDialect, makeV5Dialect } from './campaigns/dialects.ts';
 import type { CampaignAccessDependencies } from './campaigns/dialects.ts';
 import { joinedTime } from './campaigns/record.ts';
-import { text, codeShape, named } from './openapi/shapes.ts';
+import { codeShape, named, text as textShape } from './openapi/shapes.ts';
 import { addRoutes, makeRequestId, route } from './route/route.ts';
 import type { Route } from './route/route.ts';
 import { addWarnings } from './route/warnings.ts';
@@ -27,70 +39,49 @@ export function businessEventRoutes(deps: BusinessEventRouteDependencies): Route
 
 type BusinessEventRouteDependencies = BusinessEventDependencies & CampaignAccessDependencies;
 
-/* Bodies and responses of business events (fact 6.3). They document the fields; the parsers implement the rules. */
-const attribute = named(
-  'BusinessEventAttribute',
-  Type.Object({
-    attribute_name: Type.String(),
-    attribute_data_type: Type.String({ description: businessAttributeTypes.join(', ') }),
-  }),
-);
-const values = Type.Optional(
+const name = requiredText({ max: maxBusinessNameCharacters });
+const eventMembers = { event_name: name, event_attributes: businessAttributes, created_by: name };
+
+const values = sentObject(
   Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Values of the event’s attributes' }),
 );
-
-export const eventBody = named(
-  'BusinessEventRequest',
-  Type.Object({
-    event_name: Type.String(),
-    event_attributes: Type.Optional(Type.Array(attribute)),
-    created_by: Type.String(),
-  }),
-);
-export const v1TriggerBody = named(
-  'BusinessEventTriggerV1',
-  Type.Object({
-    event_name: Type.String(),
-    event_attributes: values,
-    triggered_by: text(),
-  }),
-);
-export const v5TriggerBody = named(
-  'BusinessEventTriggerV5',
-  Type.Object({
+const triggeredBy = unlessEmpty(text());
+const triggerMembers = {
+  V1: { event_name: name, event_attributes: values, triggered_by: triggeredBy },
+  V5: {
     request_id: text(),
-    event_name: Type.String({ description: 'Name or id' }),
+    event_name: withDescription(name, 'Name or id'),
     event_attributes: values,
-    triggered_by: Type.String(),
-  }),
-);
-const idsAndNames = {
-  event_ids: Type.Optional(Type.Array(Type.String())),
-  event_names: Type.Optional(Type.Array(Type.String())),
+    triggered_by: required(triggeredBy),
+  },
 };
-export const v1EventSearchBody = named(
-  'BusinessEventSearchV1',
-  Type.Object(idsAndNames, { description: 'At least one of the two' }),
-);
-const page = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
-  cursor: text('next_cursor of the page before'),
-};
-export const v5EventSearchBody = named(
-  'BusinessEventSearchV5',
-  Type.Object({ request_id: text(), ...idsAndNames, ...page }),
-);
-export const v5EventQuery = Type.Object(page);
 
+const idsAndNames = { event_ids: texts(), event_names: texts() };
+const page = {
+  limit: whole(1, maxBusinessEventsPerPage),
+  cursor: unlessEmpty(text({ description: 'next_cursor of the page before' })),
+};
+
+const eventBody = schemaOf(eventMembers, { title: 'BusinessEventRequest' });
+const v1TriggerBody = schemaOf(triggerMembers.V1, { title: 'BusinessEventTriggerV1' });
+const v5TriggerBody = schemaOf(triggerMembers.V5, { title: 'BusinessEventTriggerV5' });
+const v1EventSearchBody = schemaOf(idsAndNames, {
+  title: 'BusinessEventSearchV1',
+  description: 'At least one of the two',
+});
+const v5EventSearchBody = schemaOf({ request_id: text(), ...idsAndNames, ...page }, { title: 'BusinessEventSearchV5' });
+const v5EventQuery = schemaOf(page);
+
+/* Responses (fact 6.3). */
 const event = {
   event_id: Type.String(),
   event_name: Type.String(),
-  event_attributes: Type.Array(attribute),
+  event_attributes: Type.Array(businessAttribute.schema),
   created_by: Type.String(),
   created_at: Type.String(),
   total_trigger: Type.Integer(),
   usage_count: Type.Integer({ description: 'Campaigns that were published with it' }),
-  last_received_time: text(),
+  last_received_time: textShape(),
 };
 export const v1EventAnswer = named(
   'BusinessEventCreated',
@@ -108,7 +99,7 @@ export const v5EventsAnswer = named(
   'BusinessEventsV5',
   v5Answer({
     business_events: Type.Array(Type.Object({ id: Type.String(), ...event })),
-    next_cursor: text('There may be another page'),
+    next_cursor: textShape('There may be another page'),
   }),
 );
 const ids = Type.Array(Type.String());
@@ -234,38 +225,37 @@ function v5Routes(deps: BusinessEventRouteDependencies): Route[] {
   ];
 }
 
-export type EventAsked = { name: string; attributes: BusinessAttribute[]; createdBy: string };
+type EventAsked = { name: string; attributes: BusinessAttribute[]; createdBy: string };
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
-export function parseEvent(body: Body): EventAsked {
+function parseEvent(body: Body): EventAsked {
   const reader = makeCampaignReader(body);
-  const name = requiredText(reader, 'event_name').trim();
-  const createdBy = requiredText(reader, 'created_by');
-  const attributes = readBusinessAttributes(body.event_attributes);
-  if ('reason' in attributes) reader.invalid('event_attributes', attributes.reason);
+  const sent = readMembers(reader, eventMembers, { first: ['event_name', 'created_by'] });
   refuseFaults(reader);
-  return { name, attributes: attributes as BusinessAttribute[], createdBy };
+  const { event_name: eventName, event_attributes: attributes = [], created_by: createdBy } = sent as SentEvent;
+  return { name: eventName.trim(), attributes, createdBy };
 }
 
-export type TriggerAsked = { event: string; attributes: Record<string, unknown>; triggeredBy: string | undefined };
+type SentEvent = Infer<typeof eventMembers>;
+
+type Asked = { version: SearchVersion; requestIdHeader?: string | undefined };
+type TriggerAsked = { event: string; attributes: Record<string, unknown>; triggeredBy: string | undefined };
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
-export function parseTrigger(
-  body: Body,
-  { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
-): TriggerAsked {
+function parseTrigger(body: Body, { version, requestIdHeader }: Asked): TriggerAsked {
   const reader = makeCampaignReader(body);
   readRequestId(reader, requestIdHeader);
-  const event = requiredText(reader, 'event_name').trim();
-  const attributes = reader.part('event_attributes').members;
-  // Fact 6.3: required only in V5.
-  if (version === 'V5') reader.requires('triggered_by');
-  const triggeredBy = optionalText(reader, 'triggered_by');
+  const read = reading(reader, triggerMembers[version]);
+  const asked = {
+    event: read('event_name').trim(),
+    attributes: read('event_attributes') ?? {},
+    triggeredBy: read('triggered_by'),
+  };
   refuseFaults(reader);
-  return { event, attributes, triggeredBy };
+  return asked;
 }
 
-export type EventsAsked = {
+type EventsAsked = {
   ids: string[] | undefined;
   names: string[] | undefined;
   limit: number;
@@ -277,39 +267,26 @@ export type EventsAsked = {
  *
  * @throws ServiceError CAMPAIGN_REQUEST_INVALID
  */
-export function parseEventSearch(
-  body: Body,
-  { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
-): EventsAsked {
+function parseEventSearch(body: Body, { version, requestIdHeader }: Asked): EventsAsked {
   const reader = makeCampaignReader(body);
   readRequestId(reader, requestIdHeader);
-  const ids = reader.texts('event_ids');
-  const names = reader.texts('event_names');
+  const { event_ids: ids, event_names: names } = readMembers(reader, idsAndNames);
   if (version === 'V1' && reader.isAbsent('event_names')) reader.requires('event_ids');
-  const page = version === 'V1' ? { limit: 100, after: undefined } : readPage(reader);
+  const asked = version === 'V1' ? { limit: 100, after: undefined } : readPage(reader);
   refuseFaults(reader);
-  return { ids, names, ...page };
+  return { ids, names, ...asked };
 }
 
-/** Reads the page from the query, where numbers are strings. */
 function parseEventPage(query: Record<string, unknown>): EventsAsked {
-  const limit = typeof query.limit === 'string' && /^\d{1,3}$/.test(query.limit) ? Number(query.limit) : query.limit;
-  const reader = makeCampaignReader({ ...query, limit });
-  const page = readPage(reader);
+  const reader = makeCampaignQueryReader(query);
+  const asked = readPage(reader);
   refuseFaults(reader);
-  return { ids: undefined, names: undefined, ...page };
+  return { ids: undefined, names: undefined, ...asked };
 }
 
 function readPage(reader: RequestReader): { limit: number; after: string | undefined } {
-  const limit = reader.integer('limit', { minimum: 1, maximum: maxBusinessEventsPerPage }) ?? maxBusinessEventsPerPage;
-  return { limit, after: optionalText(reader, 'cursor') };
-}
-
-function requiredText(reader: RequestReader, name: string): string {
-  const text = reader.requiredText(name);
-  if (text.length > maxBusinessNameCharacters)
-    reader.invalid(name, `must have at most ${maxBusinessNameCharacters} characters`);
-  return text;
+  const { limit = maxBusinessEventsPerPage, cursor: after } = readMembers(reader, page);
+  return { limit, after };
 }
 
 /** Presents an event, the same in both versions. */

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { readCampaign } from '../../src/domain/campaign-document/campaign.ts';
 import { ServiceError } from '../../src/domain/errors.ts';
-import { parseEvent, parseEventSearch, parseTrigger } from '../../src/http/business-events.ts';
-import * as businessEvents from '../../src/http/business-events.ts';
 import * as authoring from '../../src/http/campaigns/authoring.ts';
 import {
   parseChange,
@@ -273,7 +271,6 @@ const testWords: Words = {
   locale_name: ['default'],
   variation: ['variation_1', 1],
 };
-const eventWords: Words = { attribute_data_type: ['string', 'date'] };
 const v1 = { version: 'V1', versioning: 'off' } as const;
 const v5 = { version: 'V5', versioning: 'on' } as const;
 
@@ -320,36 +317,11 @@ export const shapeFamilies: Record<string, ShapeFamily> = {
     words: { action: ['STOP', 'PUBLISH'] },
     read: (body) => ({ action: parseV5Status(body, undefined) }),
   },
-  'business event': {
-    shape: businessEvents.eventBody,
-    words: eventWords,
-    agree: (body) => ({
-      ...body,
-      ...(body.event_attributes && { event_attributes: body.event_attributes.slice(0, 1) }),
-    }),
-    read: parseEvent,
-  },
-  'V1 trigger': {
-    shape: businessEvents.v1TriggerBody,
-    words: { event_attributes: [{ price: 4 }] },
-    read: (body) => parseTrigger(body, { version: 'V1' }),
-  },
-  'V5 trigger': {
-    shape: businessEvents.v5TriggerBody,
-    words: { event_attributes: [{ price: 4 }] },
-    read: (body) => parseTrigger(body, { version: 'V5' }),
-  },
-  'V1 events': {
-    shape: businessEvents.v1EventSearchBody,
-    agree: (body) => (Object.keys(body).length > 0 ? body : { event_ids: ['one'] }),
-    read: (body) => parseEventSearch(body, { version: 'V1' }),
-  },
-  'V5 events': { shape: businessEvents.v5EventSearchBody, read: (body) => parseEventSearch(body, { version: 'V5' }) },
 };
 
 /** Every shape of a body that the families publish, by its name. */
 export function publishedBodies(): [name: string, shape: unknown][] {
-  return [pushes, campaigns, authoring, tests, businessEvents].flatMap((module) =>
+  return [pushes, campaigns, authoring, tests].flatMap((module) =>
     Object.entries(module).filter(([name]) => /Body/.test(name)),
   );
 }

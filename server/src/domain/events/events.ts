@@ -1,6 +1,9 @@
 import { maxBusinessAttributes, maxBusinessNameCharacters } from '../limits/campaigns.ts';
 import { maxOffsetSeconds } from '../limits/users.ts';
-import { isObject } from '../../fields/request-reader.ts';
+import { checked, list, part, readWith, required, text, word } from '../../fields/combinators.ts';
+import { readMembers } from '../../fields/field.ts';
+import type { ReadingRules } from '../../fields/reading-rules.ts';
+import { isObject, RequestReader } from '../../fields/request-reader.ts';
 import { parseIsoTime } from '../timing/iso-time.ts';
 import { unknownCase } from '../unknown-case.ts';
 import { textFault } from '../users/user-attributes.ts';
@@ -54,24 +57,49 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value.length <= maxText && textFault(value) === undefined;
 }
 
-/** Reads `event_attributes` of a new event. @returns the attributes, or why they are rejected */
-export function readBusinessAttributes(sent: unknown): BusinessAttribute[] | { reason: string } {
-  if (sent === undefined || sent === null) return [];
+const typeNames = businessAttributeTypes.join(', ');
+
+/** An attribute of a business event, in requests and responses. */
+export const businessAttribute = part(
+  {
+    attribute_name: required(
+      checked(text({ max: maxBusinessNameCharacters }), { is: isText, reason: 'must be a text that can be stored' }),
+    ),
+    attribute_data_type: required(word(businessAttributeTypes, typeNames)),
+  },
+  { title: 'BusinessEventAttribute' },
+);
+
+/** The attributes of a new event. The first fault of an attribute is reported as a fault of the list. */
+export const businessAttributes = readWith<BusinessAttribute[]>(
+  list(businessAttribute, { max: maxBusinessAttributes }),
+  (event, name) => {
+    const sent = event.get(name);
+    if (sent === undefined) return undefined;
+    const attributes: BusinessAttribute[] = [];
+    const fault = readAttributes(sent, { attributes, rules: event.rules });
+    if (fault === undefined) return attributes;
+    event.invalid(name, fault);
+    return undefined;
+  },
+);
+
+type Reading = { attributes: BusinessAttribute[]; rules: ReadingRules };
+
+/** Adds the attributes that were sent. @returns why the list is rejected, or undefined */
+function readAttributes(sent: unknown, { attributes, rules }: Reading): string | undefined {
   if (!Array.isArray(sent) || sent.length > maxBusinessAttributes)
-    return { reason: `must be a list of at most ${maxBusinessAttributes} attributes` };
-  const attributes: BusinessAttribute[] = [];
+    return `must be a list of at most ${maxBusinessAttributes} attributes`;
   for (const item of sent) {
-    const { attribute_name: name, attribute_data_type: type } = isObject(item) ? item : {};
-    const known = businessAttributeTypes.find((one) => one === type);
-    if (!isText(name) || name === '' || (name as string).length > maxBusinessNameCharacters)
-      return {
-        reason: `must hold objects with attribute_name, a text of 1 to ${maxBusinessNameCharacters} characters`,
-      };
-    if (!known) return { reason: `must have attribute_data_type ${businessAttributeTypes.join(', ')}` };
-    if (attributes.some((one) => one.name === name)) return { reason: `names ${String(name)} twice` };
-    attributes.push({ name: name as string, type: known });
+    const reader = new RequestReader(isObject(item) ? item : {}, { rules });
+    const { attribute_name: name, attribute_data_type: type } = readMembers(reader, businessAttribute.members);
+    if (name === undefined)
+      return `must hold objects with attribute_name, a text of 1 to ${maxBusinessNameCharacters} characters`;
+    if (type === undefined) return `must have attribute_data_type ${typeNames}`;
+    if (attributes.some((one) => one.name === name)) return `names ${name} twice`;
+    attributes.push({ name, type });
   }
-  return attributes;
+  return undefined;
 }
 
 /** The platforms of events, as callers write them (fact 5). */

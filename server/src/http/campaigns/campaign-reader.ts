@@ -20,11 +20,6 @@ export function refuseFaults({ faults }: RequestReader): void {
   if (faults.length > 0) throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults, detail: describe(faults) });
 }
 
-/** An optional text; an empty one counts as absent. */
-export function optionalText(reader: RequestReader, name: string): string | undefined {
-  return reader.isAbsent(name) ? undefined : reader.text(name);
-}
-
 const maxTextCharacters = 256;
 
 /** Null counts as not sent. An empty text is a missing field, as in the other families, and not a valid filter value. */

@@ -4,8 +4,8 @@ import { eventUuid, writeEventBatch } from '../../../src/domain/events/event-str
 import type { BatchFacts, BatchToWrite, StreamedEvent } from '../../../src/domain/events/event-streams.ts';
 import {
   attributesFault,
+  businessAttributes,
   isOffset,
-  readBusinessAttributes,
   readEventPlatform,
   readEventTime,
 } from '../../../src/domain/events/events.ts';
@@ -13,6 +13,7 @@ import type { BusinessAttributeType } from '../../../src/domain/events/events.ts
 import { reportDigest, selectNewReports } from '../../../src/domain/events/interactions.ts';
 import type { CountedReports } from '../../../src/domain/events/interactions.ts';
 import { liveSendUntil, tokenKindOf, writeLivePayload } from '../../../src/domain/events/live-activities.ts';
+import { makeCampaignReader } from '../../../src/http/campaigns/campaign-reader.ts';
 import { eventBatchRetrySeconds } from '../../../src/domain/limits/delivery.ts';
 
 describe('an attribute of a business event (fact 6.3)', () => {
@@ -45,15 +46,21 @@ describe('an attribute of a business event (fact 6.3)', () => {
 
 describe('the attributes of a new business event', () => {
   const one = (name: unknown, type: unknown = 'int') => ({ attribute_name: name, attribute_data_type: type });
+  const read = (sent: unknown) => {
+    const reader = makeCampaignReader({ event_attributes: sent });
+    return { value: businessAttributes.read(reader, 'event_attributes'), faults: reader.faults };
+  };
 
   test('are parsed as they are sent, and may be missing', () => {
-    expect(readBusinessAttributes([one('a'), one('b', 'date')])).toEqual([
+    const accepted = (value: unknown) => ({ value, faults: [] });
+    const [a, b] = [
       { name: 'a', type: 'int' },
       { name: 'b', type: 'date' },
-    ]);
-    expect([undefined, null, []].map(readBusinessAttributes)).toEqual([[], [], []]);
-    expect(readBusinessAttributes(Array.from({ length: 100 }, (_, index) => one(`a${index}`)))).toHaveLength(100);
-    expect(readBusinessAttributes([one('x'.repeat(256))])).toHaveLength(1);
+    ];
+    expect(read([one('a'), one('b', 'date')])).toEqual(accepted([a, b]));
+    expect([undefined, null, []].map(read)).toEqual([undefined, undefined, []].map(accepted));
+    expect(read(Array.from({ length: 100 }, (_, index) => one(`a${index}`))).value).toHaveLength(100);
+    expect(read([one('x'.repeat(256))]).value).toHaveLength(1);
   });
 
   const names = 'must hold objects with attribute_name, a text of 1 to 256 characters';
@@ -73,7 +80,7 @@ describe('the attributes of a new business event', () => {
     [[{ attribute_name: 'a' }], 'must have attribute_data_type string, int, float, array, date'],
     [[one('a'), one('b'), one('a', 'date')], 'names a twice'],
   ])('may not be %j', (sent, reason) => {
-    expect(readBusinessAttributes(sent)).toEqual({ reason });
+    expect(read(sent)).toEqual({ value: undefined, faults: [{ field: 'event_attributes', reason }] });
   });
 });
 
