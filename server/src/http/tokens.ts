@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { TObject } from 'typebox';
 import type { TokenCaller, TokenDependencies } from '../app/tokens/prove-clients.ts';
 import { generateToken, refreshToken, revokeToken } from '../app/tokens/tokens.ts';
 import type { IssuedTokens } from '../app/tokens/tokens.ts';
@@ -120,10 +121,6 @@ function challengeFor(request: FastifyRequest): string {
 
 /** Client credentials of a token request: in the form, or in the Authorization header (decision D18). */
 export type Credentials = { clientId: string; clientSecret: string | undefined };
-
-const tokenFields = ['grant_type', 'client_id', 'client_secret'];
-const refreshFields = [...tokenFields, 'refresh_token'];
-const revokeFields = ['token', 'token_type_hint', 'client_id', 'client_secret'];
 
 /** @throws ServiceError TOKEN_GRANT_TYPE_INVALID, TOKEN_FIELD_REPEATED */
 function assertGrantType(form: Form, expected: 'client_credentials' | 'refresh_token'): void {
@@ -279,7 +276,7 @@ export function tokenRoutes(deps: TokenRouteDependencies): RouteFamily {
           const credentials = readCredentials(form, basic);
           return { ...sent, form, clientId: credentials.clientId, clientSecret: requireSecret(credentials) };
         },
-        findUnknown: ({ input: { form } }) => form.unknownNames(tokenFields),
+        findUnknown: ({ input: { form } }) => form.unknownNames(tokenForm),
         async handle({ input: { caller, repeatable, clientId, clientSecret }, request, warn }) {
           warn();
           const command = { ...repeatable, caller: { ...caller, clientId }, clientSecret };
@@ -302,7 +299,7 @@ export function tokenRoutes(deps: TokenRouteDependencies): RouteFamily {
           if (given === undefined) throw new ServiceError('TOKEN_REFRESH_MISSING');
           return { ...sent, form, ...credentials, refreshToken: given };
         },
-        findUnknown: ({ input: { form } }) => form.unknownNames(refreshFields),
+        findUnknown: ({ input: { form } }) => form.unknownNames(refreshForm),
         async handle({ input: { caller, repeatable, clientId, clientSecret, refreshToken: given }, request, warn }) {
           warn();
           const command = { ...repeatable, caller: { ...caller, clientId }, refreshToken: given, clientSecret };
@@ -324,7 +321,7 @@ export function tokenRoutes(deps: TokenRouteDependencies): RouteFamily {
           if (token === undefined) throw new ServiceError('TOKEN_TO_REVOKE_MISSING');
           return { form, token, clientSecret, caller: { ...caller, clientId: credentials.clientId } };
         },
-        findUnknown: ({ input: { form } }) => form.unknownNames(revokeFields),
+        findUnknown: ({ input: { form } }) => form.unknownNames(revokeForm),
         async handle({ input: { caller, clientSecret, token }, warn }) {
           warn();
           await revokeToken(deps, { caller, clientSecret, token });
@@ -405,8 +402,8 @@ type Form = {
    * @throws ServiceError TOKEN_FIELD_REPEATED
    */
   read(name: string): string | undefined;
-  /** Returns the names that are not known, at most 20. */
-  unknownNames(known: readonly string[]): string[];
+  /** Returns the names that the form does not have, at most 20. */
+  unknownNames(form: TObject): string[];
 };
 
 /** @param text the body as it was sent: `application/x-www-form-urlencoded`, UTF-8 */
@@ -418,8 +415,8 @@ function parseForm(text: string): Form {
       if (values.length > 1) throw new ServiceError('TOKEN_FIELD_REPEATED', { field: name });
       return values[0];
     },
-    unknownNames(known) {
-      const names = [...new Set(fields.keys())].filter((name) => !known.includes(name));
+    unknownNames({ properties }) {
+      const names = [...new Set(fields.keys())].filter((name) => !Object.hasOwn(properties, name));
       // A longer name may be a secret that was pasted without its name, and warnings end up in the log.
       return names.slice(0, 20).map((name) => (/^[A-Za-z0-9_.-]{1,32}$/.test(name) ? name : '(unreadable)'));
     },
