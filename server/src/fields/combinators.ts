@@ -401,5 +401,5 @@ export function mapped<Read, Value>(field: Field<Read>, map: (value: Read) => Va
 
 /** An object, as it was sent; `schema` describes it. */
 export function sentObject(schema: TSchema): Field<Record<string, unknown>> {
-  return { schema, read: (part, name) => part.findPart(name)?.members };
+  return { ...membersOf, schema };
 }

@@ -9,7 +9,7 @@ import { publishedBodies, refusedFields, shapeFamilies } from './shape-families.
 /*
  * These routes switch schema validation off, because the faults of their parsers have texts and an order that are part of
  * the contract. A field declares how a member is read and documented, but some parts read their members one at a time:
- * this test finds a member that is documented and not read. Of the families without fields it compares shape and parser.
+ * this test finds a member that is documented and not read.
  */
 
 /** Faults of what a member is, not of what the members say together. */

@@ -8,10 +8,10 @@ import { parseIsoTime } from '../../domain/timing/iso-time.ts';
 import { choice, list, passing, readWith, required, text, whole, wholeFrom, word } from '../../fields/combinators.ts';
 import { readMembers, schemaOf } from '../../fields/field.ts';
 import type { Infer, MemberOrder } from '../../fields/field.ts';
-import { noTemplates } from '../../fields/reading-rules.ts';
+import { plainRules } from '../../fields/reading-rules.ts';
 import type { ReadingRules } from '../../fields/reading-rules.ts';
 import { RequestReader } from '../../fields/request-reader.ts';
-import { isAbsent, isBlank } from '../route/json-body.ts';
+import { isBlank } from '../route/json-body.ts';
 
 export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {
   requestId: string;
@@ -121,26 +121,18 @@ function isDay(value: unknown): value is string {
   );
 }
 
-/** Null counts as not sent. An empty text does too where a member is required. */
+/** An empty text counts as not sent where a member is required. */
 const statsRules: ReadingRules = {
-  tells: 'first',
-  isSent: (value) => !isAbsent(value),
+  ...plainRules,
   isAbsent: isBlank,
   missing: 'is required',
-  maxTextCharacters: maxRequestIdCharacters,
   textFault: (sent, max) => (sent.isWellFormed() && sent.length <= max ? undefined : faultOfText(max)),
   notTextFault: faultOfText,
-  toFlag: (value) => (typeof value === 'boolean' ? value : undefined),
-  toNumber: (value) => value,
-  toPairText: (value) => value,
-  isChoice: (value, known) => value === known,
   choiceFault: (_value, words) => `must be one of ${words.join(', ')}`,
   listFault: (value, maxItems) =>
     Array.isArray(value) && value.length > 0 && value.length <= maxItems
       ? undefined
       : `must be a list of 1 to ${maxItems} ids`,
-  onlyFault: () => undefined,
-  templates: noTemplates,
 };
 
 function faultOfText(maxCharacters: number): string {
