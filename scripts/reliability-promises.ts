@@ -235,7 +235,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'storage/limits',
         'one statement decides as a naive model does, and the wait is the first second that passes',
       ),
-      server('tokens/token-limits', 'two nodes on one database share the limit, also for concurrent calls'),
+      server('tokens/tokens', 'two nodes on one database share the limit, also for concurrent calls'),
     ],
     commands: [],
   },

@@ -15,7 +15,7 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     here: 'The members of a token also stand at the top, so that standard OAuth clients work. A reader that ignores what it does not know notices nothing.',
     operationIds: ['generateToken', 'refreshToken'],
     test: {
-      file: 'server/test/switch/check-command.test.ts',
+      file: 'server/test/switch/switch.test.ts',
       name: 'a recorded integration that is replied to in the same way ends with 0, under the credentials of this workspace',
     },
   },

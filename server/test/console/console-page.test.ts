@@ -1,8 +1,23 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
+import type { KeyKind } from '../../../console/src/api/generated/keys.ts';
+import { makeArchiveEndedKeys } from '../../src/engine/housekeeping/expiry.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-import { findViolations, hasChromium, openBrowser, skipReason } from './console-browser.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+import {
+  expectAccessible,
+  findViolations,
+  hasChromium,
+  openBrowser,
+  skipReason,
+  startConsoleBrowser,
+} from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+import { openSignedInClient } from './signed-in-client.ts';
 
 describe.skipIf(!hasChromium)(`the console in Chromium${skipReason}`, () => {
   let bundle: CarillonBundle;
@@ -58,5 +73,158 @@ describe.skipIf(!hasChromium)(`the console in Chromium${skipReason}`, () => {
       .first()
       .waitFor();
     await context.close();
+  });
+});
+
+describe('console keys', () => {
+  const hasPrograms = ['/usr/bin/curl', '/usr/bin/openssl'].every((path) => existsSync(path));
+
+  let bundle: CarillonBundle;
+  let client: ConsoleClient;
+  let workspaceId: string;
+  beforeAll(async () => {
+    bundle = await startCarillonBundle();
+    ({ workspaceId } = bundle);
+    ({ client } = await openSignedInClient(bundle));
+  });
+  afterAll(() => bundle?.stop());
+
+  const searchWith = async (secret: string) =>
+    (await bundle.call('POST', '/v5/campaigns/search', { headers: bundle.basic(secret), body: { limit: 1, page: 1 } }))
+      .status;
+  const lastAudit = async () => (await client.accounts.listAudit({ workspaceId }))[0]!;
+
+  describe('keys', () => {
+    test('a key is made, its secret answered once and nowhere kept, and it works', async () => {
+      const { key, secret, curl } = await client.keys.create({ workspaceId, kind: 'campaigns', name: 'Search' });
+      expect(await searchWith(secret)).toBe(200);
+      expect(curl).toContain(secret);
+      const shown = JSON.stringify([await client.keys.list(workspaceId), await lastAudit()]);
+      expect(shown).toContain(key.hint);
+      expect(shown).not.toContain(secret);
+      expect(await lastAudit()).toMatchObject({
+        action: 'key.create',
+        objectId: key.id,
+        detail: { kind: 'campaigns' },
+      });
+    });
+
+    test.skipIf(!hasPrograms).each<KeyKind>(['oauth', 'data', 'push', 'campaigns'])(
+      'the command shown with a new %s key works when it is pasted',
+      async (kind) => {
+        const { curl } = await client.keys.create({ workspaceId, kind, name: `Curl ${kind}` });
+        // Asynchronous for the server in this process.
+        const { promise, resolve, reject } = Promise.withResolvers<string>();
+        execFile('/bin/sh', ['-c', curl.replace('curl ', 'curl -sS --fail-with-body ')], (error, stdout) =>
+          error ? reject(new Error(`${error.message}\n${stdout}`)) : resolve(stdout),
+        );
+        const expected = { oauth: 'access_token', data: 'success', push: '"Success"', campaigns: '"campaigns"' };
+        expect(await promise).toContain(expected[kind]);
+      },
+    );
+
+    test('a rotation makes a successor; both work until the overlap is over, then the old one is archived', async () => {
+      const { key, secret } = await client.keys.create({ workspaceId, kind: 'campaigns', name: 'Rotated' });
+      const made = await client.keys.rotate({ workspaceId, id: key.id, overlapHours: 24 });
+      expect(made.key).toMatchObject({ kind: 'campaigns', name: 'Rotated' });
+      expect([await searchWith(secret), await searchWith(made.secret)]).toEqual([200, 200]);
+      expect(await lastAudit()).toMatchObject({ action: 'key.rotate', detail: { successor: made.key.id } });
+      await expect(client.keys.rotate({ workspaceId, id: key.id, overlapHours: 1 })).rejects.toMatchObject({
+        status: 400,
+        detail: 'was rotated already',
+      });
+      const job = makeArchiveEndedKeys(bundle);
+      const end = new Date(made.endsAt);
+      await job.runOnce(new Date(end.getTime() - 1));
+      expect(await searchWith(secret)).toBe(200);
+      expect(await job.runOnce(end)).toBe(1);
+      expect([await searchWith(secret), await searchWith(made.secret)]).toEqual([401, 200]);
+      const old = (await client.keys.list(workspaceId)).find(({ id }) => id === key.id);
+      expect(old!.archivedAt).toBe(made.endsAt);
+    });
+
+    test('a revoked key fails at once, for good; revoking twice leaves one line', async () => {
+      const { key, secret } = await client.keys.create({ workspaceId, kind: 'campaigns', name: 'Revoked' });
+      await client.keys.revoke({ workspaceId, id: key.id });
+      await client.keys.revoke({ workspaceId, id: key.id });
+      expect(await searchWith(secret)).toBe(401);
+      const lines = (await client.accounts.listAudit({ workspaceId })).filter(({ objectId }) => objectId === key.id);
+      expect(lines.map(({ action }) => action).toSorted()).toEqual(['key.create', 'key.revoke']);
+      await expect(client.keys.rotate({ workspaceId, id: key.id, overlapHours: 1 })).rejects.toMatchObject({
+        status: 404,
+      });
+    });
+
+    test('keys of another workspace cannot be rotated or revoked, and a name must be one', async () => {
+      const { key } = await client.keys.create({ workspaceId, kind: 'data', name: 'Mine' });
+      const other = await insertTestWorkspace(bundle.database, new Date('2026-01-01T00:00:00Z'));
+      for (const attempt of [
+        () => client.keys.revoke({ workspaceId: other, id: key.id }),
+        () => client.keys.rotate({ workspaceId: other, id: key.id, overlapHours: 0 }),
+      ])
+        await expect(attempt()).rejects.toMatchObject({ status: 404 });
+      await expect(client.keys.create({ workspaceId, kind: 'data', name: ' ' })).rejects.toMatchObject({
+        field: 'name',
+      });
+    });
+  });
+
+  describe.skipIf(!hasChromium)(`the screen of keys in Chromium${skipReason}`, () => {
+    test('makes a key and shows it once, rotates and revokes after a question that names what is hit', async () => {
+      const console = await startConsoleBrowser();
+      const { page, faults } = await console.openSignedIn();
+      await page.getByRole('link', { name: 'Keys' }).click();
+      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByLabel('Kind').selectOption('campaigns');
+      await page.getByLabel('Name').fill('Shop backend');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      const alert = page.getByRole('status').filter({ hasText: 'Shop backend' });
+      const secret = (await alert.locator('code').first().textContent())!;
+      expect(secret).toMatch(/^cck_/);
+      await expectAccessible(page);
+      await page.reload();
+      await page.getByText('Shop backend').first().waitFor();
+      expect(await page.content()).not.toContain(secret);
+
+      await page.getByRole('button', { name: 'Rotate key Shop backend' }).click();
+      await page.getByLabel('The old key keeps working for').selectOption('1');
+      await expectAccessible(page);
+      await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+      await page.getByText('rotated, ends').waitFor();
+      await page.getByRole('button', { name: 'Revoke key Shop backend' }).first().click();
+      await page.getByText('It was never used.').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await page.getByText('Revoked', { exact: true }).waitFor();
+      expect(faults).toEqual([]);
+      await console.stop();
+    });
+  });
+});
+
+describe.runIf(hasChromium)(`the browser of the tests${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+  });
+  afterAll(() => console?.stop());
+
+  test('a context is closed while a route of it is at work, and nothing fails for it, then or when all is closed', async () => {
+    const { page, context } = await console.openPage();
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    await page.route('**/console/', async (route) => {
+      begun.resolve();
+      await goOn.promise;
+      // It fails, which would be an error of the run that no test has.
+      await route.fetch().finally(ended.resolve);
+    });
+    void page.goto(`${console.bundle.url}/console/`).catch(() => undefined);
+    await begun.promise;
+    await context.close();
+    goOn.resolve();
+    await ended.promise;
+    await context.close();
+    expect(page.isClosed()).toBe(true);
   });
 });

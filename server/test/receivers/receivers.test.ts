@@ -1,0 +1,246 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { installTools } from '../../../client/test/install-tools.ts';
+import { interactionKinds } from '../../src/domain/events/interactions.ts';
+import { parseDeviceAttributes } from '../../src/domain/users/device-attributes.ts';
+import { interactionBody } from '../../src/http/interactions.ts';
+import { makeAndroidPart } from '../../src/providers/payload/android.ts';
+import type { AndroidMessage } from '../../src/providers/payload/android.ts';
+import type { BrowserMessage } from '../../src/providers/payload/browser.ts';
+import { makeIosPayload } from '../../src/providers/payload/ios.ts';
+import type { IosMessage } from '../../src/providers/payload/ios.ts';
+import { makeWebPayload } from '../../src/providers/webpush/plan.ts';
+import { makeMessage } from '../engine/delivery/make-message.ts';
+import { readRepositoryFiles } from '../repository-files.ts';
+import type { FoundFaults } from './find-syntax-faults.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
+const kotlinFolder = 'receivers/android/src/main/kotlin/dev/carillon/receiver';
+const kotlin = (name: string) => read(kotlinFolder, `${name}.kt`);
+const swift = (name: string) => read('receivers/ios/Carillon', `${name}.swift`);
+const worker = read('client/browser/carillon-service-worker.js');
+
+const inboxExpiresAt = new Date('2026-12-01T00:00:00Z');
+const report = { token: 'token', clickProof: 'proof' };
+const defaultAction = { type: 'richlanding' as const, value: 'https://a.example/', keyValuePairs: { own: '1' } };
+const url = 'https://a.example/1';
+
+/** A message with everything in it that the server can say to an app. */
+const android = {
+  ...makeMessage('ANDROID', '0'),
+  ...{ inboxExpiresAt, report, language: 'de' },
+  payload: { mode: 'data', pushFrom: 'carillon', dataPrefix: 'svc', reportUrl: 'https://push.example/v1/interactions' },
+  content: {
+    ...{
+      title: 'T',
+      message: 'M',
+      summary: 'S',
+      channelId: 'c',
+      groupKey: 'g',
+      collapseReplaceKey: 'k',
+      defaultAction,
+    },
+    richContent: (['image', 'sound', 'coupon'] as const).map((type) => ({ type, value: url })),
+    additionalActions: [{ type: 'copy', value: 'v', name: 'n', iconUrl: url }],
+    options: {
+      ...{ visibility: 'public', color: '#000000', icon: 'i', sticky: true, timeoutSeconds: 1 },
+      badge: { operation: 'set', value: 1 },
+      locKeys: { titleLocKey: 't', titleLocArgs: ['1'], bodyLocKey: 'b', bodyLocArgs: ['2'] },
+    },
+  },
+} as AndroidMessage;
+const ios = {
+  ...makeMessage('IOS', '0'),
+  ...{ inboxExpiresAt, report, language: 'de' },
+  content: {
+    ...{ title: 'T', message: 'M', enableBadge: false, additionalActions: [], defaultAction },
+    richContent: (['image', 'coupon'] as const).map((type) => ({ type, value: url })),
+    options: { additionalActions: [{ action: 'a', title: 't', url, iconURL: url }] },
+  },
+} as IosMessage;
+const web = {
+  ...makeMessage('WEB', '0'),
+  ...{ inboxExpiresAt, report },
+  content: {
+    ...{ title: 'T', message: 'M', redirectUrl: url, iconUrl: url, imageUrl: url, autoDismiss: false },
+    options: {
+      ...{ badgeURL: url, tag: 't', renotify: true, silent: false, requireInteraction: true, lang: 'en', dir: 'ltr' },
+      ...{ vibrate: [1], timestamp: 1, appBadge: { operation: 'set', value: 1 } },
+      additionalActions: [{ action: 'a', title: 't', url, iconURL: url }],
+    },
+  },
+} as BrowserMessage;
+
+const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((found) => found[1]!);
+const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
+const without = (names: string[], left: string[]) => sorted(names).filter((name) => !left.includes(name));
+
+describe('the names that the receivers read are those that the server sends', () => {
+  test('Android: every key, both ways', () => {
+    const silent = makeAndroidPart({ ...android, isSilent: true }).data!;
+    const sent = namesIn({ ...makeAndroidPart(android).data, ...silent });
+    // The message above must hold all that can be sent, or a key that is new would be missed here.
+    for (const name of matches(read('server/src/providers/payload/android.ts'), /own\('(\w+)'\)/g))
+      expect(sent).toContain(`svc_${name}`);
+    const source = kotlin('CarillonMessage');
+    const readNames = [
+      ...matches(source, /own\("(\w+)"\)/g).map((name) => `svc_${name}`),
+      ...matches(source, /data\["(\w+)"\]/g),
+      ...matches(source, /\.opt\w+\("(\w+)"\)/g),
+      ...matches(source, /textOf\("(\w+)"/g),
+      ...matches(source, /textOf\("\w+", "(\w+)"/g),
+    ];
+    const notForTheReceiver = [
+      // Of the family's own apps; Carillon's channel is known by `push_from`.
+      ...['gcm_notificationType', 'svc_push_service'],
+      // For clicks that go by way of the service, as browsers' do.
+      'svc_click_proof',
+      // The texts are in it already.
+      'svc_lang',
+      // Android shows none.
+      'iconUrl',
+      // Inside `svc_cid_attr`, which the app gets as it is.
+      ...['svc_campaign_id', 'svc_campaign_channel', 'svc_run_id'],
+      // A pair of the caller's.
+      'own',
+    ];
+    expect(sorted(readNames)).toEqual(without(sent, notForTheReceiver));
+  });
+
+  test('iPhone: every key, both ways', () => {
+    const silent = makeIosPayload({ ...ios, isSilent: true });
+    const sent = [makeIosPayload(ios), silent].flatMap((payload) => namesIn((payload as { svc: object }).svc));
+    const source = swift('CarillonMessage');
+    const notForTheReceiver = ['click_proof', 'own', 'lang'];
+    expect(sorted(matches(source, /\w\["(\w+)"\]/g))).toEqual(without(sent, notForTheReceiver));
+    // `kind` of a button is always to open.
+    expect(JSON.stringify(makeIosPayload(ios))).toContain('"type":"open"');
+  });
+
+  test('browsers: every member, both ways', () => {
+    const sent = namesIn(JSON.parse(makeWebPayload(web, undefined)!.toString()));
+    const options = /for \(const name of \[([^\]]+)\]/.exec(worker)![1]!;
+    const readNames = [
+      ...matches(worker, /\bpayload\??\.(\w+)/g),
+      ...matches(options, /'(\w+)'/g),
+      ...matches(worker, /\bbadge\(\{ (\w+) \}\)/g),
+      // Of a button.
+      ...['action', 'url', 'iconURL', 'title'],
+    ];
+    // Open pages of the site get the whole message; these are for them.
+    const forPages = ['app_id', 'campaign_id', 'run_id', 'inbox_expiry', 'click_proof'];
+    expect(sorted(readNames)).toEqual(without(sent, forPages));
+  });
+
+  test('no other file of the Android receiver knows a key', () => {
+    const keys = Object.keys(makeAndroidPart(android).data!).filter((name) => name !== 'own');
+    const files = readdirSync(join(root, kotlinFolder)).filter((file) => file !== 'CarillonMessage.kt');
+    expect([keys.length, files.length]).not.toContain(0);
+    for (const file of files)
+      for (const key of keys) expect(read(kotlinFolder, file), file).not.toContain(`"${key.replace(/^svc_/, '')}"`);
+  });
+});
+
+describe('what the receivers send is what the server takes', () => {
+  // Which number stands on the icon only the app knows, so it reports `badge` itself.
+  const shape = Object.keys((interactionBody as unknown as { properties: object }).properties)
+    .filter((name) => name !== 'value')
+    .sort();
+  // Of FCM alone, which says it to Android apps.
+  const shapeElsewhere = shape.filter((name) => name !== 'lowered');
+
+  test.each([
+    ['Android', matches(kotlin('Reports'), /\.put\("(\w+)"/g), shape],
+    ['iPhone', matches(swift('CarillonReports'), /(?:[[ ]|report\[)"(\w+)"(?=:|\])/g), shapeElsewhere],
+    [
+      'browsers',
+      ['token', 'id', ...matches(worker, /kind: '\w+', (action)/g), ...matches(worker, /\{ (kind):/g)],
+      shapeElsewhere,
+    ],
+  ])('reports of %s', (_platform, names, members) => expect(sorted(names)).toEqual(members));
+
+  test('the kinds of reports', () => {
+    const androidKinds = ['Carillon', 'ShowMessage', 'OpenActivity', 'ActionReceiver'].flatMap((name) =>
+      matches(kotlin(name), /Reports\.send\([^)"]*"(\w+)"/g),
+    );
+    const iosSources = swift('CarillonApp') + read('receivers/ios/NotificationService/NotificationService.swift');
+    for (const kinds of [
+      androidKinds,
+      matches(iosSources, /reports\.send\("(\w+)"/g),
+      matches(worker, /kind: '(\w+)'/g),
+    ])
+      expect(sorted(kinds)).toEqual([...interactionKinds].sort());
+  });
+
+  test.each([
+    ['ANDROID', kotlin('Registration'), /\.put\("(\w+)", (?:"(\w+)")?/g],
+    ['IOS', swift('CarillonApp'), /"(\w+)": (?:"(\w+)"|token|UIDevice)|device\["(\w+)"\]/g],
+  ])('the address of a phone, %s, with its language and the number on its icon', (platform, source, pattern) => {
+    const found = [...source.matchAll(pattern)].map(([, name, value, later]) => [name ?? later!, value] as const);
+    expect(sorted(found.map(([name]) => name))).toEqual([
+      ...['app_version', 'badge_count', 'locale', 'model', 'os_version', 'platform', 'push_id'],
+      // Of an iPhone there is one kind of address.
+      ...(platform === 'ANDROID' ? ['push_id_type'] : []),
+    ]);
+    // A literal value as it stands there.
+    const given = Object.fromEntries(found.map(([name, value]) => [name, value ?? `of-${name}`]));
+    const ofFirebase = platform === 'ANDROID' ? { push_id_type: 'token' } : {};
+    const own = { push_id: 'ab'.repeat(32), ...ofFirebase, locale: 'pt-BR', badge_count: 3 };
+    const parsed = parseDeviceAttributes({ ...given, ...own }, ['svc']);
+    expect(parsed).toMatchObject({
+      device: {
+        platform,
+        appVersion: 'of-app_version',
+        osVersion: 'of-os_version',
+        model: 'of-model',
+        locale: 'pt-BR',
+        badgeCount: 3,
+      },
+    });
+  });
+});
+
+describe('the syntax of receivers', () => {
+  const run = promisify(execFile);
+  const languages = { '.kt': 'kotlin', '.swift': 'swift' } as const;
+
+  test.skipIf(process.env.FULL !== '1')(
+    'the receivers of Android and iOS are Kotlin and Swift without a fault of syntax (FULL=1)',
+    async () => {
+      const modules = await installTools(join(import.meta.dirname, 'tools'));
+      const read = [...(await parse(modules, '.kt')), ...(await parse(modules, '.swift'))];
+      expect(read.length).toBeGreaterThan(15);
+      expect(read.filter(({ faults }) => faults.length > 0)).toEqual([]);
+    },
+    600_000,
+  );
+
+  async function parse(modules: string, extension: keyof typeof languages): Promise<FoundFaults['files']> {
+    const files = readRepositoryFiles([extension]).filter(({ path }) => path.startsWith('receivers/'));
+    const script = join(import.meta.dirname, 'find-syntax-faults.ts');
+    const { stdout } = await run(
+      process.execPath,
+      [
+        ...['--liftoff-only', '--disable-warning=ExperimentalWarning', script],
+        ...[modules, languages[extension], ...files.map(({ path }) => path)],
+      ],
+      { cwd: root, timeout: 120_000 },
+    );
+    const found = JSON.parse(stdout) as FoundFaults;
+    expect(found.ofNonsense).not.toEqual([]);
+    return found.files;
+  }
+});
+
+/** Names of members, those within lists and objects too; a text that is JSON counts as what it holds. */
+function namesIn(value: unknown): string[] {
+  if (typeof value === 'string' && /^[{[]/.test(value)) return namesIn(JSON.parse(value));
+  if (Array.isArray(value)) return value.flatMap(namesIn);
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...namesIn(inner)]);
+}

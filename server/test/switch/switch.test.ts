@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describePublicRoutes } from '../../../scripts/list-routes.ts';
+import { compareReply } from '../../src/cli/commands/check.ts';
+import { declaredDifferences } from '../../src/domain/declared-differences.ts';
+import { startCarillonBundle } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+import { runCommand } from '../cli/run-command.ts';
+
+describe('the command check', () => {
+  const recording = join(import.meta.dirname, 'integration.har');
+  let bundle: CarillonBundle;
+  let folder: string;
+  beforeAll(async () => {
+    bundle = await startCarillonBundle();
+    folder = await mkdtemp(join(tmpdir(), 'carillon-check-'));
+  });
+  afterAll(async () => {
+    await bundle.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('a recorded integration that is replied to in the same way ends with 0, under the credentials of this workspace', async () => {
+    const { code, stdout, stderr } = await check(['--recording', recording]);
+    expect(stdout).toContain('extra body.access_token: recorded nothing, found string');
+    expect(stdout + stderr).toContain('6 of 6 requests are replied to as recorded.');
+    expect(code).toBe(0);
+  });
+
+  test('what differs is named by its place, as JSON too, and the command ends with 3', async () => {
+    const har = JSON.parse(await readFile(recording, 'utf8'));
+    const [token, refresh] = har.log.entries;
+    token.response.content.text = token.response.content.text.replace('900', '"900", "scope": "all"');
+    const changed = await write('changed.har', JSON.stringify({ log: { entries: [token, refresh] } }));
+    const { code, stdout } = await check(['--recording', changed, '--json']);
+    const { requests, differing, checked } = JSON.parse(stdout);
+    expect([code, requests, differing]).toEqual([3, 2, 1]);
+    expect(checked[0].name).toBe('POST /v1/oauth/token');
+    expect(checked[0].differences.filter(({ kind }: { kind: string }) => kind !== 'extra')).toEqual([
+      { kind: 'type', where: 'body.data.expires_in', expected: 'string', found: 'number' },
+      { kind: 'missing', where: 'body.data.scope', expected: 'string', found: 'nothing' },
+    ]);
+  });
+
+  test('a described integration is read line by line; what it expects and does not get is printed', async () => {
+    const lines = [
+      { path: '/livez', expect: { status: 200 } },
+      {
+        name: 'a search without a key',
+        method: 'POST',
+        path: '/v5/campaigns/search',
+        body: {},
+        expect: { status: 200 },
+      },
+    ];
+    const { code, stdout } = await check([
+      '--recording',
+      await write('a.jsonl', lines.map((line) => JSON.stringify(line)).join('\n')),
+    ]);
+    expect(code).toBe(3);
+    expect(stdout).toContain('same     GET /livez\n');
+    expect(stdout).toContain('differs  a search without a key\n           status status: recorded 200, found 401\n');
+    expect(stdout).toContain('1 of 2 requests are replied to as recorded.');
+  });
+
+  test('nothing but the base URL is called: neither the host of the recording nor where a reply leads', async () => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url!);
+      response.writeHead(302, { location: `${bundle.url}/livez` }).end();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    try {
+      const path = await write('b.jsonl', '{"path":"/a?b=1","expect":{"status":302,"headers":{"Location":"x"}}}');
+      const { code } = await check(['--recording', path], `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      expect([code, asked]).toEqual([0, ['/a?b=1']]);
+    } finally {
+      server.close();
+    }
+  });
+
+  test('a file that is no recording, and a base URL that is no origin, are refused in one sentence', async () => {
+    const wrong = await write('c.json', '[{"path":"livez","expect":{"status":200}}]');
+    expect(await check(['--recording', wrong])).toMatchObject({
+      code: 2,
+      stderr: `carillon: ${wrong}: request 1: path begins with /.\n`,
+    });
+    expect(await check(['--recording', wrong], `${bundle.url}/v1`)).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  describe('comparing', () => {
+    const reply = {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: { a: 1, list: [{ b: 'x' }] } as unknown,
+    };
+    test.each([
+      [{ ...reply, body: { a: 2, list: [] } }, []],
+      [{ ...reply, headers: { 'content-type': 'Application/JSON; charset=utf-8' } }, []],
+      [{ ...reply, headers: { 'content-type': 'text/html' } }, ['header header content-type']],
+      [{ ...reply, headers: {} }, ['header header content-type']],
+      [{ ...reply, status: 201 }, ['status status']],
+      [{ ...reply, body: { list: [{ b: 'y', c: true }] } }, ['missing body.a', 'extra body.list[0].c']],
+      [{ ...reply, body: { a: '1', list: [{ b: null }] } }, ['type body.a']],
+      [{ ...reply, body: 'text' }, ['type body']],
+      [{ ...reply, body: undefined }, ['missing body']],
+    ])('%j', (found, expected) => {
+      expect(compareReply(reply, found as never).map(({ kind, where }) => `${kind} ${where}`)).toEqual(expected);
+    });
+  });
+
+  async function check(parameters: string[], url = bundle.url) {
+    const environment = {
+      CARILLON_WORKSPACE_ID: bundle.workspaceId,
+      CARILLON_WORKSPACE_DB_NAME: bundle.block.dbName!,
+      CARILLON_OAUTH_KEY: bundle.keys.oauth,
+      CARILLON_DATA_KEY: bundle.keys.data,
+      CARILLON_PUSH_KEY: bundle.keys.push,
+      CARILLON_CAMPAIGNS_KEY: bundle.keys.campaigns,
+    };
+    return runCommand({ config: bundle.config, environment }, ['check', url, ...parameters]);
+  }
+
+  async function write(name: string, text: string): Promise<string> {
+    const path = join(folder, name);
+    await writeFile(path, text);
+    return path;
+  }
+});
+
+describe('declared differences', () => {
+  const root = join(import.meta.dirname, '..', '..', '..');
+
+  test('every difference that docs/switch.md tells of names operations that exist', async () => {
+    const { document } = await describePublicRoutes();
+    const known = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    for (const { what, operationIds } of declaredDifferences) {
+      expect(operationIds.length, what).toBeGreaterThan(0);
+      expect(known, what).toEqual(expect.arrayContaining([...operationIds]));
+    }
+  });
+
+  test.each(declaredDifferences.map(({ what, test: shown }) => [what, shown] as const))(
+    '%s: a test of that name shows it',
+    (_what, { file, name }) => {
+      expect(readFileSync(join(root, file), 'utf8')).toContain(`test('${name}'`);
+    },
+  );
+});
