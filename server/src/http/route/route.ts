@@ -255,7 +255,7 @@ function warnOnce<Caller extends object, Params extends TObject, Input>(
 }
 
 /** Responds with 405, in the family's own shape, to every method that a path does not accept. */
-export function refuseOtherMethods(server: FastifyInstance, url: string, taken: readonly HTTPMethods[]): void {
+function refuseOtherMethods(server: FastifyInstance, url: string, taken: readonly HTTPMethods[]): void {
   // Fastify adds HEAD to a route that accepts GET.
   const isTaken = (method: HTTPMethods): boolean => taken.includes(method === 'HEAD' ? 'GET' : method);
   const refuse = async (): Promise<never> => {
