@@ -52,7 +52,8 @@ export type Answer =
  * (`UNREGISTERED`, `BadDeviceToken`, `410`), stored in the ledger.
  */
 export type Outcome =
-  | { kind: 'accepted'; providerMessageId?: string }
+  /** `address`: the address that the device has now, if the provider says so. */
+  | { kind: 'accepted'; providerMessageId?: string; address?: string }
   /** The device address is dead; it is dropped unless it was registered again after `goneSince`. */
   | { kind: 'gone'; code: string; goneSince?: Date }
   /** Retry, after `retryAfterSeconds` if the provider sent it. `scope`: whether the device or the whole credential waits. */

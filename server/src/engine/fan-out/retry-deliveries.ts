@@ -30,6 +30,7 @@ import { eligibilityRulesOfRun, makeDeliverToEligible, withdrawUnsent } from './
 import type { DeliverToEligible } from './deliver-to-eligible.ts';
 import { trialsOf } from './experiments.ts';
 import { markSent, runLimitOf } from './seats.ts';
+import { replaceAddresses } from './replace-addresses.ts';
 import { goneDevices, quarantine, keepWaiting, pauseOrShowRefusals, suspectDevices } from './settle-outcome.ts';
 import type { DeviceToDeliver, DeviceResult } from './settle-outcome.ts';
 
@@ -188,6 +189,11 @@ async function sendDue(
     await deps.outcomes
       .store(() => settle(database, { due: own, results: outcomes, runs, at: clock.now() }))
       .catch((error: unknown) => faults.push(error));
+    for (const [index, result] of outcomes.entries())
+      if (result.moved) {
+        const { workspaceId } = runs.get(own[index]!.runNumber)!;
+        await replaceAddresses(deps, { workspaceId, results: [result] });
+      }
   }
   deps.onSettled(due);
   if (faults.length > 0) throw faults[0];

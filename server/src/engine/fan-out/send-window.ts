@@ -40,6 +40,7 @@ import { makeDeliverToEligible, withdrawUnsent } from './deliver-to-eligible.ts'
 import { trialsOf } from './experiments.ts';
 import { bucketGroup } from './runs.ts';
 import { markSent, waitForSeats } from './seats.ts';
+import { replaceAddresses } from './replace-addresses.ts';
 import { goneDevices, quarantine, suspectDevices, keepWaiting, pauseOrShowRefusals } from './settle-outcome.ts';
 import type { DeviceResult } from './settle-outcome.ts';
 
@@ -147,6 +148,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       if (error instanceof LostWorkError) return { kind: 'lost' };
       throw isFaultOfContent(error) ? new WindowRefusedError('a window cannot be stored', { cause: error }) : error;
     }
+    await replaceAddresses(deps, { workspaceId: run.workspaceId, results });
     return following === undefined ? { kind: 'ended' } : { kind: 'sent', cursor: following, search: next };
   };
 }

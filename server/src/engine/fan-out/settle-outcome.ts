@@ -52,7 +52,10 @@ export function settleOutcome(
   if (account && outcome.kind !== 'unreached') governor.report(account, outcome);
   if (outcome.kind === 'accepted') {
     const { acceptedCode } = settling;
-    return settleAs(settling, 'ACCEPTED', acceptedCode, { providerMessageId: outcome.providerMessageId ?? null });
+    const { providerMessageId = null, address } = outcome;
+    const accepted = settleAs(settling, 'ACCEPTED', acceptedCode, { providerMessageId });
+    if (address === undefined || address === device.pushId) return accepted;
+    return { ...accepted, moved: { from: device.pushId, to: address } };
   }
   const settle = (...how: Settled): DeviceResult => settleAs(settling, ...how);
   switch (outcome.kind) {
@@ -237,6 +240,8 @@ export async function pauseOrShowRefusals(
 export type DeviceResult = {
   delivery: Delivery;
   gone?: { code: string; goneSince: Date };
+  /** The provider accepted the message and named another address of the device, for the next messages. */
+  moved?: { from: string; to: string };
   /** The response usually means a dead address. It only counts while the credential works for others (`isHealthy`). */
   suspected?: { code: string; isHealthy: boolean };
   /** A credential is refused, and the device waits for it until the message ends, unless it is retried before. */

@@ -120,6 +120,24 @@ export async function setDeviceOptIn(
   return rows.length === 1;
 }
 
+/**
+ * Replaces the address of a device, unless its app registered another one meanwhile. A gone device stays gone: the
+ * registration that makes it active again names its address. Index: primary key.
+ *
+ * @returns false when the device does not exist or has another address
+ */
+export async function replacePushId(
+  tx: Queryable,
+  device: { workspaceId: string; bucket: number; id: string; from: string; to: string; at: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    update devices set push_id = ${device.to}, updated_at = ${device.at}
+    where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and id = ${device.id}
+      and push_id = ${device.from} and state <> 'GONE'
+    returning 1`;
+  return rows.length === 1;
+}
+
 /** Deletes a device whose push address now belongs to another device. Index: primary key. */
 export async function deleteDevice(
   tx: Queryable,

@@ -370,6 +370,11 @@ describe('the outcome of a message', () => {
     });
   });
 
+  test('moves the device of an accepted message to another address, and not to the same one', () => {
+    expect(settle({ kind: 'accepted', address: 'new' }).moved).toEqual({ from: 'address', to: 'new' });
+    expect(settle({ kind: 'accepted', address: 'address' })).not.toHaveProperty('moved');
+  });
+
   test('a dead address ends the device, since when the provider says or now', () => {
     const goneSince = later(-86_400);
     expect(settle({ kind: 'gone', code: 'Unregistered', goneSince })).toEqual({
