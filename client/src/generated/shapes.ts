@@ -2049,10 +2049,10 @@ export type DeviceRequest = {
     /** ANDROID, iOS or web */
     platform: string;
 
-    /** FCM token, APNs token, PushSubscription, Huawei token; a PushSubscription as JSON text or object */
+    /** FCM token, APNs token, PushSubscription, Huawei token, Amazon registration id; a PushSubscription as JSON text or object */
     push_id: unknown;
 
-    /** Whose token push_id is: fcm or hms on ANDROID, apns or fcm on iOS, webpush or fcm on web; absent: the first */
+    /** Whose token push_id is: fcm or hms or adm on ANDROID, apns or fcm on iOS, webpush or fcm on web; absent: the first */
     push_provider?: string;
 
     /** What push_id is at Firebase: token, or fid, an installation id; absent: token */
@@ -3594,6 +3594,7 @@ export type SandboxCounters = {
   IOS?: SandboxCounted;
   WEB?: SandboxCounted;
   HMS?: SandboxCounted;
+  ADM?: SandboxCounted;
 };
 
 export type SandboxDemo = {
@@ -3654,6 +3655,7 @@ export type SandboxFaults = {
   apns?: SandboxFault | SandboxFault[];
   webpush?: SandboxFault | SandboxFault[];
   hms?: SandboxFault | SandboxFault[];
+  adm?: SandboxFault | SandboxFault[];
   api?: SandboxFault | SandboxFault[];
 };
 
@@ -3695,7 +3697,7 @@ export type SandboxRefusal = {
   /** Counts from 1 since the start of the node */
   number: number;
   at: string;
-  provider: 'fcm' | 'apns' | 'webpush' | 'hms';
+  provider: 'fcm' | 'apns' | 'webpush' | 'hms' | 'adm';
   path: string;
   device: string | null;
 

@@ -1,4 +1,5 @@
 import type { ProviderCredential, ProviderName } from '../domain/delivery/providers.ts';
+import { admDescriptor } from './adm/descriptor.ts';
 import { apnsDescriptor } from './apns/descriptor.ts';
 import type { ProviderDescriptor } from './descriptor.ts';
 import { fcmDescriptor } from './fcm/descriptor.ts';
@@ -11,6 +12,7 @@ const registry = {
   apns: apnsDescriptor,
   webpush: webPushDescriptor,
   hms: hmsDescriptor,
+  adm: admDescriptor,
 };
 
 export const descriptors: Readonly<Record<ProviderName, ProviderDescriptor<ProviderCredential>>> = registry;

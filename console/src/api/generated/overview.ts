@@ -186,7 +186,7 @@ export type ProviderHealth = {
   noisyUntil: string | null;
 };
 
-export type ProviderName = 'fcm' | 'apns' | 'webpush' | 'hms';
+export type ProviderName = 'fcm' | 'apns' | 'webpush' | 'hms' | 'adm';
 
 export type RecentFailure = {
   platform: Platform;

@@ -122,4 +122,16 @@ export const providerForms: Readonly<Record<ProviderName, ProviderForm>> = {
     ],
     summaryNames: { clientId: 'Client id', projectId: 'Project', huaweiAppId: 'App id' },
   },
+  adm: {
+    fields: [
+      {
+        name: 'clientId',
+        kind: 'text',
+        label: 'Client id',
+        hint: 'Amazon developer console: the security profile of the app, Web Settings',
+      },
+      { name: 'clientSecret', kind: 'secret', label: 'Client secret', hint: 'On the same page' },
+    ],
+    summaryNames: { clientId: 'Client id' },
+  },
 };

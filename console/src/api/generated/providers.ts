@@ -6,6 +6,7 @@ export const providers = {
   apns: { platform: 'IOS', short: 'APNs', inLists: 'APNs (iOS)', counter: 'IOS' },
   webpush: { platform: 'WEB', short: 'Web Push', inLists: 'Web Push', counter: 'WEB' },
   hms: { platform: 'ANDROID', short: 'Huawei Push Kit', inLists: 'Huawei Push Kit (Android)', counter: 'HMS' },
+  adm: { platform: 'ANDROID', short: 'Amazon', inLists: 'Amazon Device Messaging (Android)', counter: 'ADM' },
 } as const;
 
 type DeviceKind = { platform: 'ANDROID' | 'IOS' | 'WEB'; registeredAs: string; provider?: string; address: string };
@@ -14,6 +15,7 @@ type DeviceKind = { platform: 'ANDROID' | 'IOS' | 'WEB'; registeredAs: string; p
 export const deviceKinds: readonly DeviceKind[] = [
   { platform: 'ANDROID', registeredAs: 'ANDROID', address: 'FCM token' },
   { platform: 'ANDROID', registeredAs: 'ANDROID', provider: 'hms', address: 'Huawei token' },
+  { platform: 'ANDROID', registeredAs: 'ANDROID', provider: 'adm', address: 'Amazon registration id' },
   { platform: 'IOS', registeredAs: 'iOS', address: 'APNs token' },
   { platform: 'IOS', registeredAs: 'iOS', provider: 'fcm', address: 'FCM token' },
   { platform: 'WEB', registeredAs: 'web', address: 'PushSubscription' },

@@ -52,6 +52,11 @@ export type SandboxState = {
       accepted: number;
       refused: number;
     };
+    ADM?: {
+      received: number;
+      accepted: number;
+      refused: number;
+    };
   };
 };
 

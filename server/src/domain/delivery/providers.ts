@@ -1,4 +1,5 @@
 import type { Platform } from '../content/content.ts';
+import { adm } from '../providers/adm.ts';
 import { apns } from '../providers/apns.ts';
 import { fcm } from '../providers/fcm.ts';
 import { hms } from '../providers/hms.ts';
@@ -12,6 +13,7 @@ const registry = {
   apns,
   webpush,
   hms,
+  adm,
 } as const;
 
 type Registry = typeof registry;
