@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type {
   FastifyContextConfig,
-  FastifyInstance,
   FastifyPluginAsync,
   FastifyReply,
   FastifyRequest,
@@ -252,25 +251,6 @@ function warnOnce<Caller extends object, Params extends TObject, Input>(
   const { request, reply } = call;
   if (shape) warnOfUnknownFields(vendorHeaders, call.body, { request, reply, shape: shapeOf?.(call.input) ?? shape });
   if (findUnknown) warnOfUnknownNames(vendorHeaders, call, findUnknown(call));
-}
-
-/** Responds with 405, in the family's own shape, to every method that a path does not accept. */
-function refuseOtherMethods(server: FastifyInstance, url: string, taken: readonly HTTPMethods[]): void {
-  // Fastify adds HEAD to a route that accepts GET.
-  const isTaken = (method: HTTPMethods): boolean => taken.includes(method === 'HEAD' ? 'GET' : method);
-  const refuse = async (): Promise<never> => {
-    throw new ServiceError('METHOD_NOT_ALLOWED', { members: { allow: taken.join(', ') } });
-  };
-  server.route({
-    method: server.supportedMethods.filter((method) => !isTaken(method)),
-    url,
-    schema: { hide: true },
-    exposeHeadRoute: false,
-    // Runs before the body is parsed: a rejected method's body, or its absence, must not matter (QUERY requires a content
-    // type).
-    onRequest: refuse,
-    handler: refuse,
-  });
 }
 
 /** The calls allowed per minute, the calls that are left, and the seconds until more are available. */
