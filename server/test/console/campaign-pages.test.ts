@@ -121,7 +121,7 @@ describe('campaigns page', () => {
       await page.goto(`${console.home}/campaigns/${id}`);
       const waiting = page
         .getByRole('note')
-        .filter({ hasText: /waits? \(Android\): FCM answered 503, try 1, next at/ });
+        .filter({ hasText: /waits? \(Android\): FCM responded with 503, try 1, next at/ });
       await waiting.waitFor();
       await waiting.getByRole('link').click();
       await page.waitForURL('**/deliveries?**outcome=WAITING**');

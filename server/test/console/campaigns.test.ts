@@ -451,16 +451,18 @@ describe('console campaigns', () => {
       });
       const { verdict } = await until(async () => {
         const overview = await client.overview.read(workspaceId);
-        return overview.verdict.findings.some(({ what }) => what.startsWith('FCM (Android) takes')) && overview;
+        return overview.verdict.findings.some(({ what }) => what.startsWith('FCM (Android) is accepting')) && overview;
       });
       expect(verdict).toMatchObject({
         level: 'trouble',
-        findings: [{ what: 'FCM (Android) takes no message: 1 message waits for another attempt, FCM answered 503.' }],
+        findings: [
+          { what: 'FCM (Android) is accepting no messages: 1 message is waiting for a retry, FCM responded with 503.' },
+        ],
       });
       const results = await client.campaigns.readResults({ workspaceId, id });
       expect(results).toMatchObject({
         ...{ accepted: 0, failures: [] },
-        waiting: [{ platform: 'ANDROID', code: 'FCM_503', devices: 1, attempts: 1, cause: 'FCM answered 503' }],
+        waiting: [{ platform: 'ANDROID', code: 'FCM_503', devices: 1, attempts: 1, cause: 'FCM responded with 503' }],
       });
       await bundle.call('POST', '/sandbox/faults', { body: {} });
       await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 700 } });

@@ -56,7 +56,7 @@ describe('overview page', () => {
       await bundle.call('POST', '/sandbox/faults', { body: { fcm: { status: 403, body: JSON.stringify(denied) } } });
       await push('Summer sale');
       await page.goto(console.home);
-      await verdict.getByText('1 thing keeps messages from people').waitFor();
+      await verdict.getByText('1 problem is blocking delivery').waitFor();
       await verdict
         .getByText('FCM (Android) says: PERMISSION_DENIED: The sender is not the one of this project')
         .waitFor();
@@ -104,7 +104,7 @@ describe('overview page', () => {
       await page.goto(console.home);
       const verdict = page.getByRole('region', { name: 'Verdict' });
       await verdict.getByText('The newest backup is 50 hours old; one is due every 24 hours.').waitFor();
-      await verdict.getByText(/^The certificate of api-2 ends on .*, in [23] days\.$/).waitFor();
+      await verdict.getByText(/^The certificate of api-2 expires on .*, in [23] days\.$/).waitFor();
       await expectAccessible(page);
       await verdict.getByRole('link', { name: 'Open the system page' }).first().click();
       await page.getByRole('heading', { name: 'System', level: 1 }).waitFor();
@@ -145,7 +145,7 @@ describe('alerts page', () => {
       await page.getByLabel('Webhook').fill(`http://127.0.0.1:${port}/alerts`);
       await page.getByRole('combobox', { name: 'Email addresses' }).fill('ops@example.com');
       await page.keyboard.press('Enter');
-      await page.getByLabel('Queue ages').uncheck();
+      await page.getByLabel('Queue delayed').uncheck();
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Alert settings saved').waitFor();
       await page.getByRole('button', { name: 'Send a test' }).click();
@@ -164,8 +164,8 @@ describe('alerts page', () => {
         campaignDelivery: { type: 'soon' },
       });
       const open = page.getByRole('region', { name: 'Open alerts' });
-      await open.getByText('FCM (Android) refuses the credential', { exact: false }).waitFor();
-      await open.getByText('Mend the account at the provider', { exact: false }).waitFor();
+      await open.getByText('FCM (Android) rejects the credential', { exact: false }).waitFor();
+      await open.getByText('Fix the account at the provider', { exact: false }).waitFor();
       expect(performance.now() - brokenAt).toBeLessThan(30_000);
       await expectAccessible(page);
       await until(async () => received.some(({ type }) => type === 'alert.opened'));
@@ -174,7 +174,7 @@ describe('alerts page', () => {
 
       await bundle.call('POST', '/sandbox/faults', { body: {} });
       await page.getByText('All clear').waitFor({ timeout: 90_000 });
-      await page.getByRole('region', { name: 'Past alerts' }).getByText('Provider refuses').waitFor();
+      await page.getByRole('region', { name: 'Past alerts' }).getByText('Provider rejects messages').waitFor();
       await until(async () => received.some(({ type }) => type === 'alert.closed'));
       // What waited is sent, although nobody pressed anything.
       await until(async () => (await bundle.database`select 1 from campaigns where status = 'SENT'`).length > 0);

@@ -51,7 +51,7 @@ describe('overview', () => {
     test('say that they are there; one that answers only sends nothing, and the overview says so', async () => {
       expect((await read()).verdict).toMatchObject({
         level: 'trouble',
-        headline: '1 thing keeps messages from people',
+        headline: '1 problem is blocking delivery',
       });
       await node('answers', 'api').runOnce(bundle.clock.now());
       expect((await read()).work).toMatchObject({ nodes: 1, sendingNodes: 0 });
@@ -60,7 +60,7 @@ describe('overview', () => {
       expect(work).toMatchObject({ nodes: 2, sendingNodes: 1, seenAt: start.toISOString() });
       // There is no credential yet, and nothing else is wrong.
       expect(verdict.findings.map(({ what }: { what: string }) => what)).toEqual([
-        'No provider is connected: no message can be sent.',
+        'No provider is connected, so no message can be sent.',
       ]);
     });
 
@@ -191,7 +191,7 @@ describe('overview', () => {
       await node('sends', 'all', endsAt).runOnce(clock.now());
       await noteBackup(database, new Date(now.getTime() - 40 * 3_600_000));
       expect(await found()).toMatchObject([
-        { what: expect.stringMatching(/^The certificate of .* ends on .*, in 5 days\.$/) },
+        { what: expect.stringMatching(/^The certificate of .* expires on .*, in 5 days\.$/) },
       ]);
       expect((await system()).database).toMatchObject({ backupHours: null, isBackupLate: false });
       await noteBackupSchedule(database, { everyHours: 24, lookedAt: now });

@@ -372,7 +372,7 @@ describe('operator walk', () => {
       await page.getByLabel('New password').fill('nine green bottles');
       await page.getByRole('button', { name: 'Create account' }).click();
       const verdict = page.getByRole('region', { name: 'Verdict' });
-      await verdict.getByText('No provider is connected: no message can be sent.').waitFor();
+      await verdict.getByText('No provider is connected, so no message can be sent.').waitFor();
       await expectAccessible(page);
       await verdict.getByRole('link', { name: 'Open the providers' }).click();
 
@@ -409,7 +409,7 @@ describe('operator walk', () => {
       const denied = { error: { status: 'PERMISSION_DENIED', message: 'FCM API has not been used in this project' } };
       await simulators.setFaults({ fcm: { status: 403, body: JSON.stringify(denied) } });
       await send('Summer sale');
-      await verdict.getByText('1 thing keeps messages from people').waitFor();
+      await verdict.getByText('1 problem is blocking delivery').waitFor();
       const words = 'PERMISSION_DENIED: FCM API has not been used in this project';
       await verdict.getByText(`FCM (Android) says: ${words}`).waitFor();
       await page.getByRole('region', { name: 'Providers' }).getByText(`Says: ${words}`).waitFor();
@@ -548,7 +548,7 @@ describe('three walks', () => {
       await bundle.call('POST', '/sandbox/faults', { body: { fcm: { status: 403, body: JSON.stringify(denied) } } });
       const brokenAt = performance.now();
       await push({ campaignName: 'Into the fault' });
-      await verdict.getByText('1 thing keeps messages from people').waitFor();
+      await verdict.getByText('1 problem is blocking delivery').waitFor();
       const redAfterSeconds = (performance.now() - brokenAt) / 1000;
       expect(redAfterSeconds).toBeLessThan(30);
       await verdict.getByText('FCM API has not been used in this project', { exact: false }).waitFor();

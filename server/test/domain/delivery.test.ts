@@ -241,13 +241,13 @@ describe('evidence', () => {
 describe('waiting and refusals', () => {
   describe('the reason why messages wait', () => {
     test.each([
-      ['QUIET_HOURS', 'it is night for these people'],
-      ['USER_TIME_ZONE', 'the local time of these people has not come'],
-      ['BEST_TIME', 'the hour at which these people open messages has not come'],
-      ['CAMPAIGN_AUDIENCE_LIMIT', 'the campaign’s limit may be used up by messages that are on their way'],
+      ['QUIET_HOURS', 'these people are in quiet hours'],
+      ['USER_TIME_ZONE', 'the send time has not arrived in the time zone of these people'],
+      ['BEST_TIME', 'the hour at which these people usually open messages has not arrived'],
+      ['CAMPAIGN_AUDIENCE_LIMIT', 'messages in transit may use up the limit of the campaign'],
       ['FREQUENCY_CAP', 'these people have had as many messages as the frequency cap allows for now'],
       ['MINIMUM_DELAY', 'these people had another message shortly before'],
-      ['PROVIDER_WAIT', 'APNs is left alone for a while'],
+      ['PROVIDER_WAIT', 'sending through APNs is paused for a while'],
       ['CREDENTIALS_UNREAD', 'the credential could not be read from the database'],
     ])('is intended or internal for %s: %s', (code, words) => {
       expect(describeWaitingCause({ platform: 'IOS', code })).toEqual({ isOfProvider: false, words });
@@ -257,14 +257,14 @@ describe('waiting and refusals', () => {
       ['NOT_CONNECTED', 'the push service could not be reached'],
       ['HOST_NOT_FOUND', 'the host name of the push service does not exist'],
       ['PROXY_UNREACHABLE', 'the outgoing proxy could not be reached'],
-      ['PROXY_REFUSED', 'the outgoing proxy does not let messages through to the push service'],
-      ['PROXY_AUTH', 'the outgoing proxy does not take its credentials'],
-      ['NOT_SENT', 'the connection to the push service broke before the message was out'],
-      ['TIMEOUT', 'the push service did not answer'],
-      ['RESET', 'the connection to the push service broke before an answer came'],
-      ['503', 'the push service answered 503'],
-      ['FCM_503', 'FCM answered 503'],
-      ['X_FCM_503', 'the push service answered X_FCM_503'],
+      ['PROXY_REFUSED', 'the outgoing proxy blocks connections to the push service'],
+      ['PROXY_AUTH', 'the outgoing proxy rejects its credentials'],
+      ['NOT_SENT', 'the connection to the push service broke before the message was sent'],
+      ['TIMEOUT', 'the push service did not respond'],
+      ['RESET', 'the connection to the push service broke before it responded'],
+      ['503', 'the push service responded with 503'],
+      ['FCM_503', 'FCM responded with 503'],
+      ['X_FCM_503', 'the push service responded with X_FCM_503'],
     ])('is the provider or the connection to it for %s: %s', (code, words) => {
       expect(describeWaitingCause({ platform: 'WEB', code })).toEqual({ isOfProvider: true, words });
     });
@@ -408,8 +408,10 @@ describe('the provider of an error code', () => {
   });
 
   test('names the provider in the reason why a message waits', () => {
-    expect(describeWaitingCause({ platform: 'ANDROID', code: 'HMS_503' }).words).toBe('Huawei Push Kit answered 503');
-    expect(describeWaitingCause({ platform: 'IOS', code: 'UNAVAILABLE' }).words).toBe('FCM answered UNAVAILABLE');
+    expect(describeWaitingCause({ platform: 'ANDROID', code: 'HMS_503' }).words).toBe(
+      'Huawei Push Kit responded with 503',
+    );
+    expect(describeWaitingCause({ platform: 'IOS', code: 'UNAVAILABLE' }).words).toBe('FCM responded with UNAVAILABLE');
   });
 });
 
@@ -425,18 +427,20 @@ describe('issues of a provider', () => {
     [
       'one message that waits and none accepted',
       { waiting: [busy(1)] },
-      ['trouble: FCM (Android) takes no message: 1 message waits for another attempt, FCM answered 503.'],
+      ['trouble: FCM (Android) is accepting no messages: 1 message is waiting for a retry, FCM responded with 503.'],
     ],
     [
       'all of them, for two reasons',
       { waiting: [busy(3, 'TIMEOUT'), busy(1200)] },
-      ['trouble: FCM (Android) takes no message: 1,203 messages wait for another attempt, FCM answered 503.'],
+      [
+        'trouble: FCM (Android) is accepting no messages: 1,203 messages are waiting for a retry, FCM responded with 503.',
+      ],
     ],
     [
       'a part of them',
       { accepted: 100, waiting: [busy(40)] },
       [
-        'attention: FCM (Android) takes only a part of the messages: 40 messages wait for another attempt, FCM answered 503.',
+        'attention: FCM (Android) is accepting only some of the messages: 40 messages are waiting for a retry, FCM responded with 503.',
       ],
     ],
     ['a few of many', { accepted: 10_000, waiting: [busy(40)] }, []],
@@ -445,7 +449,7 @@ describe('issues of a provider', () => {
     [
       'nothing but refusals',
       { failures: [rejected(3)] },
-      ['trouble: FCM (Android) took none of the last 3 messages, most of them ended with INVALID_ARGUMENT.'],
+      ['trouble: FCM (Android) accepted none of the last 3 messages. Most of them failed with INVALID_ARGUMENT.'],
     ],
     ['two refusals', { failures: [rejected(2)] }, []],
     ['refusals beside accepted messages', { accepted: 1, failures: [rejected(19)] }, []],

@@ -274,7 +274,7 @@ describe('the watch over conditions', () => {
     expect(emails.map(({ recipients }) => recipients)).toEqual([['ops@example.com'], ['ops@example.com']]);
     expect(emails[0]!.subject).toMatch(/Alert: FCM \(Android\)$/);
     expect(emails[0]!.body).toContain(`https://push.example/console/w/${workspaceId}/alerts`);
-    expect(emails[1]!.subject).toMatch(/Over: FCM \(Android\)$/);
+    expect(emails[1]!.subject).toMatch(/Resolved: FCM \(Android\)$/);
   });
 
   test('of two nodes one looks; an alert is opened once even if both do', async () => {

@@ -1,6 +1,6 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
-/** Something that keeps messages from people, from when to when. */
+/** A problem that is blocking delivery, or may soon, with its start and end. */
 export type Alert = {
   id: string;
   workspaceId: string;
@@ -29,11 +29,11 @@ export type AlertSettings = {
 
 /** The name of each kind, and the screen that its alerts link to. */
 export const alertKinds: Record<AlertKind, { label: string; screen: 'providers' | 'system' | 'keys' }> = {
-  provider: { label: 'Provider refuses', screen: 'providers' },
-  queue: { label: 'Queue ages', screen: 'system' },
+  provider: { label: 'Provider rejects messages', screen: 'providers' },
+  queue: { label: 'Queue delayed', screen: 'system' },
   node: { label: 'No sending node', screen: 'system' },
-  job: { label: 'Job fails', screen: 'system' },
-  credential: { label: 'Key ends', screen: 'keys' },
+  job: { label: 'Job failing', screen: 'system' },
+  credential: { label: 'Key expires', screen: 'keys' },
   backup: { label: 'Backup late', screen: 'system' },
-  certificate: { label: 'Certificate ends', screen: 'system' },
+  certificate: { label: 'Certificate expires', screen: 'system' },
 };

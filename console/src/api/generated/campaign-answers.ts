@@ -98,7 +98,7 @@ export type CampaignResults = {
     attempts: number;
     nextAt: string;
 
-    /** As in "FCM answered 503". */
+    /** As in "FCM responded with 503". */
     cause: string;
   }[];
 

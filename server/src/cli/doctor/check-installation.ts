@@ -328,7 +328,7 @@ async function readUpkeepElsewhere(
 
 function checkCallers(alive: NodeReport[]): Diagnosis[] {
   if (alive.length === 0 || alive.some(({ role }) => role !== 'worker')) return [];
-  return [nodesCheck.wrong('No running node accepts requests.', 'Start one with the role "all" or "api".')];
+  return [nodesCheck.wrong('No running node accepts requests.', 'Start a node with the role "all" or "api".')];
 }
 
 async function checkNode(node: NodeReport): Promise<Diagnosis[]> {

@@ -97,19 +97,19 @@ export function describeWaitingCause({ platform, code }: { platform: Platform; c
   const theirs = (words: string): WaitingCause => ({ isOfProvider: true, words });
   switch (code) {
     case 'QUIET_HOURS':
-      return own('it is night for these people');
+      return own('these people are in quiet hours');
     case 'USER_TIME_ZONE':
-      return own('the local time of these people has not come');
+      return own('the send time has not arrived in the time zone of these people');
     case 'BEST_TIME':
-      return own('the hour at which these people open messages has not come');
+      return own('the hour at which these people usually open messages has not arrived');
     case 'CAMPAIGN_AUDIENCE_LIMIT':
-      return own('the campaign’s limit may be used up by messages that are on their way');
+      return own('messages in transit may use up the limit of the campaign');
     case 'FREQUENCY_CAP':
       return own('these people have had as many messages as the frequency cap allows for now');
     case 'MINIMUM_DELAY':
       return own('these people had another message shortly before');
     case 'PROVIDER_WAIT':
-      return own(`${provider} is left alone for a while`);
+      return own(`sending through ${provider} is paused for a while`);
     case 'CREDENTIALS_UNREAD':
       return own('the credential could not be read from the database');
     case 'NOT_CONNECTED':
@@ -119,18 +119,18 @@ export function describeWaitingCause({ platform, code }: { platform: Platform; c
     case 'PROXY_UNREACHABLE':
       return theirs('the outgoing proxy could not be reached');
     case 'PROXY_REFUSED':
-      return theirs(`the outgoing proxy does not let messages through to ${provider}`);
+      return theirs(`the outgoing proxy blocks connections to ${provider}`);
     case 'PROXY_AUTH':
-      return theirs('the outgoing proxy does not take its credentials');
+      return theirs('the outgoing proxy rejects its credentials');
     case 'NOT_SENT':
-      return theirs(`the connection to ${provider} broke before the message was out`);
+      return theirs(`the connection to ${provider} broke before the message was sent`);
     case 'TIMEOUT':
-      return theirs(`${provider} did not answer`);
+      return theirs(`${provider} did not respond`);
     case 'RESET':
-      return theirs(`the connection to ${provider} broke before an answer came`);
+      return theirs(`the connection to ${provider} broke before it responded`);
     default:
       return theirs(
-        `${provider} answered ${codes && code.startsWith(codes.prefix) ? code.slice(codes.prefix.length) : code}`,
+        `${provider} responded with ${codes && code.startsWith(codes.prefix) ? code.slice(codes.prefix.length) : code}`,
       );
   }
 }

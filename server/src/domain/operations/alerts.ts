@@ -75,14 +75,14 @@ export function writeAlertEmail(
     case 'closed': {
       const minutes = Math.max(1, Math.round(((closedAt ?? openedAt).getTime() - openedAt.getTime()) / 60_000));
       return {
-        subject: `[${workspaceName}] Over: ${subject}`,
-        body: [`It is over: ${what}`, '', `Since ${since}, for ${minutes} min.`, ...where].join('\n'),
+        subject: `[${workspaceName}] Resolved: ${subject}`,
+        body: [`Resolved: ${what}`, '', `Open since ${since}, for ${minutes} min.`, ...where].join('\n'),
       };
     }
     case 'test':
       return {
         subject: `[${workspaceName}] Test of alerts`,
-        body: ['This is a test. Alerts of this workspace come to this address.', ...where].join('\n'),
+        body: ['This is a test. Alerts of this workspace are sent to this address.', ...where].join('\n'),
       };
     default:
       return unknownCase(event);

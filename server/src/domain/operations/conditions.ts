@@ -55,7 +55,7 @@ export const conditionTable = {
       troubles.map((trouble) => ({
         level: 'trouble',
         what: `The server is not ready: ${trouble}.`,
-        todo: 'See its log and the system page.',
+        todo: 'Check its log and the system page.',
         place: systemPage,
       })),
   },
@@ -63,19 +63,19 @@ export const conditionTable = {
     of: 'installation',
     alert: {
       label: 'No sending node',
-      opens: `no node that sends has been heard of for ${aliveSeconds} seconds`,
+      opens: `no sending node has reported itself for ${aliveSeconds} seconds`,
       screen: 'system',
       runbook: 'CarillonNoSendingNode',
       rule: 'sum(max by (role) (carillon_nodes{role=~"all|worker"})) == 0',
     },
     find({ sendingNodes }) {
       if (sendingNodes > 0) return [];
-      const silence = `No node that sends has been heard of in the last ${aliveSeconds} seconds`;
+      const silence = `No sending node has reported itself in the last ${aliveSeconds} seconds`;
       return [
         {
           level: 'trouble',
-          what: `${silence}: nothing is sent.`,
-          todo: 'Start one with the role "all" or "worker".',
+          what: `${silence}, so nothing is sent.`,
+          todo: 'Start a node with the role "all" or "worker".',
           place: systemPage,
           alert: { subject: 'sending nodes', what: `${silence}.` },
         },
@@ -85,8 +85,8 @@ export const conditionTable = {
   queue: {
     of: 'installation',
     alert: {
-      label: 'Queue ages',
-      opens: `messages wait for a worker for more than ${lateSeconds / 60} minutes`,
+      label: 'Queue delayed',
+      opens: `messages have been waiting for a worker for more than ${lateSeconds / 60} minutes`,
       screen: 'system',
       runbook: 'CarillonNamedSendsLate',
     },
@@ -97,12 +97,12 @@ export const conditionTable = {
       return [
         {
           level: 'attention',
-          what: `Messages wait for a worker since ${Math.round(waitsSeconds / 60)} minutes.`,
-          todo: 'See what the nodes do; more of them share the work.',
+          what: `Messages have been waiting for a worker for ${Math.round(waitsSeconds / 60)} minutes.`,
+          todo: 'Check what the nodes are doing. More nodes share the work.',
           place: systemPage,
           alert: {
             subject: 'messages',
-            todo: 'See on the system page what the nodes do; more of them share the work.',
+            todo: 'Check on the system page what the nodes are doing. More nodes share the work.',
           },
         },
       ];
@@ -111,7 +111,7 @@ export const conditionTable = {
   job: {
     of: 'installation',
     alert: {
-      label: 'Job fails',
+      label: 'Job failing',
       opens: 'a job of the server failed when it last ran',
       screen: 'system',
       runbook: 'CarillonJobFails',
@@ -119,17 +119,17 @@ export const conditionTable = {
     find: ({ failingJobs }) =>
       failingJobs.map(({ name, fault }) => ({
         level: 'attention',
-        what: `A job of the server fails: ${name} (${fault}).`,
-        todo: 'It is tried again and again; the log of the server says why it fails.',
+        what: `The server job ${name} is failing: ${fault}.`,
+        todo: 'It is retried automatically. The log of the server says why it fails.',
         place: systemPage,
-        alert: { subject: name, what: `The job ${name} of the server fails: ${fault}.` },
+        alert: { subject: name },
       })),
   },
   provider: {
     of: 'workspace',
     alert: {
-      label: 'Provider refuses',
-      opens: 'a provider refuses a credential, or takes none of the messages of the last minutes',
+      label: 'Provider rejects messages',
+      opens: 'a provider rejects a credential, or has accepted none of the messages of the last minutes',
       screen: 'providers',
       runbook: 'CarillonCredentialRefused',
     },
@@ -142,7 +142,7 @@ export const conditionTable = {
       return [
         {
           level: 'attention',
-          what: 'No provider is connected: no message can be sent.',
+          what: 'No provider is connected, so no message can be sent.',
           todo: `Connect ${nameProviders()}.`,
           place: { screen: 'providers' },
         },
@@ -154,8 +154,8 @@ export const conditionTable = {
     find: ({ failedRuns }) =>
       failedRuns.map(({ campaignId, campaignName, status, reason }) => ({
         level: 'attention',
-        what: `${campaignName} ${status === 'MISSED' ? 'missed a moment' : 'failed'}: ${reason}.`,
-        todo: 'Its report says whom it reached; a clone sends again.',
+        what: `${campaignName} ${status === 'MISSED' ? 'missed an occurrence' : 'failed'}: ${reason}.`,
+        todo: 'Its report shows whom it reached. Clone it to send again.',
         place: { screen: 'campaign', campaignId },
       })),
   },
@@ -168,7 +168,7 @@ export const conditionTable = {
         .map(({ name, used, most }) => ({
           level: 'attention',
           what: `${name}: ${used.toLocaleString('en')} of ${most.toLocaleString('en')} are used.`,
-          todo: 'Requests beyond the limit are refused until there is room.',
+          todo: 'Requests beyond the limit are rejected until usage falls.',
           place: { screen: name.startsWith('Active segments') ? 'segments' : 'log' },
         })),
   },
@@ -177,7 +177,7 @@ export const conditionTable = {
     of: 'installation',
     alert: {
       label: 'Backup late',
-      opens: `the newest backup is older than ${backupLateShare} times \`CARILLON_BACKUP_HOURS\`, or there is none after as long, where a node with \`CARILLON_BACKUP_DIR\` ran within ${backupTrustedDays} days`,
+      opens: `the newest backup is older than ${backupLateShare} times \`CARILLON_BACKUP_HOURS\`, or there is none after that time, and a node with \`CARILLON_BACKUP_DIR\` ran within ${backupTrustedDays} days`,
       screen: 'system',
       runbook: 'CarillonBackupLate',
       rule: `max(carillon_backup_age_seconds) > ${backupLateShare} * max(max_over_time(carillon_backup_interval_seconds[${backupTrustedDays}d]))`,
@@ -187,8 +187,8 @@ export const conditionTable = {
   certificate: {
     of: 'installation',
     alert: {
-      label: 'Certificate ends',
-      opens: `the certificate that a node serves (\`CARILLON_TLS_CERT\`) ends within ${shortCertificateDays} days, or has ended; by the clock of the machine, as backups`,
+      label: 'Certificate expires',
+      opens: `the certificate that a node serves (\`CARILLON_TLS_CERT\`) expires within ${shortCertificateDays} days or has expired, by the clock of the machine, like backups`,
       screen: 'system',
       runbook: 'CarillonWorkspaceAlert',
     },
@@ -197,8 +197,8 @@ export const conditionTable = {
   credential: {
     of: 'workspace',
     alert: {
-      label: 'Key ends',
-      opens: `an API key that was used within a day ends within ${endingDays} days`,
+      label: 'Key expires',
+      opens: `an API key that was used within a day expires within ${endingDays} days`,
       screen: 'keys',
       runbook: 'CarillonWorkspaceAlert',
     },
@@ -207,7 +207,7 @@ export const conditionTable = {
         .filter((key) => isEndingInUse(key, at))
         .map(({ name, endsAt }) => ({
           level: 'attention',
-          what: `The API key ${name} is still used and ends on ${endsAt.toISOString().slice(0, 10)}.`,
+          what: `The API key ${name} is still used and expires on ${endsAt.toISOString().slice(0, 10)}.`,
           todo: 'Give its callers the key that replaces it.',
           place: { screen: 'keys' },
           alert: { subject: `key ${name}` },
@@ -289,13 +289,14 @@ export function verdictOf(issues: readonly Issue[]): Verdict {
   const findings = issues.map(({ level, what, todo, place }) => ({ level, what, todo, place }));
   const troubles = findings.filter(({ level }) => level === 'trouble').length;
   if (findings.length === 0) return { level: 'well', headline: 'All is well', findings };
-  if (troubles === 0) return { level: 'attention', headline: things(findings.length, 'needs a look'), findings };
-  return { level: 'trouble', headline: things(troubles, 'keeps messages from people'), findings };
+  if (troubles === 0)
+    return { level: 'attention', headline: count(findings.length, ['needs attention', 'need attention']), findings };
+  return { level: 'trouble', headline: count(troubles, ['is blocking delivery', 'are blocking delivery']), findings };
 }
 
-/** "1 thing needs a look", "2 things need a look". */
-function things(count: number, does: string): string {
-  return count === 1 ? `1 thing ${does}` : `${count} things ${does.replace(/^(need|keep)s/, '$1')}`;
+/** Returns for example "1 problem needs attention", "2 problems need attention". */
+function count(problems: number, [ofOne, ofSeveral]: readonly [string, string]): string {
+  return problems === 1 ? `1 problem ${ofOne}` : `${problems} problems ${ofSeveral}`;
 }
 
 /** Unregistered devices are not failures: every list has some, and they are dropped. */

@@ -58,21 +58,18 @@ function findPauses({ paused, providers }: ProvidersFacts): Issue[] {
     if (by === null) return [];
     const known = providers.find(({ provider }) => provider === by);
     const name = known?.name ?? pause.platform;
-    const sends = runs === 1 ? 'a send' : `${runs} sends`;
+    const sends = runs === 1 ? 'A send is' : `${runs} sends are`;
     const issue: Issue = {
       level: 'trouble',
-      what:
-        waits === 'all'
-          ? `${runs === 1 ? 'A send is' : `${sends} are`} paused. ${name} says: ${pause.reason}`
-          : `Devices of ${sends} wait, the others are sent to. ${name} says: ${pause.reason}`,
-      todo: 'Connect a credential that the provider takes, or mend its account and check the credential: then they are sent to.',
+      what: `${sends} paused${waits === 'all' ? '' : ' for some devices'}. ${name} says: ${pause.reason}`,
+      todo: 'Connect a credential that the provider accepts, or fix its account and check the credential. Sending then resumes.',
       place: { screen: 'campaign', campaignId },
     };
     // A provider that is not connected any more opens no alert.
     if (!known) return [issue];
-    const what = `${known.name} refuses the credential: ${pause.reason}`;
+    const what = `${known.name} rejects the credential: ${pause.reason}`;
     const todo =
-      'Mend the account at the provider, or connect a credential that it takes: it is asked again by itself, and what waits is sent then.';
+      'Fix the account at the provider, or connect a credential that it accepts. The credential is checked again automatically, and the waiting messages are then sent.';
     return [{ ...issue, alert: { subject: known.name, what, todo, recheck: by } }];
   });
 }
@@ -82,21 +79,21 @@ function judgeProvider({ provider, name, isConnected, check, silent }: ProviderF
   const place = { screen: 'providers' } as const;
   const issues: Issue[] = [];
   if (check?.verdict === 'REFUSED') {
-    const refused = `${name} refused its credential when it was last checked`;
-    const todo = 'Replace the credential, or give its account what it lacks';
+    const rejected = `${name} rejected its credential when it was last checked`;
+    const todo = 'Replace the credential, or fix its account at the provider';
     issues.push({
       level: 'trouble',
-      what: `${refused}, ${describeAge(check.at, now)} ago: ${check.words}`,
+      what: `${rejected}, ${describeAge(check.at, now)} ago: ${check.words}`,
       todo: `${todo}, and check again.`,
       place,
-      alert: { subject: name, what: `${refused}: ${check.words}`, todo: `${todo}.`, recheck: provider },
+      alert: { subject: name, what: `${rejected}: ${check.words}`, todo: `${todo}.`, recheck: provider },
     });
   }
   if (silent)
     issues.push({
       level: 'attention',
-      what: `${name} is left alone for a while: ${silent.reason}.`,
-      todo: 'It is tried again by itself; messages wait as long as they may live.',
+      what: `Sending through ${name} is paused for a while: ${silent.reason}.`,
+      todo: 'It is retried automatically. Messages wait until they expire.',
       place,
     });
   return issues;
@@ -140,12 +137,12 @@ export function judgeAnswers({ platform, name, accepted, waiting, failures }: Pr
   if (waits > 0 && (accepted === 0 || isTelling(waits, accepted))) {
     const { code } = unserved[0]!;
     const { words } = describeWaitingCause({ platform, code });
-    const many = `${waits.toLocaleString('en')} ${waits === 1 ? 'message waits' : 'messages wait'} for another attempt`;
+    const many = `${waits.toLocaleString('en')} ${waits === 1 ? 'message is' : 'messages are'} waiting for a retry`;
     return [
       {
         ...opening(accepted === 0 ? 'trouble' : 'attention', name),
-        what: `${name} takes ${accepted === 0 ? 'no message' : 'only a part of the messages'}: ${many}, ${words}.`,
-        todo: 'They are tried again by themselves as long as they may live. See whether the provider reports a fault, and whether this machine reaches it.',
+        what: `${name} is accepting ${accepted === 0 ? 'no messages' : 'only some of the messages'}: ${many}, ${words}.`,
+        todo: 'They are retried automatically until they expire. Check whether the provider reports an outage, and whether this machine can reach it.',
         place: { screen: 'deliveries', platform, outcome: 'WAITING', code },
       },
     ];
@@ -157,7 +154,7 @@ export function judgeAnswers({ platform, name, accepted, waiting, failures }: Pr
   return [
     {
       ...opening('trouble', name),
-      what: `${name} took none of the last ${refusals.toLocaleString('en')} messages, most of them ended with ${code}.`,
+      what: `${name} accepted none of the last ${refusals.toLocaleString('en')} messages. Most of them failed with ${code}.`,
       todo: advice,
       place: { screen: 'deliveries', platform, outcome, code },
     },

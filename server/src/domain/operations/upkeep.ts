@@ -30,7 +30,7 @@ export function judgeBackup({ backup, realAt }: UpkeepFacts): Issue[] {
         backup.madeAt === null
           ? `There is no backup yet, ${count(hours, 'hour')} after the installation; ${due}.`
           : `The newest backup is ${count(hours, 'hour')} old; ${due}.`,
-      todo: 'See on the system page whether the job that makes backups fails, and in the log of its node why. "carillon backup --out <folder>" makes one now.',
+      todo: 'Check on the system page whether the backup job fails, and in the log of its node why. "carillon backup --out <folder>" makes a backup now.',
     },
   ];
 }
@@ -50,9 +50,9 @@ export function judgeCertificates({ certificates, realAt }: UpkeepFacts): Issue[
         place,
         alert: { subject: `certificate until ${day}` },
         what: hasEnded
-          ? `The certificate of ${hosts} ended on ${day}: callers and browsers refuse it.`
-          : `The certificate of ${hosts} ends on ${day}, ${remaining(end - realAt.getTime())}.`,
-        todo: 'Renew the files of CARILLON_TLS_CERT and CARILLON_TLS_KEY, or see why what renews them has not: a node takes new ones within a minute.',
+          ? `The certificate of ${hosts} expired on ${day}, so callers and browsers reject it.`
+          : `The certificate of ${hosts} expires on ${day}, ${remaining(end - realAt.getTime())}.`,
+        todo: 'Renew the files of CARILLON_TLS_CERT and CARILLON_TLS_KEY, or find out why they were not renewed automatically. A node loads new files within a minute.',
       };
     });
 }

@@ -21,7 +21,7 @@ export const Alert = described(
     openedAt: Type.String(),
     closedAt: described(orNull(Type.String()), 'Null: it is still so.'),
   }),
-  'Something that keeps messages from people, from when to when.',
+  'A problem that is blocking delivery, or may soon, with its start and end.',
 );
 
 export const AlertSettings = described(

@@ -114,7 +114,7 @@ export const CampaignResults = Type.Object({
         devices: Type.Number(),
         attempts: described(Type.Number(), 'The most that were made for one of them.'),
         nextAt: Type.String(),
-        cause: described(Type.String(), 'As in "FCM answered 503".'),
+        cause: described(Type.String(), 'As in "FCM responded with 503".'),
       }),
     ),
     'What waits for another attempt, by why.',

@@ -57,7 +57,7 @@ describe('judge overview', () => {
     [
       'a credential whose devices wait while others are sent to',
       { paused: [{ ...pause, platform: 'ANDROID', provider: 'fcm', waits: 'some', reason: 'X: no (app shop)' }] },
-      ['trouble', 'Devices of 3 sends wait, the others are sent to. FCM (Android) says: X: no (app shop)'],
+      ['trouble', '3 sends are paused for some devices. FCM (Android) says: X: no (app shop)'],
     ],
     [
       'a credential that was refused',
@@ -77,13 +77,13 @@ describe('judge overview', () => {
     [
       'a moment that was missed',
       { failedRuns: [{ campaignId: 'c', campaignName: 'Spring', status: 'MISSED', reason: '61 minutes late' }] },
-      ['attention', 'Spring missed a moment'],
+      ['attention', 'Spring missed an occurrence'],
     ],
-    ['work that nobody takes', { oldestWaitingAt: new Date(at.getTime() - 300_000) }, ['attention', 'since 5 minutes']],
+    ['work that nobody takes', { oldestWaitingAt: new Date(at.getTime() - 300_000) }, ['attention', 'for 5 minutes']],
     [
       'a job that fails',
       { failingJobs: [{ name: 'erase-people', fault: '57014' }] },
-      ['attention', 'erase-people (57014)'],
+      ['attention', 'erase-people is failing: 57014'],
     ],
     [
       'a limit nearly used up',
@@ -98,17 +98,17 @@ describe('judge overview', () => {
     [
       'a certificate that ends soon',
       { upkeep: { ...well.upkeep, certificates: [{ host: 'api-1', endsAt: new Date(at.getTime() + 86_400_000) }] } },
-      ['attention', 'The certificate of api-1 ends on 2026-03-02, in 1 day.'],
+      ['attention', 'The certificate of api-1 expires on 2026-03-02, in 1 day.'],
     ],
     [
       'a certificate that has ended',
       { upkeep: { ...well.upkeep, certificates: [{ host: 'api-1', endsAt: at }] } },
-      ['trouble', 'The certificate of api-1 ended'],
+      ['trouble', 'The certificate of api-1 expired'],
     ],
     [
       'a key that ends though it is used',
       { endingKeys: [{ name: 'Nightly', endsAt: new Date(at.getTime() + 86_400_000), lastUsedAt: at }] },
-      ['attention', 'The API key Nightly is still used and ends on 2026-03-02.'],
+      ['attention', 'The API key Nightly is still used and expires on 2026-03-02.'],
     ],
     ['more than 5 % failing', { failures: [{ ...failure, devices: 60 }] }, ['attention', '6 % of the messages']],
   ])('reports %s, with the remedy', (_name, facts, [level, words]) => {
@@ -134,7 +134,7 @@ describe('judge overview', () => {
       sendingNodes: 0,
       troubles: ['database'],
     });
-    expect(headline).toBe('2 things keep messages from people');
+    expect(headline).toBe('2 problems are blocking delivery');
     expect(findings.map(({ level }) => level)).toEqual(['trouble', 'trouble', 'attention']);
   });
 
@@ -161,25 +161,25 @@ describe('findings', () => {
       expect(findingsOf({ troubles: ['database'] })).toEqual([
         {
           ...{ level: 'trouble', what: 'The server is not ready: database.', place },
-          todo: 'See its log and the system page.',
+          todo: 'Check its log and the system page.',
         },
       ]);
       expect(findingsOf({ sendingNodes: 0, oldestWaitingAt: ago(60) })).toEqual([
         {
-          ...{ level: 'trouble', todo: 'Start one with the role "all" or "worker".', place },
-          what: 'No node that sends has been heard of in the last 30 seconds: nothing is sent.',
+          ...{ level: 'trouble', todo: 'Start a node with the role "all" or "worker".', place },
+          what: 'No sending node has reported itself in the last 30 seconds, so nothing is sent.',
         },
       ]);
       expect(findingsOf({ oldestWaitingAt: ago(5) })).toEqual([
         {
-          ...{ level: 'attention', what: 'Messages wait for a worker since 5 minutes.', place },
-          todo: 'See what the nodes do; more of them share the work.',
+          ...{ level: 'attention', what: 'Messages have been waiting for a worker for 5 minutes.', place },
+          todo: 'Check what the nodes are doing. More nodes share the work.',
         },
       ]);
       expect(findingsOf({ failingJobs: [{ name: 'erase-users', fault: '57014' }] })).toEqual([
         {
-          ...{ level: 'attention', what: 'A job of the server fails: erase-users (57014).', place },
-          todo: 'It is tried again and again; the log of the server says why it fails.',
+          ...{ level: 'attention', what: 'The server job erase-users is failing: 57014.', place },
+          todo: 'It is retried automatically. The log of the server says why it fails.',
         },
       ]);
     });
@@ -195,12 +195,16 @@ describe('findings', () => {
       expect(findingsOf({ providers: [{ ...fcm, check, silent: { until: at, reason: 'QUOTA_EXCEEDED' } }] })).toEqual([
         {
           ...{ level: 'trouble', place },
-          what: 'FCM (Android) refused its credential when it was last checked, 1 minute ago: invalid_grant',
-          todo: 'Replace the credential, or give its account what it lacks, and check again.',
+          what: 'FCM (Android) rejected its credential when it was last checked, 1 minute ago: invalid_grant',
+          todo: 'Replace the credential, or fix its account at the provider, and check again.',
         },
         {
-          ...{ level: 'attention', what: 'FCM (Android) is left alone for a while: QUOTA_EXCEEDED.', place },
-          todo: 'It is tried again by itself; messages wait as long as they may live.',
+          ...{
+            level: 'attention',
+            what: 'Sending through FCM (Android) is paused for a while: QUOTA_EXCEEDED.',
+            place,
+          },
+          todo: 'It is retried automatically. Messages wait until they expire.',
         },
       ]);
       expect(findingsOf({ providers: [fcm, { ...apns, check, silent: { until: at, reason: 'X' } }] })).toEqual([]);
@@ -225,7 +229,7 @@ describe('findings', () => {
     test('reports that there is no provider', () => {
       expect(findingsOf({ providers: [apns] })).toEqual([
         {
-          ...{ level: 'attention', what: 'No provider is connected: no message can be sent.' },
+          ...{ level: 'attention', what: 'No provider is connected, so no message can be sent.' },
           ...{ todo: `Connect ${nameProviders()}.`, place: { screen: 'providers' } },
         },
       ]);
@@ -233,7 +237,7 @@ describe('findings', () => {
 
     test('reports runs that failed or missed their time', () => {
       const run = { campaignId: 'c', campaignName: 'Spring' };
-      const todo = 'Its report says whom it reached; a clone sends again.';
+      const todo = 'Its report shows whom it reached. Clone it to send again.';
       const place = { screen: 'campaign', campaignId: 'c' };
       expect(
         findingsOf({
@@ -243,7 +247,7 @@ describe('findings', () => {
           ],
         }),
       ).toEqual([
-        { level: 'attention', what: 'Spring missed a moment: 61 minutes late.', todo, place },
+        { level: 'attention', what: 'Spring missed an occurrence: 61 minutes late.', todo, place },
         { level: 'attention', what: 'Spring failed: the segment could not be filled.', todo, place },
       ]);
     });
@@ -257,7 +261,7 @@ describe('findings', () => {
       expect(findingsOf({ limits: [{ name, used: 1_900, most: 2_000 }] })).toEqual([
         {
           ...{ level: 'attention', what: `${name}: 1,900 of 2,000 are used.`, place: { screen } },
-          todo: 'Requests beyond the limit are refused until there is room.',
+          todo: 'Requests beyond the limit are rejected until usage falls.',
         },
       ]);
       expect(findingsOf({ limits: [{ name, used: 900, most: 1_000 }] })).toHaveLength(1);
@@ -270,11 +274,8 @@ describe('findings', () => {
     test.each<[Partial<Facts['paused'][0]>, string]>([
       [{}, 'A send is paused. FCM (Android) says: UNREGISTERED: no'],
       [{ runs: 3 }, '3 sends are paused. FCM (Android) says: UNREGISTERED: no'],
-      [{ waits: 'some' }, 'Devices of a send wait, the others are sent to. FCM (Android) says: UNREGISTERED: no'],
-      [
-        { waits: 'some', runs: 3 },
-        'Devices of 3 sends wait, the others are sent to. FCM (Android) says: UNREGISTERED: no',
-      ],
+      [{ waits: 'some' }, 'A send is paused for some devices. FCM (Android) says: UNREGISTERED: no'],
+      [{ waits: 'some', runs: 3 }, '3 sends are paused for some devices. FCM (Android) says: UNREGISTERED: no'],
       [{ platform: null, provider: 'apns', reason: 'X' }, 'A send is paused. APNs says: X'],
       // Nobody is connected there any more.
       [{ platform: 'WEB', reason: 'VapidPkHashMismatch: no' }, 'A send is paused. WEB says: VapidPkHashMismatch: no'],
@@ -282,7 +283,7 @@ describe('findings', () => {
       expect(findingsOf({ paused: [{ ...pause, reason: 'UNREGISTERED: no', ...change }] })).toEqual([
         {
           ...{ level: 'trouble', what, place: { screen: 'campaign', campaignId: 'c' } },
-          todo: 'Connect a credential that the provider takes, or mend its account and check the credential: then they are sent to.',
+          todo: 'Connect a credential that the provider accepts, or fix its account and check the credential. Sending then resumes.',
         },
       ]);
     });
@@ -330,11 +331,11 @@ describe('findings', () => {
 
     test.each<[Partial<Facts>, string]>([
       [{}, 'All is well'],
-      [{ limits: [limit] }, '1 thing needs a look'],
-      [{ limits: [limit, limit] }, '2 things need a look'],
-      [trouble, '1 thing keeps messages from people'],
-      [{ troubles: ['a', 'b'], limits: [limit] }, '2 things keep messages from people'],
-      [{ tooManyConnections }, '1 thing needs a look'],
+      [{ limits: [limit] }, '1 problem needs attention'],
+      [{ limits: [limit, limit] }, '2 problems need attention'],
+      [trouble, '1 problem is blocking delivery'],
+      [{ troubles: ['a', 'b'], limits: [limit] }, '2 problems are blocking delivery'],
+      [{ tooManyConnections }, '1 problem needs attention'],
     ])('for %j is: %s', (facts, headline) => {
       expect(verdict(facts).headline).toBe(headline);
     });
@@ -347,8 +348,8 @@ describe('findings', () => {
       const job = { name: 'erase-users', fault: 'x' };
       const all = findingsOf({ ...trouble, answers, failedRuns: [run], failingJobs: [job], tooManyConnections });
       expect(all.map(({ level, what }) => `${level}: ${what.split(' ', 2).join(' ')}`)).toEqual([
-        ...['trouble: The server', 'trouble: FCM takes'],
-        ...['attention: A job', 'attention: Spring failed:', 'attention: w'],
+        ...['trouble: The server', 'trouble: FCM is'],
+        ...['attention: The server', 'attention: Spring failed:', 'attention: w'],
       ]);
       expect(all.at(-1)).toEqual(tooManyConnections);
     });
@@ -371,8 +372,8 @@ describe('findings', () => {
             place: { screen: 'deliveries', platform: 'ANDROID', outcome: 'WAITING', code: '503' },
           },
           alert: { subject: 'FCM' },
-          what: 'FCM takes no message: 4 messages wait for another attempt, FCM answered 503.',
-          todo: 'They are tried again by themselves as long as they may live. See whether the provider reports a fault, and whether this machine reaches it.',
+          what: 'FCM is accepting no messages: 4 messages are waiting for a retry, FCM responded with 503.',
+          todo: 'They are retried automatically until they expire. Check whether the provider reports an outage, and whether this machine can reach it.',
         },
       ]);
     });
@@ -393,7 +394,7 @@ describe('findings', () => {
       expect(judge({ failures: [withheld, rejected] })).toEqual([
         {
           ...{ level: 'trouble', todo: 'Look at it.', alert: { subject: 'FCM' } },
-          what: 'FCM took none of the last 1,500 messages, most of them ended with INVALID.',
+          what: 'FCM accepted none of the last 1,500 messages. Most of them failed with INVALID.',
           place: { screen: 'deliveries', platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID' },
         },
       ]);
@@ -492,19 +493,19 @@ describe('judge upkeep', () => {
         level: 'trouble',
         place,
         alert: { subject: 'certificate until 2026-03-01' },
-        what: 'The certificate of e ended on 2026-03-01: callers and browsers refuse it.',
+        what: 'The certificate of e expired on 2026-03-01, so callers and browsers reject it.',
       },
       {
         level: 'attention',
         place,
         alert: { subject: 'certificate until 2026-03-02' },
-        what: 'The certificate of c ends on 2026-03-02, within a day.',
+        what: 'The certificate of c expires on 2026-03-02, within a day.',
       },
       {
         level: 'attention',
         place,
         alert: { subject: 'certificate until 2026-03-15' },
-        what: 'The certificate of a, b ends on 2026-03-15, in 13 days.',
+        what: 'The certificate of a, b expires on 2026-03-15, in 13 days.',
       },
     ]);
     expect(judgeCertificates({ ...well, certificates })[0]!.todo).toContain('CARILLON_TLS_CERT');

@@ -56,8 +56,8 @@ describe('alerts', () => {
     ];
     const ofPause = {
       ...{ kind: 'provider', subject: fcm.name, recheck: 'fcm' },
-      what: 'FCM (Android) refuses the credential: UNREGISTERED: no',
-      todo: 'Mend the account at the provider, or connect a credential that it takes: it is asked again by itself, and what waits is sent then.',
+      what: 'FCM (Android) rejects the credential: UNREGISTERED: no',
+      todo: 'Fix the account at the provider, or connect a credential that it accepts. The credential is checked again automatically, and the waiting messages are then sent.',
     };
 
     test('is a backup that is late, and a certificate that ends soon', () => {
@@ -70,7 +70,7 @@ describe('alerts', () => {
         },
         {
           ...{ kind: 'certificate', subject: 'certificate until 2026-03-02', todo: expect.stringMatching(/^Renew/) },
-          what: 'The certificate of api-1 ends on 2026-03-02, in 1 day.',
+          what: 'The certificate of api-1 expires on 2026-03-02, in 1 day.',
         },
       ]);
     });
@@ -86,8 +86,8 @@ describe('alerts', () => {
       expect(found).toEqual([
         {
           ...{ kind: 'provider', subject: fcm.name, recheck: 'fcm' },
-          what: 'FCM (Android) refused its credential when it was last checked: invalid_grant',
-          todo: 'Replace the credential, or give its account what it lacks.',
+          what: 'FCM (Android) rejected its credential when it was last checked: invalid_grant',
+          todo: 'Replace the credential, or fix its account at the provider.',
         },
       ]);
       expect(issuesOf({ providers: [{ ...fcm, isConnected: false, check: refused }] })).toEqual([]);
@@ -97,8 +97,8 @@ describe('alerts', () => {
     test('is a provider that accepts nothing, but not one that accepts a part', () => {
       const [found, ...others] = issuesOf({ answers });
       expect(found).toEqual({
-        ...{ kind: 'provider', subject: fcm.name, todo: expect.stringMatching(/^They are tried again by themselves/) },
-        what: 'FCM (Android) takes no message: 1 message waits for another attempt, FCM answered 503.',
+        ...{ kind: 'provider', subject: fcm.name, todo: expect.stringMatching(/^They are retried automatically/) },
+        what: 'FCM (Android) is accepting no messages: 1 message is waiting for a retry, FCM responded with 503.',
       });
       expect(others).toEqual([]);
       const part = [{ ...answers[0]!, accepted: 100, waiting: [{ code: '503', devices: 50 }] }];
@@ -120,19 +120,19 @@ describe('alerts', () => {
         }),
       ).toEqual([
         {
-          ...{ kind: 'node', subject: 'sending nodes', todo: 'Start one with the role "all" or "worker".' },
-          what: 'No node that sends has been heard of in the last 30 seconds.',
+          ...{ kind: 'node', subject: 'sending nodes', todo: 'Start a node with the role "all" or "worker".' },
+          what: 'No sending node has reported itself in the last 30 seconds.',
         },
         {
-          ...{ kind: 'job', subject: 'erase-users', what: 'The job erase-users of the server fails: 57014.' },
-          todo: 'It is tried again and again; the log of the server says why it fails.',
+          ...{ kind: 'job', subject: 'erase-users', what: 'The server job erase-users is failing: 57014.' },
+          todo: 'It is retried automatically. The log of the server says why it fails.',
         },
       ]);
       expect(issuesOf({ oldestWaitingAt: later(-2 * minute) })).toEqual([]);
       expect(issuesOf({ oldestWaitingAt: later(-5 * minute) })).toEqual([
         {
-          ...{ kind: 'queue', subject: 'messages', what: 'Messages wait for a worker since 5 minutes.' },
-          todo: 'See on the system page what the nodes do; more of them share the work.',
+          ...{ kind: 'queue', subject: 'messages', what: 'Messages have been waiting for a worker for 5 minutes.' },
+          todo: 'Check on the system page what the nodes are doing. More nodes share the work.',
         },
       ]);
     });
@@ -144,7 +144,7 @@ describe('alerts', () => {
       [{ endsAt: later(day), lastUsedAt: later(-day - 1) }, false],
       [{ endsAt: later(day), lastUsedAt: null }, false],
     ])('is a key that expires within a week and was used within a day: %j', (key, isOne) => {
-      const what = `The API key Shop is still used and ends on ${key.endsAt.toISOString().slice(0, 10)}.`;
+      const what = `The API key Shop is still used and expires on ${key.endsAt.toISOString().slice(0, 10)}.`;
       expect(issuesOf({ endingKeys: [{ name: 'Shop', ...key }] })).toEqual(
         isOne
           ? [{ kind: 'credential', subject: 'key Shop', what, todo: 'Give its callers the key that replaces it.' }]
@@ -204,15 +204,15 @@ describe('alerts', () => {
       [null, 1],
     ])('is an email when it closes at %s, after %s minutes', (end, minutes) => {
       expect(writeAlertEmail('closed', { ...told, alert: { ...alert, closedAt: end } })).toEqual({
-        subject: '[Shop] Over: erase-users',
-        body: `It is over: It fails.\n\nSince 2026-03-01 12:00 UTC, for ${minutes} min.\nConsole: https://push.example/console/w/SHOP/alerts`,
+        subject: '[Shop] Resolved: erase-users',
+        body: `Resolved: It fails.\n\nOpen since 2026-03-01 12:00 UTC, for ${minutes} min.\nConsole: https://push.example/console/w/SHOP/alerts`,
       });
     });
 
     test('can be sent as a test', () => {
       expect(writeAlertEmail('test', told)).toEqual({
         subject: '[Shop] Test of alerts',
-        body: 'This is a test. Alerts of this workspace come to this address.\nConsole: https://push.example/console/w/SHOP/alerts',
+        body: 'This is a test. Alerts of this workspace are sent to this address.\nConsole: https://push.example/console/w/SHOP/alerts',
       });
     });
 
