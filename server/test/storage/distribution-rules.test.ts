@@ -55,7 +55,7 @@ const exceptionsOfTests: Record<string, string> = {
 
 /** As `unread`, of tests. */
 const unreadOfTests: Record<string, string> = {
-  'console/delivery-log-plans.test.ts ': 'one parameter has two types where it is read alone',
+  'console/statement-plans.test.ts ': 'one parameter has two types where it is read alone',
   'figures/compare-figures.ts countMessages': 'the name of a table is a value; asks one PostgreSQL',
   'figures/compare-figures.ts countGoals': 'the name of a table is a value; asks one PostgreSQL',
   'segments/segment-filter.test.ts storeFilterUsers': 'the rows are put together elsewhere',
