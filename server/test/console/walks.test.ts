@@ -553,7 +553,7 @@ describe('three walks', () => {
       expect(redAfterSeconds).toBeLessThan(30);
       await verdict.getByText('FCM API has not been used in this project', { exact: false }).waitFor();
       await verdict
-        .getByText('Connect a credential that the provider takes, or mend its account', { exact: false })
+        .getByText('Connect a credential that the provider accepts, or fix its account', { exact: false })
         .waitFor();
       await verdict.getByRole('link', { name: 'Open the providers' }).click();
       await page
