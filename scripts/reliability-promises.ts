@@ -228,7 +228,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     scenarios: [],
     tests: [
       server(
-        'segments/segment-limits',
+        'segments/file-uploads',
         'operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (reliability R12)',
       ),
       server(
@@ -244,10 +244,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     promise: 'More than can be stored is refused at once with the time to come back; nothing collapses.',
     scenarios: [],
     tests: [
-      server(
-        'push/work-together',
-        'rejects an item beyond the maximum number waiting immediately, with the time to retry',
-      ),
+      server('push/pushes', 'rejects an item beyond the maximum number waiting immediately, with the time to retry'),
     ],
     commands: [],
     open: 'Not proven as a whole: no run holds ten times the sustainable load for a minute and looks at memory and recovery.',
