@@ -11,12 +11,14 @@ import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { runCommand } from './run-command.ts';
 
+/** One node for all sections: it takes a second of the processor to start. */
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterAll(() => bundle?.stop());
+
 describe('devices command', () => {
-  let bundle: CarillonBundle;
-  beforeAll(async () => {
-    bundle = await startCarillonBundle();
-  });
-  afterAll(() => bundle?.stop());
   beforeEach(async () => {
     await bundle.database`
     update devices set state = 'ACTIVE', gone_at = null, gone_reason = null, suspected_code = null, suspected_sends = null,
@@ -103,11 +105,6 @@ describe('devices command', () => {
 });
 
 describe('erasures command', () => {
-  let bundle: CarillonBundle;
-  beforeAll(async () => {
-    bundle = await startCarillonBundle();
-  });
-  afterAll(() => bundle?.stop());
   beforeEach(async () => {
     await bundle.database`delete from erasures`;
   });
@@ -171,14 +168,12 @@ describe('erasures command', () => {
 });
 
 describe('segments command', () => {
-  let bundle: CarillonBundle;
   let folder: string;
   let receiver: Server;
   let receiverUrl: string;
   const received: { headers: IncomingMessage['headers']; body: string }[] = [];
 
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
     folder = await mkdtemp(join(tmpdir(), 'carillon-cli-'));
     receiver = createServer(async (request, response) => {
       if (request.url === '/people.csv') return response.writeHead(200, { 'content-type': 'text/csv' }).end('tim\n');
@@ -193,7 +188,6 @@ describe('segments command', () => {
   });
   afterAll(async () => {
     receiver?.close();
-    await bundle?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 

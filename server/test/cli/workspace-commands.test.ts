@@ -4,13 +4,14 @@ import type { CarillonBundle } from '../carillon-bundle.ts';
 import { goodPassword } from '../console/accounts-bundle.ts';
 import { runCommand, runProcess } from './run-command.ts';
 
-describe('accounts command', () => {
-  let bundle: CarillonBundle;
-  beforeAll(async () => {
-    bundle = await startCarillonBundle();
-  });
-  afterAll(() => bundle?.stop());
+/** One node for all sections: it takes a second of the processor to start. */
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterAll(() => bundle?.stop());
 
+describe('accounts command', () => {
   const run = (...parameters: string[]) => runCommand(bundle, parameters);
 
   test('an owner who forgot the password gets back in by a link of the command line', async () => {
@@ -37,12 +38,6 @@ describe('accounts command', () => {
 });
 
 describe('apps command', () => {
-  let bundle: CarillonBundle;
-  beforeAll(async () => {
-    bundle = await startCarillonBundle();
-  });
-  afterAll(() => bundle?.stop());
-
   const run = (...parameters: string[]) => runCommand(bundle, parameters);
   const ofCourier = ['--platform', 'android'];
   const settings = async () => {
@@ -185,12 +180,6 @@ describe('console link command', () => {
 });
 
 describe('controls command', () => {
-  let bundle: CarillonBundle;
-  beforeAll(async () => {
-    bundle = await startCarillonBundle();
-  });
-  afterAll(() => bundle?.stop());
-
   const run = (...parameters: string[]) => runCommand(bundle, parameters);
 
   test('workspaces set and show take caps, quiet hours and delays, and say what is possible', async () => {
@@ -284,12 +273,6 @@ describe('controls command', () => {
 });
 
 describe('keys and sandbox commands', () => {
-  let bundle: CarillonBundle;
-  beforeAll(async () => {
-    bundle = await startCarillonBundle();
-  });
-  afterAll(() => bundle?.stop());
-
   const run = (...parameters: string[]) => runCommand(bundle, parameters);
   const listKeys = async () =>
     (await run('keys', 'list', '--json')).stdout

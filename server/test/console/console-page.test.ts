@@ -19,15 +19,17 @@ import {
 import type { ConsoleBrowser } from './console-browser.ts';
 import { openSignedInClient } from './signed-in-client.ts';
 
+/** One node for all sections: it takes a second of the processor to start. */
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterAll(() => bundle?.stop());
+
 describe.skipIf(!hasChromium)(`the console in Chromium${skipReason}`, () => {
-  let bundle: CarillonBundle;
   let browser: Browser;
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
     browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await bundle?.stop();
   });
 
   test('the printed link signs in; the page shows the workspace, and a push as it arrives; nothing is against WCAG 2.2 AA in light or dark', async () => {
@@ -79,15 +81,12 @@ describe.skipIf(!hasChromium)(`the console in Chromium${skipReason}`, () => {
 describe('console keys', () => {
   const hasPrograms = ['/usr/bin/curl', '/usr/bin/openssl'].every((path) => existsSync(path));
 
-  let bundle: CarillonBundle;
   let client: ConsoleClient;
   let workspaceId: string;
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
     ({ workspaceId } = bundle);
     ({ client } = await openSignedInClient(bundle));
   });
-  afterAll(() => bundle?.stop());
 
   const searchWith = async (secret: string) =>
     (await bundle.call('POST', '/v5/campaigns/search', { headers: bundle.basic(secret), body: { limit: 1, page: 1 } }))

@@ -17,6 +17,13 @@ import type { CarillonBundle } from '../carillon-bundle.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { openSignedInClient } from './signed-in-client.ts';
 
+/** One node for all sections: it takes a second of the processor to start. */
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterAll(() => bundle?.stop());
+
 describe('the types of the console', () => {
   test('the types of the console are as the shapes of its routes say; npm run console:types writes them', async () => {
     const rendered = await renderConsoleTypes();
@@ -62,13 +69,10 @@ describe('frequency caps', () => {
 });
 
 describe('impossible times', () => {
-  let bundle: CarillonBundle;
   let cookie: string;
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
     ({ cookie } = await openSignedInClient(bundle));
   });
-  afterAll(() => bundle.stop());
 
   const id = 'a'.repeat(24);
   // A month, days and a time of day that no calendar has, and a year that no database has.
@@ -274,13 +278,10 @@ describe('table files', () => {
 });
 
 describe('virtual device behaviours', () => {
-  let bundle: CarillonBundle;
   let cookie: string;
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
     ({ cookie } = await openSignedInClient(bundle));
   });
-  afterAll(() => bundle.stop());
 
   const add = (body: object) =>
     bundle.call('POST', `/console/api/sandbox/devices?workspaceId=${bundle.workspaceId}`, {

@@ -14,8 +14,14 @@ import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { openSignedInClient } from './signed-in-client.ts';
 
+/** One node for all sections: it takes a second of the processor to start. */
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterAll(() => bundle?.stop());
+
 describe('console segments', () => {
-  let bundle: CarillonBundle;
   let cookie: string;
   let client: ConsoleClient;
   let workspaceId: string;
@@ -28,7 +34,6 @@ describe('console segments', () => {
   let slowAnswer: ServerResponse | undefined;
 
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
     ({ workspaceId } = bundle);
     ({ client, cookie } = await openSignedInClient(bundle));
     otherWorkspaceId = await insertTestWorkspace(bundle.database, new Date('2026-01-01T00:00:00Z'));
@@ -50,7 +55,6 @@ describe('console segments', () => {
   afterAll(async () => {
     receiver?.closeAllConnections();
     receiver?.close();
-    await bundle?.stop();
   });
 
   const upload = (more: Partial<SegmentUpload> & { content?: string } = {}) => {
@@ -458,11 +462,9 @@ describe('console segments', () => {
 });
 
 describe('filters of segments', () => {
-  let bundle: CarillonBundle;
   let client: ConsoleClient;
   let workspaceId: string;
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
     ({ workspaceId } = bundle);
     ({ client } = await openSignedInClient(bundle));
     const users = [
@@ -476,7 +478,6 @@ describe('filters of segments', () => {
         body: { type: 'customer', customer_id: `person-${number}`, attributes },
       });
   });
-  afterAll(() => bundle?.stop());
 
   const condition = (name: string, test: object) => ({
     filter_type: 'user_attributes',

@@ -14,6 +14,13 @@ import { openSignedInClient } from './signed-in-client.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** One node for all sections: it takes a second of the processor to start. */
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterAll(() => bundle?.stop());
+
 describe('change users', () => {
   let bundle: AccountsBundle;
   let cookie: string;
@@ -544,12 +551,10 @@ describe('suspected devices', () => {
 });
 
 describe('finding places', () => {
-  let bundle: CarillonBundle;
   let cookie: string;
   let campaignId: string;
   let responseId: string;
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
     ({ cookie } = await openSignedInClient(bundle));
     const pushed = await bundle.push({
       campaignName: 'Spring sale',
@@ -567,7 +572,6 @@ describe('finding places', () => {
     values (${'5'.repeat(24)}, ${bundle.workspaceId}, 'Lapsed in spring', 'FILE', 'READY', 'API', 'u_em', 'string', 'test',
       ${at}, ${at})`;
   });
-  afterAll(() => bundle.stop());
 
   const [run, phone] = [
     async () => (await bundle.database<{ id: string }[]>`select id from runs where campaign_id = ${campaignId}`)[0]!.id,
@@ -639,14 +643,11 @@ describe('finding places', () => {
 });
 
 describe('explaining a message', () => {
-  let bundle: CarillonBundle;
   let client: ConsoleClient;
   let cookie: string;
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
     ({ client, cookie } = await openSignedInClient(bundle));
   });
-  afterAll(() => bundle?.stop());
 
   test('the console explains why a person got a campaign, to who is signed in', async () => {
     const { workspaceId, database } = bundle;
