@@ -25,10 +25,10 @@ describe('a campaign of apps', () => {
   const ledger = (cid: string) => bundle.database<
     { app: string; platform: string; outcome: string; code: string | null }[]
   >`
-  select coalesce(devices.app_id, 'default') as app, readable_deliveries.platform, readable_deliveries.outcome,
-    readable_deliveries.code
-  from readable_deliveries join devices on devices.id = readable_deliveries.device_id
-  where campaign_id = ${cid} order by 2, 1`;
+    select coalesce(devices.app_id, 'default') as app, readable_deliveries.platform, readable_deliveries.outcome,
+      readable_deliveries.code
+    from readable_deliveries join devices on devices.id = readable_deliveries.device_id
+    where campaign_id = ${cid} order by 2, 1`;
 
   test('a campaign over three apps of two platforms reaches each device once, as its app is reached', async () => {
     await bundle.addApp({
@@ -68,7 +68,7 @@ describe('a campaign of apps', () => {
       [platform, deviceToken.slice(0, 4), transport.restricted_package_name ?? transport['apns-topic']].map(String),
     );
     const [ofDefault] = await bundle.database<{ topic: string }[]>`
-    select summary->>'topic' as topic from provider_credentials where provider = 'apns'`;
+      select summary->>'topic' as topic from provider_credentials where provider = 'apns'`;
     expect(carried.sort()).toEqual([
       ['ANDROID', 'cour', 'com.example.courier'],
       ['ANDROID', 'demo', 'undefined'],

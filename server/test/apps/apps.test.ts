@@ -159,8 +159,8 @@ describe('apps', () => {
       'IOS courier-live com.example.courier default',
     ]);
     const lines = await bundle.database<{ action: string; name: string; app: string }[]>`
-    select action, object_name as name, detail->>'app' as app from audit_log
-    where action in ('app.change', 'app.remove', 'credential.remove') order by action`;
+      select action, object_name as name, detail->>'app' as app from audit_log
+      where action in ('app.change', 'app.remove', 'credential.remove') order by action`;
     expect(lines).toEqual([
       { action: 'app.change', name: 'Riders', app: null },
       { action: 'app.remove', name: 'Riders', app: null },
@@ -267,7 +267,7 @@ describe('settings of apps', () => {
       ...['ANDROID default', 'ANDROID courier', 'IOS default', 'WEB default'],
     ]);
     const log = await bundle.database<{ action: string; actor: string }[]>`
-    select action, actor_name as actor from audit_log where object_id = 'courier' order by at, id`;
+      select action, actor_name as actor from audit_log where object_id = 'courier' order by at, id`;
     expect([...log].map(({ action }) => action)).toEqual(['app.add', 'app.change', 'app.change']);
     expect(log[0]!.actor).not.toBe('');
   });

@@ -84,19 +84,19 @@ describe('backup', () => {
       expect(rows).toEqual(await digestRows(source.database));
       expect(rows.users).toMatch(/ 2000 /);
       const [next] = await restored.database<{ number: number }[]>`
-      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
-      select 'next', workspace_id, campaign_id, 1, 'QUEUED', day, send_until, created_at from runs limit 1
-      returning number`;
+        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
+        select 'next', workspace_id, campaign_id, 1, 'QUEUED', day, send_until, created_at from runs limit 1
+        returning number`;
       expect(next!.number).toBe(8);
     });
 
     test('has the policies and foreign keys that it had, and its days are days of their tables', async () => {
       const readWalls = (database: Database) => database`
-      select relname, relrowsecurity, relforcerowsecurity,
-        array(select polname::text from pg_policy where polrelid = pg_class.oid and polname <> 'across_workspaces' order by 1) as policies,
-        array(select conname::text from pg_constraint where conrelid = pg_class.oid and contype = 'f' and convalidated order by 1) as keys,
-        pg_get_expr(relpartbound, oid) as bound
-      from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by relname`;
+        select relname, relrowsecurity, relforcerowsecurity,
+          array(select polname::text from pg_policy where polrelid = pg_class.oid and polname <> 'across_workspaces' order by 1) as policies,
+          array(select conname::text from pg_constraint where conrelid = pg_class.oid and contype = 'f' and convalidated order by 1) as keys,
+          pg_get_expr(relpartbound, oid) as bound
+        from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by relname`;
       expect(await readWalls(restored.database)).toEqual(await readWalls(source.database));
     });
 
@@ -120,7 +120,7 @@ describe('backup', () => {
       await next.remove();
     }
     const users = await target.database`
-    select to_jsonb(users) ->> 'of_next' as added, count(*)::int as users from users group by 1`;
+      select to_jsonb(users) ->> 'of_next' as added, count(*)::int as users from users group by 1`;
     expect(users).toEqual([{ added: 'x', users: 2_000 }]);
     expect((await dumpSchema(target.database)).replace(/ {2}of_next .*\n/, '')).toBe(await dumpSchema(source.database));
   });
@@ -228,9 +228,9 @@ describe('backup', () => {
         await inTransaction(across, async (tx) => {
           const [workspace] = await tx<{ id: string }[]>`select id from workspaces limit 1`;
           await tx`insert into business_events (id, workspace_id, name, attributes, created_by, created_at)
-          values (${`event${number}`}, ${workspace!.id}, ${`event ${number}`}, '[]', 'somebody', ${at})`;
+            values (${`event${number}`}, ${workspace!.id}, ${`event ${number}`}, '[]', 'somebody', ${at})`;
           await tx`insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-          values (${workspace!.id}, 1, ${`late${number}`}, ${`late ${number}`}, '{}', ${at}, ${at})`;
+            values (${workspace!.id}, 1, ${`late${number}`}, ${`late ${number}`}, '{}', ${at}, ${at})`;
         });
     })();
     const manifest = await makeBackup(across, { folder, carillonVersion });

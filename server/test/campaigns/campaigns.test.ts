@@ -39,21 +39,21 @@ describe('plans of searches', () => {
     bundle = await createTestDatabase();
     const { database } = bundle;
     await database`
-    insert into workspaces (id, db_name, name, created_at)
-    select 'W' || number, 'db' || number, 'Workspace', '2026-01-01' from generate_series(0, 3) as number`;
+      insert into workspaces (id, db_name, name, created_at)
+      select 'W' || number, 'db' || number, 'Workspace', '2026-01-01' from generate_series(0, 3) as number`;
     await database`
-    insert into campaigns (id, workspace_id, name, channel, source, delivery_type, audience, platforms, content, timing,
-      tags, status, created_by, created_at, updated_at)
-    select lpad(to_hex(number), 24, '0'), 'W' || number % 4, 'Campaign of week ' || number,
-      case when number % 50 = 0 then 'SMS' when number % 20 = 1 then 'EMAIL' else 'PUSH' end, 'PUSH_API', type,
-      'ALL_USERS', '{ANDROID}', content, '{}', array['tag' || number % 200],
-      case when type <> 'ONE_TIME' then 'ACTIVE' when number % 13 = 0 then 'DRAFT' else 'SENT' end,
-      'person' || number % 40, at, at
-    from generate_series(1, ${campaigns}) as number,
-      lateral (select timestamptz '2025-01-01' + number * interval '1 minute' as at,
-        case when number % 30 = 0 then 'PERIODIC' else 'ONE_TIME' end as type,
-        -- As large as a plain push on three platforms.
-        jsonb_build_object('ANDROID', jsonb_build_object('message', repeat(md5(number::text), 16))) as content) as made`;
+      insert into campaigns (id, workspace_id, name, channel, source, delivery_type, audience, platforms, content, timing,
+        tags, status, created_by, created_at, updated_at)
+      select lpad(to_hex(number), 24, '0'), 'W' || number % 4, 'Campaign of week ' || number,
+        case when number % 50 = 0 then 'SMS' when number % 20 = 1 then 'EMAIL' else 'PUSH' end, 'PUSH_API', type,
+        'ALL_USERS', '{ANDROID}', content, '{}', array['tag' || number % 200],
+        case when type <> 'ONE_TIME' then 'ACTIVE' when number % 13 = 0 then 'DRAFT' else 'SENT' end,
+        'person' || number % 40, at, at
+      from generate_series(1, ${campaigns}) as number,
+        lateral (select timestamptz '2025-01-01' + number * interval '1 minute' as at,
+          case when number % 30 = 0 then 'PERIODIC' else 'ONE_TIME' end as type,
+          -- As large as a plain push on three platforms.
+          jsonb_build_object('ANDROID', jsonb_build_object('message', repeat(md5(number::text), 16))) as content) as made`;
     await vacuumWhole(database, ['campaigns']);
   });
   afterAll(() => bundle.drop());
@@ -157,7 +157,7 @@ describe('plans of searches', () => {
       const plan = await inTransaction(bundle.application.acrossWorkspaces(), async (tx) => {
         await planByValues(tx);
         const rows = await tx`
-      explain (costs off) ${selectCampaignPage(tx, { workspaceId: 'W0', selection, limit: 15, offset: 30 })}`;
+          explain (costs off) ${selectCampaignPage(tx, { workspaceId: 'W0', selection, limit: 15, offset: 30 })}`;
         return rows.map((row) => String(row['QUERY PLAN'])).join('\n');
       });
       expect(plan).toContain('Merge Append');
@@ -178,9 +178,9 @@ describe('plans of searches', () => {
       }).filter(([, words]) => words !== undefined);
       const [column, words] = word!;
       const rows = await database<{ id: string }[]>`
-    select id from campaigns where workspace_id = 'W0' and ${database(column)} = any(${words!})
-      and channel = any(${selection.channels}) and status = any(${selection.statuses})
-    order by created_at, id`;
+        select id from campaigns where workspace_id = 'W0' and ${database(column)} = any(${words!})
+          and channel = any(${selection.channels}) and status = any(${selection.statuses})
+        order by created_at, id`;
       expect(rows.length).toBeGreaterThan(100);
       const read = async (order: 'newest' | 'oldest', offset: number) =>
         (await findCampaignPage(database, { workspaceId: 'W0', selection, limit: 40, offset, order })).map(
@@ -216,8 +216,8 @@ describe('totals of campaigns', () => {
   const count = (filters?: object) => inTransaction(bundle.database, (tx) => totals.count(tx, found(filters)));
   const exact = (filters?: object) => countCampaigns(bundle.database, found(filters));
   const archive = (campaigns: number) => bundle.database`
-  update campaigns set status = 'ARCHIVED'
-  where id in (select id from campaigns where status <> 'ARCHIVED' order by created_at limit ${campaigns})`;
+    update campaigns set status = 'ARCHIVED'
+    where id in (select id from campaigns where status <> 'ARCHIVED' order by created_at limit ${campaigns})`;
 
   describe('the total of a large search (docs/decisions/0021)', () => {
     test('is exact when it is first asked for, and counts what has been created since', async () => {
@@ -285,11 +285,11 @@ describe('totals of campaigns', () => {
   async function add(campaigns: number, at: Date): Promise<void> {
     created += campaigns;
     await bundle.database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-      created_by, created_at, updated_at)
-    select lpad(to_hex(${created} - number), 24, '0'), ${workspaceId}, 'C', 'PUSH_API', 'ONE_TIME', 'ALL_USERS',
-      '{WEB}', '{}', '{}', 'SENT', case when number % 2 = 0 then 'even' else 'odd' end, ${at}, ${at}
-    from generate_series(1, ${campaigns}) as number`;
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        created_by, created_at, updated_at)
+      select lpad(to_hex(${created} - number), 24, '0'), ${workspaceId}, 'C', 'PUSH_API', 'ONE_TIME', 'ALL_USERS',
+        '{WEB}', '{}', '{}', 'SENT', case when number % 2 = 0 then 'even' else 'odd' end, ${at}, ${at}
+      from generate_series(1, ${campaigns}) as number`;
   }
 
   function found(filters: object = {}) {
@@ -503,10 +503,10 @@ describe('zones of users', () => {
   const codesOf = async (id: string): Promise<string[]> =>
     (
       await bundle.database`
-      select users.customer_id as customer, coalesce(code, outcome) as code from readable_deliveries as deliveries
-      join runs on runs.id = deliveries.run_id
-      join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
-      where runs.campaign_id = ${id} order by 1`
+        select users.customer_id as customer, coalesce(code, outcome) as code from readable_deliveries as deliveries
+        join runs on runs.id = deliveries.run_id
+        join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
+        where runs.campaign_id = ${id} order by 1`
     ).map((row) => `${(row.customer as string).replace(/-0$/, '')} ${row.code}`);
 
   describe('a campaign in the zones of its users', () => {

@@ -11,12 +11,12 @@ describe('previews', () => {
     await bundle.setAttribute('user-0', { u_fn: 'Ada', badge: 'B-0' });
     await bundle.setAttribute('user-1', { badge: 'B-1' });
     await bundle.database`
-    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select workspace_id, bucket, id, 'badge', 'string', attributes ->> 'badge' from users
-    where customer_id in ('user-0', 'user-1')`;
+      insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+      select workspace_id, bucket, id, 'badge', 'string', attributes ->> 'badge' from users
+      where customer_id in ('user-0', 'user-1')`;
     await bundle.database`
-    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select workspace_id, bucket, id, 'team', 'string', 'red' from users`;
+      insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+      select workspace_id, bucket, id, 'team', 'string', 'red' from users`;
   });
   afterAll(() => bundle.close());
 
@@ -65,7 +65,7 @@ describe('previews', () => {
         },
       ]);
       const [row] = await bundle.database`
-      select (select count(*) from campaigns) as campaigns, (select count(*) from runs) as runs`;
+        select (select count(*) from campaigns) as campaigns, (select count(*) from runs) as runs`;
       expect(row).toEqual({ campaigns: 0, runs: 0 });
       expect(await bundle.deliver()).toEqual([]);
     });
@@ -188,8 +188,8 @@ describe('test sends', () => {
     await bundle.addDevices(6);
     await bundle.setAttribute('user-3', { badge: 'B-3' });
     await bundle.database`
-    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select workspace_id, bucket, id, 'badge', 'string', 'B-3' from users where customer_id = 'user-3'`;
+      insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+      select workspace_id, bucket, id, 'badge', 'string', 'B-3' from users where customer_id = 'user-3'`;
   });
   afterAll(() => bundle.close());
 

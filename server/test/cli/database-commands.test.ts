@@ -36,7 +36,7 @@ describe('database command', () => {
       const refused = await run(bundle.url, 'database distribute');
       expect(refused).toEqual({ code: 21, stdout: '', stderr: expect.stringContaining('has no extension Citus') });
       const settings = await bundle.database`
-      select 1 from pg_db_role_setting where setdatabase = (select oid from pg_database where datname = current_database())`;
+        select 1 from pg_db_role_setting where setdatabase = (select oid from pg_database where datname = current_database())`;
       expect(settings.count).toBe(0);
     });
 
@@ -118,7 +118,7 @@ describe('master key command', () => {
       { secret: bundle.keys.push },
     ]);
     const rows = await database<{ keyHash: Buffer; answer: Buffer }[]>`
-    select key_hash as "keyHash", answer_sealed as answer from idempotency_keys where answer_sealed is not null`;
+      select key_hash as "keyHash", answer_sealed as answer from idempotency_keys where answer_sealed is not null`;
     expect(rows.length).toBeGreaterThanOrEqual(answers);
     for (const { keyHash, answer } of rows)
       expect(
@@ -141,9 +141,9 @@ describe('master key command', () => {
       installation.encryption.encrypt('{}', encryptionContext.idempotentAnswer({ workspaceId, operation, keyHash })),
     );
     await bundle.database`
-    insert into idempotency_keys (workspace_id, operation, key_hash, body_hash, answer_sealed, created_at)
-    select ${workspaceId}, ${operation}, key_hash, key_hash, answer, now()
-    from unnest(${keyHashes}::bytea[], ${encrypted}::bytea[]) as stored (key_hash, answer)`;
+      insert into idempotency_keys (workspace_id, operation, key_hash, body_hash, answer_sealed, created_at)
+      select ${workspaceId}, ${operation}, key_hash, key_hash, answer, now()
+      from unnest(${keyHashes}::bytea[], ${encrypted}::bytea[]) as stored (key_hash, answer)`;
     await installation.close();
   }
 });

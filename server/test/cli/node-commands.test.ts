@@ -152,8 +152,8 @@ describe('status command', () => {
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
       await bundle.database`
-      insert into nodes select (jsonb_populate_record(null::nodes,
-        to_jsonb(nodes) || jsonb_build_object('id', 'encrypted', 'url', ${url}::text))).* from nodes limit 1`;
+        insert into nodes select (jsonb_populate_record(null::nodes,
+          to_jsonb(nodes) || jsonb_build_object('id', 'encrypted', 'url', ${url}::text))).* from nodes limit 1`;
       const { lines } = await diagnose({});
       await bundle.database`delete from nodes where id = 'encrypted'`;
       server.close();
@@ -164,8 +164,8 @@ describe('status command', () => {
 
     test('tells extensions and days that are missing, with what to do', async () => {
       const [{ day }] = (await bundle.database`
-      select to_char(max(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')), 'YYYYMMDD') as day
-      from pg_inherits where inhparent = 'events'::regclass`) as unknown as [{ day: string }];
+        select to_char(max(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')), 'YYYYMMDD') as day
+        from pg_inherits where inhparent = 'events'::regclass`) as unknown as [{ day: string }];
       await bundle.database`drop extension pg_trgm cascade`;
       await bundle.database`drop table ${bundle.database(`events_${day}`)}`;
       const { states, lines } = await diagnose({});

@@ -21,8 +21,8 @@ afterAll(() => bundle?.stop());
 describe('devices command', () => {
   beforeEach(async () => {
     await bundle.database`
-    update devices set state = 'ACTIVE', gone_at = null, gone_reason = null, suspected_code = null, suspected_sends = null,
-      suspected_since = null, suspected_at = null`;
+      update devices set state = 'ACTIVE', gone_at = null, gone_reason = null, suspected_code = null, suspected_sends = null,
+        suspected_since = null, suspected_at = null`;
   });
 
   const run = (...parameters: string[]) => runCommand(bundle, parameters);
@@ -31,9 +31,9 @@ describe('devices command', () => {
     const [device, ...others] = await suspectAll();
     const { id, customerId } = device!;
     await bundle.database`
-    update devices set state = 'GONE', suspected_sends = 3, suspected_at = '2026-03-04T10:00:00Z',
-      gone_at = '2026-03-04T10:00:00Z', gone_reason = 'BadDeviceToken'
-    where id = ${id}`;
+      update devices set state = 'GONE', suspected_sends = 3, suspected_at = '2026-03-04T10:00:00Z',
+        gone_at = '2026-03-04T10:00:00Z', gone_reason = 'BadDeviceToken'
+      where id = ${id}`;
     const listed = await run('devices', 'suspected', '--json');
     const rows = listed.stdout
       .trim()
@@ -53,7 +53,7 @@ describe('devices command', () => {
     const [kept] = await bundle.database`select state, suspected_sends from devices where id = ${id}`;
     expect(kept).toEqual({ state: 'ACTIVE', suspected_sends: null });
     const [line] = await bundle.database`
-    select actor_id, actor_name, detail->>'code' as code from audit_log where action = 'person.device-keep'`;
+      select actor_id, actor_name, detail->>'code' as code from audit_log where action = 'person.device-keep'`;
     expect(line).toEqual({ actor_id: null, actor_name: 'the command line', code: 'BadDeviceToken' });
     expect((await run('devices', 'suspected', '--json')).stdout).not.toContain(id);
     const json = await run('devices', 'keep', others[0]!.id, '--json');
@@ -64,12 +64,12 @@ describe('devices command', () => {
     await suspectAll();
     const { database, workspaceId } = bundle;
     await database`
-    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, suspected_code, suspected_sends,
-      suspected_since, suspected_at, registered_at, created_at, updated_at)
-    select ${workspaceId}, users.bucket, lpad(to_hex(number), 24, '0'), users.id, 'phone ' || number, 'ANDROID',
-      'push-' || number, 'ACTIVE', 'INVALID_ARGUMENT', 1, '2026-03-05', '2026-03-05', now(), now(), now()
-    from generate_series(1, 130) as number,
-      lateral (select bucket, id from users where workspace_id = ${workspaceId} order by id limit 1) as users`;
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, suspected_code, suspected_sends,
+        suspected_since, suspected_at, registered_at, created_at, updated_at)
+      select ${workspaceId}, users.bucket, lpad(to_hex(number), 24, '0'), users.id, 'phone ' || number, 'ANDROID',
+        'push-' || number, 'ACTIVE', 'INVALID_ARGUMENT', 1, '2026-03-05', '2026-03-05', now(), now(), now()
+      from generate_series(1, 130) as number,
+        lateral (select bucket, id from users where workspace_id = ${workspaceId} order by id limit 1) as users`;
     try {
       const { stdout } = await run('devices', 'suspected', '--json');
       expect(stdout.match(/INVALID_ARGUMENT/g)).toHaveLength(130);
@@ -93,13 +93,13 @@ describe('devices command', () => {
   async function suspectAll(): Promise<{ id: string; customerId: string }[]> {
     const { database } = bundle;
     await database`
-    update devices set suspected_code = 'BadDeviceToken', suspected_sends = 2, suspected_since = '2026-03-01T10:00:00Z',
-      suspected_at = '2026-03-03T10:00:00Z'`;
+      update devices set suspected_code = 'BadDeviceToken', suspected_sends = 2, suspected_since = '2026-03-01T10:00:00Z',
+        suspected_at = '2026-03-03T10:00:00Z'`;
     const rows = await database<{ id: string; customerId: string }[]>`
-    select devices.id, users.customer_id as "customerId"
-    from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
-      and users.id = devices.user_id
-    where devices.workspace_id = ${bundle.workspaceId} order by devices.id desc`;
+      select devices.id, users.customer_id as "customerId"
+      from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
+        and users.id = devices.user_id
+      where devices.workspace_id = ${bundle.workspaceId} order by devices.id desc`;
     return [...rows];
   }
 });
@@ -114,8 +114,8 @@ describe('erasures command', () => {
     (await bundle.database`select state from erasures`).map(({ state }) => state as string);
   const cancelled = async () => {
     const select = bundle.database`
-    select actor_id, actor_name, object_id, object_name, detail from audit_log where action = 'person.erase-cancel'
-    order by at, id`;
+      select actor_id, actor_name, object_id, object_name, detail from audit_log where action = 'person.erase-cancel'
+      order by at, id`;
     return [...(await select)];
   };
   const refusalOf = (customerId: string) =>
@@ -198,8 +198,8 @@ describe('segments command', () => {
   const ended = (name: string) =>
     until(async () => {
       const [row] = await bundle.database`
-      select count(*) as open from segment_operations join segments on segments.id = segment_operations.segment_id
-      where segments.name = ${name} and segment_operations.ended_at is null`;
+        select count(*) as open from segment_operations join segments on segments.id = segment_operations.segment_id
+        where segments.name = ${name} and segment_operations.ended_at is null`;
       return row!.open === 0;
     });
 

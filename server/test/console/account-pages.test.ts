@@ -238,12 +238,12 @@ describe('providers page', () => {
       await fcm.getByText('Project', { exact: true }).waitFor();
       // The credential of another app stands beside it.
       await console.bundle.database`
-      insert into apps (workspace_id, platform, app_id, name, identifier, created_at)
-      values (${console.bundle.workspaceId}, 'ANDROID', 'outlet', 'Outlet', 'com.example.outlet', now())`;
+        insert into apps (workspace_id, platform, app_id, name, identifier, created_at)
+        values (${console.bundle.workspaceId}, 'ANDROID', 'outlet', 'Outlet', 'com.example.outlet', now())`;
       await console.bundle.database`
-      insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
-      select workspace_id, provider, 'outlet', sealed, '{"projectId": "outlet-4711"}', true, updated_at
-      from provider_credentials where workspace_id = ${console.bundle.workspaceId} and provider = 'fcm'`;
+        insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
+        select workspace_id, provider, 'outlet', sealed, '{"projectId": "outlet-4711"}', true, updated_at
+        from provider_credentials where workspace_id = ${console.bundle.workspaceId} and provider = 'fcm'`;
       await page.reload();
       await fcm.getByRole('region', { name: 'App outlet' }).getByText('outlet-4711').waitFor();
       // The simulators know the new account at once.
@@ -260,8 +260,8 @@ describe('providers page', () => {
       const replace = webPush.getByRole('button', { name: 'Connect Web Push' });
       const inUse = async () => {
         const [row] = await console.bundle.database<{ summary: { publicKey: string }; simulated: boolean }[]>`
-        select summary, simulated from provider_credentials
-        where workspace_id = ${console.bundle.workspaceId} and provider = 'webpush'`;
+          select summary, simulated from provider_credentials
+          where workspace_id = ${console.bundle.workspaceId} and provider = 'webpush'`;
         return row!;
       };
       const send = async () => {

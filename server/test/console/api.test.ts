@@ -86,8 +86,8 @@ describe('answers of the console', () => {
     await ask('GET people/:id', user);
     await ask('GET people/for-tests');
     const suspect = (sends: number | null) => bundle.database`
-    update devices set suspected_code = ${sends && 'BadDeviceToken'}, suspected_sends = ${sends}::smallint,
-      suspected_since = ${sends && '2026-03-01'}::timestamptz, suspected_at = ${sends && '2100-01-01'}::timestamptz`;
+      update devices set suspected_code = ${sends && 'BadDeviceToken'}, suspected_sends = ${sends}::smallint,
+        suspected_since = ${sends && '2026-03-01'}::timestamptz, suspected_at = ${sends && '2100-01-01'}::timestamptz`;
     await suspect(2);
     await ask('GET people/suspected-devices');
     await ask('GET people/:id', user);
@@ -105,9 +105,9 @@ describe('answers of the console', () => {
     for (const what of ['', '/progress', '/results', '/timeline', '/runs'])
       await ask(`GET campaigns/:id${what}`, campaign);
     await database`
-    insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
-      count, first_at)
-    values (${workspaceId}, 5, ${comparedId}, ${idOf('4')}, 'CLICK', ${idOf('4')}, 'IOS', array['\\x00'::bytea], 1, now())`;
+      insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
+        count, first_at)
+      values (${workspaceId}, 5, ${comparedId}, ${idOf('4')}, 'CLICK', ${idOf('4')}, 'IOS', array['\\x00'::bytea], 1, now())`;
     await ask('GET campaigns/:id/reports', { params: { id: comparedId }, query: { kind: 'CLICK' } });
     await ask('GET campaigns/:id/figures', { params: { id: comparedId }, query: { attribution: 'TOTAL_CONVERSIONS' } });
     await ask('PUT campaigns/:id/winner', { params: { id: comparedId }, body: { variation: null } });
@@ -192,11 +192,11 @@ describe('answers of the console', () => {
 
     // Event streams.
     await database`
-    insert into event_streams (id, workspace_id, url, events, user_attributes, device_attributes, secret_sealed, created_at, updated_at)
-    values (${idOf('7')}, ${workspaceId}, 'https://shop.example.com/events', '{delivered}', '{}', '{platform}', '\\x00', now(), now())`;
+      insert into event_streams (id, workspace_id, url, events, user_attributes, device_attributes, secret_sealed, created_at, updated_at)
+      values (${idOf('7')}, ${workspaceId}, 'https://shop.example.com/events', '{delivered}', '{}', '{platform}', '\\x00', now(), now())`;
     await database`
-    insert into event_stream_batches (id, stream_id, workspace_id, events, state, attempts, last_status, created_at, ended_at)
-    values (${idOf('8')}, ${idOf('7')}, ${workspaceId}, '[{"at": "2026-03-01T10:00:00Z"}]', 'GIVEN_UP', 7, 503, now(), now())`;
+      insert into event_stream_batches (id, stream_id, workspace_id, events, state, attempts, last_status, created_at, ended_at)
+      values (${idOf('8')}, ${idOf('7')}, ${workspaceId}, '[{"at": "2026-03-01T10:00:00Z"}]', 'GIVEN_UP', 7, 503, now(), now())`;
     await ask('GET event-streams');
     await ask('GET event-streams/:id/dead-batches', { params: { id: idOf('7') } });
     await ask('POST event-streams/:id/resend', { params: { id: idOf('7') }, body: {} });
@@ -207,8 +207,8 @@ describe('answers of the console', () => {
     await ask('PUT alerts/settings', { body: told });
     await ask('POST alerts/test');
     await database`
-    insert into alerts (id, workspace_id, kind, subject, what, todo, opened_at, seen_at)
-    values (${idOf('9')}, ${workspaceId}, 'job', 'a job', 'It fails.', 'Read the log.', now(), now())`;
+      insert into alerts (id, workspace_id, kind, subject, what, todo, opened_at, seen_at)
+      values (${idOf('9')}, ${workspaceId}, 'job', 'a job', 'It fails.', 'Read the log.', now(), now())`;
     await ask('GET alerts');
     await until(async () => (await database`select 1 from node_minutes`).length > 0);
     await ask('GET metrics', { query: { span: 'hour' } });
@@ -218,12 +218,12 @@ describe('answers of the console', () => {
     await ask('GET keys');
     await ask('POST keys/:id/rotate', { params: { id: key.id }, body: { overlapHours: 1 } });
     await bundle.database`
-    insert into apps (workspace_id, platform, app_id, name, identifier, created_at)
-    values (${bundle.workspaceId}, 'ANDROID', 'outlet', 'Outlet', 'com.example.outlet', now())`;
+      insert into apps (workspace_id, platform, app_id, name, identifier, created_at)
+      values (${bundle.workspaceId}, 'ANDROID', 'outlet', 'Outlet', 'com.example.outlet', now())`;
     await bundle.database`
-    insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
-    select workspace_id, provider, 'outlet', sealed, summary, simulated, updated_at
-    from provider_credentials where workspace_id = ${bundle.workspaceId} and provider = 'fcm'`;
+      insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
+      select workspace_id, provider, 'outlet', sealed, summary, simulated, updated_at
+      from provider_credentials where workspace_id = ${bundle.workspaceId} and provider = 'fcm'`;
     await ask('GET credentials');
     await ask('POST credentials', { body: webPush });
     await ask('POST credentials/:provider/check', { params: { provider: 'webpush' } });
@@ -328,33 +328,33 @@ describe('answers of the console', () => {
     const at = new Date();
     for (const letter of ['a', 'b'])
       await database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-      next_at, created_by, created_at, updated_at)
-    values (${idOf(letter)}, ${workspaceId}, 'Weekly', 'PUSH_API', 'PERIODIC', 'ALL_USERS', '{ANDROID}',
-      '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', 'ACTIVE',
-      ${new Date(at.getTime() + 86_400_000)}, 'test', ${at}, ${at})`;
+        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+          next_at, created_by, created_at, updated_at)
+        values (${idOf(letter)}, ${workspaceId}, 'Weekly', 'PUSH_API', 'PERIODIC', 'ALL_USERS', '{ANDROID}',
+          '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', 'ACTIVE',
+          ${new Date(at.getTime() + 86_400_000)}, 'test', ${at}, ${at})`;
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version, user_count, expiry_days,
-      expires_at, created_by, created_at, updated_at)
-    values (${idOf('c')}, ${workspaceId}, 'Lapsed', 'FILE', 'READY', 'API', 'u_em', 'string', 1, 1, 30,
-      ${new Date(at.getTime() + 30 * 86_400_000)}, 'test', ${at}, ${at})`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version, user_count, expiry_days,
+        expires_at, created_by, created_at, updated_at)
+      values (${idOf('c')}, ${workspaceId}, 'Lapsed', 'FILE', 'READY', 'API', 'u_em', 'string', 1, 1, 30,
+        ${new Date(at.getTime() + 30 * 86_400_000)}, 'test', ${at}, ${at})`;
     await database`
-    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before, status,
-      counted_users, requested_by, created_at, ended_at)
-    values (${idOf('e')}, ${workspaceId}, ${idOf('c')}, 1, 'CREATE', ${'e'.repeat(32)}, 'SUCCEEDED', ${at}, 201, 1,
-      'test', ${at}, ${at})`;
+      insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before, status,
+        counted_users, requested_by, created_at, ended_at)
+      values (${idOf('e')}, ${workspaceId}, ${idOf('c')}, 1, 'CREATE', ${'e'.repeat(32)}, 'SUCCEEDED', ${at}, 201, 1,
+        'test', ${at}, ${at})`;
     await database`
-    insert into callbacks (id, workspace_id, operation_id, url, body, state, attempts, created_at, ended_at)
-    values (${idOf('f')}, ${workspaceId}, ${idOf('e')}, 'https://example.com/', '{}', 'DELIVERED', 1, ${at}, ${at})`;
+      insert into callbacks (id, workspace_id, operation_id, url, body, state, attempts, created_at, ended_at)
+      values (${idOf('f')}, ${workspaceId}, ${idOf('e')}, 'https://example.com/', '{}', 'DELIVERED', 1, ${at}, ${at})`;
     await database`
-    insert into mails (id, workspace_id, recipients, subject, body, state, attempts, created_at, ended_at)
-    values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
+      insert into mails (id, workspace_id, recipients, subject, body, state, attempts, created_at, ended_at)
+      values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
     await database`update campaigns set segment_id = ${idOf('c')}, audience = 'SEGMENT' where id = ${idOf('b')}`;
     await database`insert into callback_attempts values (${idOf('f')}, 1, ${at}, 200, null, 12)`;
     await database`insert into mail_attempts values (${idOf('5')}, 1, ${at}, '550 no such mailbox', false, 12)`;
     const [phone] = await database<{ id: string; userId: string }[]>`
-    select devices.id, devices.user_id as "userId" from devices join users on users.id = devices.user_id and users.bucket = devices.bucket
-    where users.customer_id = 'ada' and platform = 'ANDROID'`;
+      select devices.id, devices.user_id as "userId" from devices join users on users.id = devices.user_id and users.bucket = devices.bucket
+      where users.customer_id = 'ada' and platform = 'ANDROID'`;
     return { campaignId: cid, comparedId, userId: phone!.userId, deviceRowId: phone!.id };
   }
 });
@@ -392,7 +392,7 @@ describe('console api', () => {
 
     test('what opened nothing is in the audit log, which the role of the application may write', async () => {
       const lines = await bundle.database`
-      select workspace_id from audit_log where action = 'account.sign-in-failed' and detail ->> 'way' = 'start link'`;
+        select workspace_id from audit_log where action = 'account.sign-in-failed' and detail ->> 'way' = 'start link'`;
       expect(lines).toEqual([{ workspace_id: null }]);
     });
 
@@ -488,10 +488,10 @@ describe('console api', () => {
     await database`delete from account_links`;
     expect(await read()).toEqual({ hasPushed: false, hasProvider: false, hasUsers: false, hasInvited: false });
     await database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-      created_by, created_at, updated_at)
-    values (${'a'.repeat(24)}, ${workspaceId}, 'First', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
-      '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', 'SENT', 'test', now(), now())`;
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        created_by, created_at, updated_at)
+      values (${'a'.repeat(24)}, ${workspaceId}, 'First', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
+        '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', 'SENT', 'test', now(), now())`;
     const [ada] = await database<
       { createdAt: Date }[]
     >`select created_at as "createdAt" from users where customer_id = 'ada'`;

@@ -22,9 +22,9 @@ describe('the audit log', () => {
       const at = new Date(start.getTime() + minute * 60_000);
       const id = `${at.getTime().toString(16).padStart(12, '0')}${'0'.repeat(11)}${minute}`;
       await bundle.database`
-      insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id, object_name, detail)
-      values (${id}, ${bundle.workspaceId}, ${at}, ${actor}, ${action}, ${action.split('.')[0]!},
-        ${String(minute).repeat(24)}, ${name}, '{"from": "SENDING"}')`;
+        insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id, object_name, detail)
+        values (${id}, ${bundle.workspaceId}, ${at}, ${actor}, ${action}, ${action.split('.')[0]!},
+          ${String(minute).repeat(24)}, ${name}, '{"from": "SENDING"}')`;
     }
   });
   afterAll(() => bundle.end());
@@ -124,11 +124,11 @@ describe('audited changes', () => {
     const { database, workspaceId, clock } = bundle;
     // A line with the sandbox's time passes, so that its change is made, and the comparison below fails.
     await database`
-    create function refuse_line() returns trigger language plpgsql as '
-      begin
-        if new.at < ''2026-03-02'' then raise exception ''no line''; end if;
-        return new;
-      end'`;
+      create function refuse_line() returns trigger language plpgsql as '
+        begin
+          if new.at < ''2026-03-02'' then raise exception ''no line''; end if;
+          return new;
+        end'`;
     const refuseLines = () =>
       database`create trigger refuse_line before insert on audit_log for each row execute function refuse_line()`;
     const takeLines = () => database`drop trigger refuse_line on audit_log`;
@@ -165,8 +165,8 @@ describe('audited changes', () => {
     const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
     await addObjects();
     await bundle.database`
-    insert into alert_settings (workspace_id, emails, updated_at)
-    values (${workspaceId}, '{ops@example.com}', ${clock.now()})`;
+      insert into alert_settings (workspace_id, emails, updated_at)
+      values (${workspaceId}, '{ops@example.com}', ${clock.now()})`;
     const stored = await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush });
     expect(stored.status).toBe(200);
     const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
@@ -214,64 +214,64 @@ describe('audited changes', () => {
   async function addObjects(): Promise<void> {
     const { database, workspaceId } = bundle;
     const campaign = (letter: string, { status, type }: { status: string; type: string }) => database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-      next_at, created_by, created_at, updated_at)
-    values (${idOf(letter)}, ${workspaceId}, ${`Campaign ${letter}`}, 'PUSH_API', ${type}, 'ALL_USERS', '{ANDROID}',
-      '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', ${status},
-      ${type === 'PERIODIC' ? '2026-03-02' : null}, 'bench', ${at}, ${at})`;
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        next_at, created_by, created_at, updated_at)
+      values (${idOf(letter)}, ${workspaceId}, ${`Campaign ${letter}`}, 'PUSH_API', ${type}, 'ALL_USERS', '{ANDROID}',
+        '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', ${status},
+        ${type === 'PERIODIC' ? '2026-03-02' : null}, 'bench', ${at}, ${at})`;
     await campaign('a', { status: 'ACTIVE', type: 'PERIODIC' });
     await campaign('b', { status: 'PAUSED', type: 'PERIODIC' });
     await campaign('2', { status: 'SENT', type: 'ONE_TIME' });
     await campaign('6', { status: 'ACTIVE', type: 'PERIODIC' });
     await database`
-    update campaigns set variants = '{"locales": [], "percents": [50, 50], "contents": [[{}], [{}]]}' where id = ${idOf('6')}`;
+      update campaigns set variants = '{"locales": [], "percents": [50, 50], "contents": [[{}], [{}]]}' where id = ${idOf('6')}`;
     await database`
-    insert into campaign_templates (id, workspace_id, name, parts, created_by, created_at, updated_at)
-    values (${idOf('7')}, ${workspaceId}, 'Monthly', ${database.json(draftBody)}, 'bench', ${at}, ${at})`;
+      insert into campaign_templates (id, workspace_id, name, parts, created_by, created_at, updated_at)
+      values (${idOf('7')}, ${workspaceId}, 'Monthly', ${database.json(draftBody)}, 'bench', ${at}, ${at})`;
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, expiry_days, expires_at,
-      archived_at, created_by, created_at, updated_at)
-    select id, ${workspaceId}, id, 'FILE', state, 'API', 'u_em', 'string', 30, '2026-06-01', archived::timestamptz, 'bench',
-      ${at}, ${at}
-    from (values (${idOf('c')}, 'READY', null), (${idOf('d')}, 'ARCHIVED', '2026-02-28')) as given (id, state, archived)`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, expiry_days, expires_at,
+        archived_at, created_by, created_at, updated_at)
+      select id, ${workspaceId}, id, 'FILE', state, 'API', 'u_em', 'string', 30, '2026-06-01', archived::timestamptz, 'bench',
+        ${at}, ${at}
+      from (values (${idOf('c')}, 'READY', null), (${idOf('d')}, 'ARCHIVED', '2026-02-28')) as given (id, state, archived)`;
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, included_filters, description, filters_digest, created_by,
-      created_at, updated_at)
-    values (${idOf('8')}, ${workspaceId}, 'Of filters', 'FILTER', 'READY', 'CONSOLE', ${database.json(ofCity('Porto'))}, 'In Porto.',
-      sha256('Porto'), 'bench', ${at}, ${at})`;
+      insert into segments (id, workspace_id, name, kind, state, source, included_filters, description, filters_digest, created_by,
+        created_at, updated_at)
+      values (${idOf('8')}, ${workspaceId}, 'Of filters', 'FILTER', 'READY', 'CONSOLE', ${database.json(ofCity('Porto'))}, 'In Porto.',
+        sha256('Porto'), 'bench', ${at}, ${at})`;
     await database`
-    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before, status,
-      counted_users, requested_by, created_at, ended_at)
-    values (${idOf('e')}, ${workspaceId}, ${idOf('c')}, 1, 'CREATE', ${'e'.repeat(32)}, 'SUCCEEDED', ${at}, 201, 1, 'bench',
-      ${at}, ${at})`;
+      insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before, status,
+        counted_users, requested_by, created_at, ended_at)
+      values (${idOf('e')}, ${workspaceId}, ${idOf('c')}, 1, 'CREATE', ${'e'.repeat(32)}, 'SUCCEEDED', ${at}, 201, 1, 'bench',
+        ${at}, ${at})`;
     await database`
-    insert into callbacks (id, workspace_id, operation_id, url, body, state, attempts, created_at, ended_at)
-    values (${idOf('f')}, ${workspaceId}, ${idOf('e')}, 'https://example.com/', '{}', 'DELIVERED', 1, ${at}, ${at})`;
+      insert into callbacks (id, workspace_id, operation_id, url, body, state, attempts, created_at, ended_at)
+      values (${idOf('f')}, ${workspaceId}, ${idOf('e')}, 'https://example.com/', '{}', 'DELIVERED', 1, ${at}, ${at})`;
     await database`
-    insert into event_streams (id, workspace_id, url, events, user_attributes, device_attributes, secret_sealed,
-      created_at, updated_at)
-    values (${idOf('7')}, ${workspaceId}, 'https://shop.example.com/events', '{delivered}', '{}', '{}', '', ${at}, ${at})`;
+      insert into event_streams (id, workspace_id, url, events, user_attributes, device_attributes, secret_sealed,
+        created_at, updated_at)
+      values (${idOf('7')}, ${workspaceId}, 'https://shop.example.com/events', '{delivered}', '{}', '{}', '', ${at}, ${at})`;
     await database`
-    insert into mails (id, workspace_id, recipients, subject, body, state, attempts, created_at, ended_at)
-    values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
+      insert into mails (id, workspace_id, recipients, subject, body, state, attempts, created_at, ended_at)
+      values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    values (${workspaceId}, ${bucketOf('ana')}, ${idOf('1')}, 'ana', ${at}, ${at}),
-      (${workspaceId}, ${bucketOf('eve')}, ${idOf('9')}, 'eve', ${at}, ${at})`;
+      insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+      values (${workspaceId}, ${bucketOf('ana')}, ${idOf('1')}, 'ana', ${at}, ${at}),
+        (${workspaceId}, ${bucketOf('eve')}, ${idOf('9')}, 'eve', ${at}, ${at})`;
     await database`
-    insert into erasures (id, workspace_id, customer_digest, state, bucket, user_ids, requested_at, due_at)
-    values (${idOf('9')}, ${workspaceId}, sha256('eve'), 'PENDING', ${bucketOf('eve')},
-      ${database.json([[bucketOf('eve'), idOf('9')]])}, ${at}, '2026-03-09')`;
+      insert into erasures (id, workspace_id, customer_digest, state, bucket, user_ids, requested_at, due_at)
+      values (${idOf('9')}, ${workspaceId}, sha256('eve'), 'PENDING', ${bucketOf('eve')},
+        ${database.json([[bucketOf('eve'), idOf('9')]])}, ${at}, '2026-03-09')`;
     await database`update users set is_test = true where customer_id = 'ana'`;
     await database`
-    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at,
-      updated_at, blocked_state, blocked_at)
-    select ${workspaceId}, ${bucketOf('ana')}, id, ${idOf('1')}, id, 'ANDROID', id, state, ${at}, ${at}, ${at},
-      case when state = 'BLOCKED' then 'ACTIVE' end, case when state = 'BLOCKED' then ${at}::timestamptz end
-    from (values (${idOf('3')}, 'ACTIVE'), (${idOf('4')}, 'BLOCKED'), (${idOf('6')}, 'ACTIVE')) as given (id, state)`;
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at,
+        updated_at, blocked_state, blocked_at)
+      select ${workspaceId}, ${bucketOf('ana')}, id, ${idOf('1')}, id, 'ANDROID', id, state, ${at}, ${at}, ${at},
+        case when state = 'BLOCKED' then 'ACTIVE' end, case when state = 'BLOCKED' then ${at}::timestamptz end
+      from (values (${idOf('3')}, 'ACTIVE'), (${idOf('4')}, 'BLOCKED'), (${idOf('6')}, 'ACTIVE')) as given (id, state)`;
     await database`
-    update devices set suspected_code = 'BadDeviceToken', suspected_sends = 1, suspected_since = ${at}, suspected_at = ${at}
-    where id = ${idOf('6')}`;
+      update devices set suspected_code = 'BadDeviceToken', suspected_sends = 1, suspected_since = ${at}, suspected_at = ${at}
+      where id = ${idOf('6')}`;
   }
 
   /** One good call for each route that changes something, by the route. */
@@ -409,14 +409,14 @@ describe('audited changes', () => {
   /** A digest of each table. Attempts at a sign-in count whatever becomes of them, and looks of a session are no change. */
   async function readEverything(): Promise<Record<string, string>> {
     const tables = await bundle.database<{ name: string }[]>`
-    select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where nspname = 'public' and relkind = 'r' and relname not in ('limit_windows', 'console_sessions')
-    order by 1`;
+      select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+      where nspname = 'public' and relkind = 'r' and relname not in ('limit_windows', 'console_sessions')
+      order by 1`;
     const digests: Record<string, string> = {};
     for (const { name } of tables) {
       const [row] = await bundle.database<{ digest: string }[]>`
-      select count(*) || ' ' || coalesce(md5(string_agg(given::text, '|' order by given::text)), '') as digest
-      from ${bundle.database(name)} as given`;
+        select count(*) || ' ' || coalesce(md5(string_agg(given::text, '|' order by given::text)), '') as digest
+        from ${bundle.database(name)} as given`;
       digests[name] = row!.digest;
     }
     return digests;

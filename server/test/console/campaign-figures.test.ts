@@ -57,7 +57,7 @@ describe('a campaign of two variations, two locales and a control group', () => 
     // Some of those who were kept out buy as well.
     const kept = (
       await bundle.database<{ customer: string }[]>`
-      select customer_id as customer from users order by customer_id`
+        select customer_id as customer from users order by customer_id`
     )
       .map(({ customer }) => customer)
       .filter((customer) => !titles.has(customer));

@@ -76,7 +76,7 @@ describe('campaigns page', () => {
 
       // Its moment comes, and the page shows it without being asked.
       await console.bundle.database`
-      update campaigns set next_at = created_at where id = ${id}`;
+        update campaigns set next_at = created_at where id = ${id}`;
       await page.locator('[data-step="Accepted"]:not(:text-is("0 devices"))').waitFor();
       await page.getByText('Sent', { exact: true }).first().waitFor();
       const reachable = await page.locator('[data-step="Reachable"]').textContent();
@@ -244,9 +244,9 @@ describe('campaigns page', () => {
       const { page, context, faults } = await console.openSession();
       const id = await send('Came too late', later);
       await console.bundle.database`
-      insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, moment, day, send_until, created_at, ended_at)
-      values (${'7'.repeat(24)}, ${console.bundle.workspaceId}, ${id}, 1, 'MISSED', 'no node was there at its time', '2026-03-01T10:00:00Z',
-        '2026-03-01', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z', '2026-03-01T11:00:00Z')`;
+        insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, moment, day, send_until, created_at, ended_at)
+        values (${'7'.repeat(24)}, ${console.bundle.workspaceId}, ${id}, 1, 'MISSED', 'no node was there at its time', '2026-03-01T10:00:00Z',
+          '2026-03-01', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z', '2026-03-01T11:00:00Z')`;
       await page.goto(`${console.home}/campaigns/${id}?tab=runs`);
       const row = page.getByRole('region', { name: 'Runs' }).getByRole('row', { name: /Missed/ });
       await row.getByText('no node was there at its time').waitFor();

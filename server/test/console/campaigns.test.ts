@@ -110,13 +110,13 @@ describe('console campaigns', () => {
       await waitForEnd(id);
       const { database } = bundle;
       const [ada] = await database`
-      select devices.id, devices.bucket from devices
-      join users on users.bucket = devices.bucket and users.id = devices.user_id
-      where customer_id = 'ada'`;
+        select devices.id, devices.bucket from devices
+        join users on users.bucket = devices.bucket and users.id = devices.user_id
+        where customer_id = 'ada'`;
       const report = (bucket: number, deviceRowId: string, platform: string) => database`
-      insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
-        count, first_at)
-      values (${workspaceId}, ${bucket}, ${id}, ${deviceRowId}, 'CLICK', ${id}, ${platform}, array['\\x00'::bytea], 1, now())`;
+        insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
+          count, first_at)
+        values (${workspaceId}, ${bucket}, ${id}, ${deviceRowId}, 'CLICK', ${id}, ${platform}, array['\\x00'::bytea], 1, now())`;
       await report(ada!.bucket, ada!.id, 'ANDROID');
       for (let number = 0; number < 70; number += 1)
         await report(number < 60 ? 7 : number * 3, String(number).padStart(24, '0'), 'IOS');
@@ -142,10 +142,10 @@ describe('console campaigns', () => {
       const id = await send('Counted in a list');
       const { reachableDevices } = await waitForEnd(id);
       await bundle.database`
-      insert into run_interactions (run_id, workspace_id, bucket, platform, kind, total, messages)
-      select id, workspace_id, 0, 'ANDROID', kind, 9, 2 from runs, unnest(array['IMPRESSION', 'CLICK']) as kind
-      where campaign_id = ${id}
-      on conflict (run_id, bucket, platform, kind, variation, locale) do update set total = 9, messages = 2`;
+        insert into run_interactions (run_id, workspace_id, bucket, platform, kind, total, messages)
+        select id, workspace_id, 0, 'ANDROID', kind, 9, 2 from runs, unnest(array['IMPRESSION', 'CLICK']) as kind
+        where campaign_id = ${id}
+        on conflict (run_id, bucket, platform, kind, variation, locale) do update set total = 9, messages = 2`;
       await send('Counted in a list later', later);
       const found = await client.campaigns.search(workspaceId, {
         ...{ limit: 15, page: 1 },
@@ -180,13 +180,13 @@ describe('console campaigns', () => {
       const id = await send('Joined again and again', later);
       const audienceRuns = maxListedAudienceRuns + 1;
       await bundle.database`
-      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
-      select 'joined' || lpad(number::text, 18, '0'), ${workspaceId}, ${id}, case when number <= ${audienceRuns} then 1 else 0 end,
-        'SENT', '2026-03-01', '2026-03-01', '2026-03-01'::timestamptz + number * interval '1 second', '2026-03-01', '2026-03-01'
-      from generate_series(1, ${maxListedRuns}) as number`;
+        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+        select 'joined' || lpad(number::text, 18, '0'), ${workspaceId}, ${id}, case when number <= ${audienceRuns} then 1 else 0 end,
+          'SENT', '2026-03-01', '2026-03-01', '2026-03-01'::timestamptz + number * interval '1 second', '2026-03-01', '2026-03-01'
+        from generate_series(1, ${maxListedRuns}) as number`;
       await bundle.database`
-      insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
-      select id, workspace_id, 0, 'ANDROID', 'ACCEPTED', 1 from runs where campaign_id = ${id}`;
+        insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+        select id, workspace_id, 0, 'ANDROID', 'ACCEPTED', 1 from runs where campaign_id = ${id}`;
       const [figures] = await readListedFigures(bundle.database, [{ kind: 'CAMPAIGN', id }]);
       // Of those to an audience the oldest is left out.
       expect(figures).toMatchObject({ runs: maxListedRuns - 1, accepted: maxListedRuns - 1, hasMoreRuns: true });
@@ -205,8 +205,8 @@ describe('console campaigns', () => {
       const id = await send('Ladder of numbers');
       const progress = await waitForEnd(id);
       const [{ users, devices }] = (await bundle.database`
-      select (select count(*) from users where workspace_id = ${workspaceId}) as users,
-        (select count(*) from devices where workspace_id = ${workspaceId} and state = 'ACTIVE') as devices`) as any;
+        select (select count(*) from users where workspace_id = ${workspaceId}) as users,
+          (select count(*) from devices where workspace_id = ${workspaceId} and state = 'ACTIVE') as devices`) as any;
       expect(progress).toMatchObject({
         audienceUsers: users,
         reachableDevices: devices,
@@ -436,8 +436,8 @@ describe('console campaigns', () => {
         body: { fcm: { status: 503, headers: { 'retry-after': '600' } } },
       });
       const [user] = await bundle.database`
-      select customer_id as "customerId" from users join devices on devices.user_id = users.id and devices.bucket = users.bucket
-      where devices.platform = 'ANDROID' and devices.workspace_id = ${workspaceId} limit 1`;
+        select customer_id as "customerId" from users join devices on devices.user_id = users.id and devices.bucket = users.bucket
+        where devices.platform = 'ANDROID' and devices.workspace_id = ${workspaceId} limit 1`;
       const targetUserAttributes = {
         ...{
           attribute: 'USER_ATTRIBUTE_UNIQUE_ID',
@@ -617,11 +617,11 @@ describe('campaign templates', () => {
     }
     await expect(views.list({ workspaceId, screen: 'keys' as 'audit' })).rejects.toMatchObject({ status: 400 });
     await bundle.database`
-    insert into accounts (id, email, name, role, created_at)
-    values (${'9'.repeat(24)}, 'olga@example.com', 'Olga', 'analyst', '2026-01-01')`;
+      insert into accounts (id, email, name, role, created_at)
+      values (${'9'.repeat(24)}, 'olga@example.com', 'Olga', 'analyst', '2026-01-01')`;
     await bundle.database`
-    insert into saved_views (id, workspace_id, account_id, screen, name, search, created_at)
-    values (${'8'.repeat(24)}, ${workspaceId}, ${'9'.repeat(24)}, 'campaigns', 'Spring', 'view=drafts', '2026-01-01')`;
+      insert into saved_views (id, workspace_id, account_id, screen, name, search, created_at)
+      values (${'8'.repeat(24)}, ${workspaceId}, ${'9'.repeat(24)}, 'campaigns', 'Spring', 'view=drafts', '2026-01-01')`;
     expect(await views.list(campaigns)).toEqual([again]);
     await expect(views.remove({ ...campaigns, id: '8'.repeat(24) })).rejects.toMatchObject({ status: 404 });
     await views.remove({ ...campaigns, id: saved.id });

@@ -95,8 +95,8 @@ describe('overview page', () => {
       await noteBackup(database, new Date(Date.now() - 50 * 3_600_000));
       await noteBackupSchedule(database, { everyHours: 24, lookedAt: new Date() });
       await database`
-      insert into nodes (id, host, process_id, role, version, started_at, seen_at, memory_bytes, connections, certificate_ends_at)
-      values ('other', 'api-2', 1, 'api', '1', now(), now(), 1, 1, ${endsAt})`;
+        insert into nodes (id, host, process_id, role, version, started_at, seen_at, memory_bytes, connections, certificate_ends_at)
+        values ('other', 'api-2', 1, 'api', '1', now(), now(), 1, 1, ${endsAt})`;
       await page.getByRole('region', { name: 'Database' }).getByText('Late').waitFor();
       await page.getByRole('region', { name: 'Database' }).getByText('2 d ago, every day').waitFor();
       await page.getByRole('region', { name: 'Nodes' }).getByText(`Certificate until ${until}`).waitFor();
@@ -370,9 +370,9 @@ describe('the API log', () => {
       await views.getByText('Emails').click();
       await page.getByText('No emails yet').waitFor();
       await bundle.database`
-      insert into mails (id, workspace_id, recipients, subject, body, state, attempts, error, created_at, ended_at)
-      values (${'0'.repeat(24)}, ${bundle.workspaceId}, '{ana@example.com}', 'Your file', 'It was worked.', 'FAILED', 4,
-        'mailbox full', '2026-03-01', '2026-03-02')`;
+        insert into mails (id, workspace_id, recipients, subject, body, state, attempts, error, created_at, ended_at)
+        values (${'0'.repeat(24)}, ${bundle.workspaceId}, '{ana@example.com}', 'Your file', 'It was worked.', 'FAILED', 4,
+          'mailbox full', '2026-03-01', '2026-03-02')`;
       await page.getByText('mailbox full').waitFor();
       await page.getByRole('link', { name: 'Failed' }).click();
       await page.waitForURL('**/log?view=mails&state=failed');
@@ -400,8 +400,8 @@ describe('the API log', () => {
       });
       const { id } = made.json().data.event_stream;
       await bundle.database`
-      insert into event_stream_batches (id, stream_id, workspace_id, events, state, attempts, last_status, created_at, ended_at)
-      values (${'b'.repeat(24)}, ${id}, ${bundle.workspaceId}, '[{"at": "2026-03-01T10:00:00Z"}]', 'GIVEN_UP', 7, 503, now(), now())`;
+        insert into event_stream_batches (id, stream_id, workspace_id, events, state, attempts, last_status, created_at, ended_at)
+        values (${'b'.repeat(24)}, ${id}, ${bundle.workspaceId}, '[{"at": "2026-03-01T10:00:00Z"}]', 'GIVEN_UP', 7, 503, now(), now())`;
       const stream = page.getByRole('region', { name: 'Stream to https://shop.example.com/events' });
       await stream.getByText('1 given up', { exact: false }).waitFor();
       await stream.getByText('HTTP 503').waitFor();

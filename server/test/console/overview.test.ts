@@ -113,22 +113,22 @@ describe('overview', () => {
         ['c3', 'SCHEDULED', later],
       ] as const)
         await database`
-        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-          next_at, created_by, created_at, updated_at)
-        values (${id}, ${workspaceId}, ${`Campaign ${id}`}, 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}',
-          ${status}, ${nextAt}, 'test', ${now}, ${now})`;
+          insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+            next_at, created_by, created_at, updated_at)
+          values (${id}, ${workspaceId}, ${`Campaign ${id}`}, 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}',
+            ${status}, ${nextAt}, 'test', ${now}, ${now})`;
       await database`
-      insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, paused_platform, day, send_until,
-        created_at, started_at, audience_devices)
-      values ('r1', ${workspaceId}, 'c1', 1, 'SENDING', null, null, ${now}, ${later}, ${now}, ${now}, 200),
-        ('r2', ${workspaceId}, 'c2', 1, 'PAUSED', 'PERMISSION_DENIED: not you', 'ANDROID', ${now}, ${later}, ${now},
-          ${now}, 200)`;
+        insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, paused_platform, day, send_until,
+          created_at, started_at, audience_devices)
+        values ('r1', ${workspaceId}, 'c1', 1, 'SENDING', null, null, ${now}, ${later}, ${now}, ${now}, 200),
+          ('r2', ${workspaceId}, 'c2', 1, 'PAUSED', 'PERMISSION_DENIED: not you', 'ANDROID', ${now}, ${later}, ${now},
+            ${now}, 200)`;
       await database`
-      insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
-      values ('r1', ${workspaceId}, 0, 'ANDROID', 'ACCEPTED', 40), ('r1', ${workspaceId}, 9, 'ANDROID', 'GONE', 2)`;
+        insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+        values ('r1', ${workspaceId}, 0, 'ANDROID', 'ACCEPTED', 40), ('r1', ${workspaceId}, 9, 'ANDROID', 'GONE', 2)`;
       await database`
-      insert into run_refusals (run_id, workspace_id, provider, app_id, credentials, words, refused_at)
-      values ('r1', ${workspaceId}, 'hms', 'courier', '1', '80200001: no (app courier)', ${now})`;
+        insert into run_refusals (run_id, workspace_id, provider, app_id, credentials, words, refused_at)
+        values ('r1', ${workspaceId}, 'hms', 'courier', '1', '80200001: no (app courier)', ${now})`;
       const shown = await read();
       expect(shown.running).toMatchObject([
         { campaignId: 'c1', campaignName: 'Campaign c1', audienceDevices: 200, accepted: 40, notDelivered: 2 },
@@ -148,8 +148,8 @@ describe('overview', () => {
       const { database, workspaceId, clock } = bundle;
       const at = clock.now();
       await database`
-      insert into provider_credentials (workspace_id, provider, sealed, summary, simulated, updated_at)
-      values (${workspaceId}, 'fcm', 'x', '{"projectId": "shop"}', false, ${at})`;
+        insert into provider_credentials (workspace_id, provider, sealed, summary, simulated, updated_at)
+        values (${workspaceId}, 'fcm', 'x', '{"projectId": "shop"}', false, ${at})`;
       const until = new Date(at.getTime() + 60_000);
       await pauseAccount(database, { key: 'fcm:other', until, reason: 'QUOTA_EXCEEDED', at });
       expect((await read()).providers[0]).toMatchObject({ isConnected: true, account: 'shop', silent: null });
@@ -223,10 +223,10 @@ describe('overview', () => {
       const { database, workspaceId, clock } = bundle;
       const at = clock.now();
       await database`update provider_credentials set summary = '{"projectId": "shop", "clientEmail": "key@example.com"}',
-      checked_at = ${at}, check_verdict = 'REFUSED', check_words = 'no account key@example.com'`;
+        checked_at = ${at}, check_verdict = 'REFUSED', check_words = 'no account key@example.com'`;
       await database`
-      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-      values (${workspaceId}, 1, 'u1', 'customer-77', '{"email": "bo@example.com"}', ${at}, ${at})`;
+        insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+        values (${workspaceId}, 1, 'u1', 'customer-77', '{"email": "bo@example.com"}', ${at}, ${at})`;
       const answer = await bundle.call('GET', `system?workspaceId=${workspaceId}`, { cookie: owner });
       expect(answer.status).toBe(200);
       const text = JSON.stringify(answer.body);
@@ -296,18 +296,18 @@ describe('numbers of the queues', () => {
       await insertSentRun(database, { workspaceId, id, at: before(300) });
     await database`update runs set status = 'SENDING', day = ${day}, ended_at = null where id = ${sending}`;
     await database`update runs set status = 'QUEUED', started_at = null, ended_at = null, created_at = ${before(200)}
-    where id = any(${[fillingRun, readyRun]})`;
+      where id = any(${[fillingRun, readyRun]})`;
     for (const [id, state, uses] of [
       [filling, 'FILLING', []],
       [around, 'READY', [filling]],
     ] as const)
       await database`
-      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, uses_segments,
-        created_by, created_at, updated_at)
-      values (${id}, ${workspaceId}, ${`Segment ${id}`}, 'FILE', ${state}, 'API', 'ID', 'string', ${[...uses]}, 'API',
-        ${start}, ${start})`;
+        insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, uses_segments,
+          created_by, created_at, updated_at)
+        values (${id}, ${workspaceId}, ${`Segment ${id}`}, 'FILE', ${state}, 'API', 'ID', 'string', ${[...uses]}, 'API',
+          ${start}, ${start})`;
     await database`
-    update campaigns set audience = 'SEGMENT', segment_id = ${around} where id = ${fillingRun}`;
+      update campaigns set audience = 'SEGMENT', segment_id = ${around} where id = ${fillingRun}`;
     await insertChunks(database, {
       ...{ runId: sending, workspaceId, lane: 0, at: before(100), winner: null },
       ranges: [{ from: 0, to: 255 }],
@@ -367,11 +367,11 @@ describe('numbers of the queues', () => {
     await ensureDeliveriesPartition(database, day);
     const { runNumber, workspaceNumber } = await ledgerRun(database, sending);
     await database`
-    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, attempts,
-      sent_at, retry_at)
-    select ${day}::date, ${workspaceNumber}, bucket, ${runNumber}, substr(sha256(bucket::text::bytea), 1, 12),
-      substr(sha256('user'), 1, 12), 'A', 'W', 1, ${start},
-      ${start}::timestamptz - make_interval(secs => case when bucket < 30 then 400 - bucket else -60 end)
-    from generate_series(0, 39) as bucket`;
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, attempts,
+        sent_at, retry_at)
+      select ${day}::date, ${workspaceNumber}, bucket, ${runNumber}, substr(sha256(bucket::text::bytea), 1, 12),
+        substr(sha256('user'), 1, 12), 'A', 'W', 1, ${start},
+        ${start}::timestamptz - make_interval(secs => case when bucket < 30 then 400 - bucket else -60 end)
+      from generate_series(0, 39) as bucket`;
   }
 });

@@ -46,9 +46,9 @@ describe('every screen', () => {
       await until(async () => (await bundle.database`select 1 from campaigns where status = 'SENT'`).length > 0);
       const [user] = await bundle.database`select id from users where customer_id = 'ada'`;
       await bundle.database`
-      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
-        created_at, updated_at)
-      values (${'5'.repeat(24)}, ${bundle.workspaceId}, 'Lapsed', 'FILE', 'READY', 'API', 'u_em', 'string', 'test', now(), now())`;
+        insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
+          created_at, updated_at)
+        values (${'5'.repeat(24)}, ${bundle.workspaceId}, 'Lapsed', 'FILE', 'READY', 'API', 'u_em', 'string', 'test', now(), now())`;
       Object.assign(ids, {
         workspaceId: bundle.workspaceId,
         campaignId: cid,

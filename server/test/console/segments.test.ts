@@ -242,7 +242,7 @@ describe('console segments', () => {
     test('that breaks off leaves nothing', async () => {
       const isComing = async () => {
         const [row] = await bundle.database`
-        select count(*) as uploads from pg_class where relname = 'posted_file_pieces'`;
+          select count(*) as uploads from pg_class where relname = 'posted_file_pieces'`;
         return row!.uploads === 1;
       };
       const countOperations = async () =>
@@ -311,9 +311,9 @@ describe('console segments', () => {
       await waitForEnd(accepted.segmentId);
       const reasons = ['=HYPERLINK("http://evil.example")', '+1', '-1', '@SUM(A1)', '\t=1', 'plain, "quoted"'];
       await bundle.database`
-      insert into segment_rejects (operation_id, line, reason)
-      select ${accepted.operationId}, number, reason
-      from unnest(${reasons}::text[]) with ordinality as reject (reason, number)`;
+        insert into segment_rejects (operation_id, line, reason)
+        select ${accepted.operationId}, number, reason
+        from unnest(${reasons}::text[]) with ordinality as reject (reason, number)`;
       expect((await csvOf(accepted)).text.split('\r\n').slice(1, -1)).toEqual([
         `1,"'=HYPERLINK(""http://evil.example"")"`,
         `2,"'+1"`,

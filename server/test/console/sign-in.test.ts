@@ -374,7 +374,7 @@ describe('company sign in', () => {
       expect(session).toMatch(/HttpOnly; Secure; SameSite=Strict/);
       expect(await whoIs(cookie)).toMatchObject({ email: 'ana@example.com', name: 'Ana Maria', role: 'analyst' });
       const lines = await bundle.database<{ action: string; detail: object }[]>`
-      select action, detail from audit_log where object_name = 'ana@example.com' order by action`;
+        select action, detail from audit_log where object_name = 'ana@example.com' order by action`;
       expect(lines.map(({ action }) => action)).toEqual(['account.create', 'account.link', 'account.sign-in']);
       expect(lines[0]!.detail).toEqual({ role: 'analyst', by: 'first sign-in' });
       expect(lines[2]!.detail).toMatchObject({ by: 'Example' });
@@ -448,7 +448,7 @@ describe('company sign in', () => {
       user('sub-kim', 'kim@example.com', unstated);
       expect((await signIn()).location).toBe('/console/');
       const [line] = await bundle.database<{ detail: object }[]>`
-      select detail from audit_log where object_name = 'kim@example.com' and action = 'account.link'`;
+        select detail from audit_log where object_name = 'kim@example.com' and action = 'account.link'`;
       expect(line!.detail).toEqual({ issuer: issuer.issuer, address: 'issuer' });
     });
 

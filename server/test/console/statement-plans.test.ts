@@ -71,41 +71,41 @@ describe('plans of an audience', () => {
     bundle = await createTestDatabase();
     const { database } = bundle;
     await database`
-    insert into workspaces (id, db_name, name, created_at)
-    values ('W', 'w', 'W', '2026-01-01'), ('V', 'v', 'V', '2026-01-01')`;
+      insert into workspaces (id, db_name, name, created_at)
+      values ('W', 'w', 'W', '2026-01-01'), ('V', 'v', 'V', '2026-01-01')`;
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
-      created_by, created_at, updated_at)
-    select 's' || number, 'W', 'Segment ' || number, 'FILE', 'READY', 'API', 'uid', 'string', 2, 'test', '2026-01-01',
-      '2026-01-01' from generate_series(1, 2) as number`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
+        created_by, created_at, updated_at)
+      select 's' || number, 'W', 'Segment ' || number, 'FILE', 'READY', 'API', 'uid', 'string', 2, 'test', '2026-01-01',
+        '2026-01-01' from generate_series(1, 2) as number`;
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-    select 'W', number % 256, 'u' || number, 'person-' || number,
-      jsonb_build_object('city', 'c' || number % 100, 'vip', number % 1000 = 0), '2026-03-01', '2026-03-01'
-    from generate_series(1, ${users}) as number`;
+      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+      select 'W', number % 256, 'u' || number, 'person-' || number,
+        jsonb_build_object('city', 'c' || number % 100, 'vip', number % 1000 = 0), '2026-03-01', '2026-03-01'
+      from generate_series(1, ${users}) as number`;
     await database`
-    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-      created_at, updated_at, blocked_state, blocked_at)
-    select 'W', number % 256, 'd' || number, 'u' || number, 'phone', 'ANDROID', 'p' || number,
-      case when number % 20 = 1 then 'OPTED_OUT' when number % 40 = 2 then 'BLOCKED' else 'ACTIVE' end, '2026-03-01',
-      '2026-03-01', '2026-03-01', case when number % 40 = 2 then 'ACTIVE' end,
-      case when number % 40 = 2 then '2026-03-01'::timestamptz end
-    from generate_series(1, ${users}) as number where number % 10 <> 0`;
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+        created_at, updated_at, blocked_state, blocked_at)
+      select 'W', number % 256, 'd' || number, 'u' || number, 'phone', 'ANDROID', 'p' || number,
+        case when number % 20 = 1 then 'OPTED_OUT' when number % 40 = 2 then 'BLOCKED' else 'ACTIVE' end, '2026-03-01',
+        '2026-03-01', '2026-03-01', case when number % 40 = 2 then 'ACTIVE' end,
+        case when number % 40 = 2 then '2026-03-01'::timestamptz end
+      from generate_series(1, ${users}) as number where number % 10 <> 0`;
     await database`
-    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-      created_at, updated_at, gone_at)
-    select 'W', number % 256, 'w' || number, 'u' || number, 'browser', 'WEB', 'w' || number, 'GONE', '2026-03-01',
-      '2026-03-01', '2026-03-01', '2026-03-02' from generate_series(1, ${users}) as number where number % 4 = 3`;
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+        created_at, updated_at, gone_at)
+      select 'W', number % 256, 'w' || number, 'u' || number, 'browser', 'WEB', 'w' || number, 'GONE', '2026-03-01',
+        '2026-03-01', '2026-03-01', '2026-03-02' from generate_series(1, ${users}) as number where number % 4 = 3`;
     await database`
-    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select 'W', number % 256, 'u' || number, attribute, 'string', attribute || number
-    from generate_series(1, ${users}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
+      insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+      select 'W', number % 256, 'u' || number, attribute, 'string', attribute || number
+      from generate_series(1, ${users}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
     await database`
-    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
-    select 'W', number % 256, 's1', 'u' || number, 1, case when number = 1 then 2 end
-    from generate_series(1, ${users}) as number where number % 200 = 0 or number <= 4
-    union all
-    select 'W', number % 256, 's2', 'u' || number, 1, null from generate_series(1, ${users}) as number`;
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
+      select 'W', number % 256, 's1', 'u' || number, 1, case when number = 1 then 2 end
+      from generate_series(1, ${users}) as number where number % 200 = 0 or number <= 4
+      union all
+      select 'W', number % 256, 's2', 'u' || number, 1, null from generate_series(1, ${users}) as number`;
     await vacuumWhole(database);
   });
   afterAll(() => bundle.drop());
@@ -249,68 +249,68 @@ describe('plans of the overview', () => {
     bundle = await createTestDatabase();
     const { database } = bundle;
     await database`
-    insert into workspaces (id, db_name, name, created_at)
-    values ('W', 'w', 'W', '2026-01-01'), ('X', 'x', 'X', '2026-01-01')`;
+      insert into workspaces (id, db_name, name, created_at)
+      values ('W', 'w', 'W', '2026-01-01'), ('X', 'x', 'X', '2026-01-01')`;
     await database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-      next_at, created_by, created_at, updated_at)
-    select 'c' || number, case when number % 1000 = 0 then 'W' else 'X' end, 'Campaign ' || number, 'PUSH_API', 'ONE_TIME',
-      'ALL_USERS', '{ANDROID}', '{}', '{}', case when number % 1000 = 0 or number % 10 = 1 then 'SCHEDULED' else 'SENT' end,
-      case when number % 1000 = 0 or number % 10 = 1 then '2026-03-02'::timestamptz + number * interval '1 second' end, 'test',
-      '2026-02-01', '2026-02-01'
-    from generate_series(1, 20000) as number`;
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        next_at, created_by, created_at, updated_at)
+      select 'c' || number, case when number % 1000 = 0 then 'W' else 'X' end, 'Campaign ' || number, 'PUSH_API', 'ONE_TIME',
+        'ALL_USERS', '{ANDROID}', '{}', '{}', case when number % 1000 = 0 or number % 10 = 1 then 'SCHEDULED' else 'SENT' end,
+        case when number % 1000 = 0 or number % 10 = 1 then '2026-03-02'::timestamptz + number * interval '1 second' end, 'test',
+        '2026-02-01', '2026-02-01'
+      from generate_series(1, 20000) as number`;
     await database`
-    insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, paused_platform, day, send_until,
-      created_at, started_at, ended_at, audience_devices)
-    select 'r' || number, case when number % 2 = 0 then 'W' else 'X' end, 'c' || number, 1, state.name,
-      case when state.name in ('PAUSED', 'FAILED', 'MISSED') then 'the reason' end,
-      case when state.name = 'PAUSED' then 'ANDROID' end, '2026-03-01', '2026-03-03',
-      '2026-02-01'::timestamptz + number * interval '1 minute', '2026-03-01',
-      case when state.name in ('SENT', 'FAILED', 'MISSED') then '2026-03-01 11:30Z'::timestamptz end, 100
-    from generate_series(1, 20000) as number, lateral (
-      select case number % 500 when 0 then 'SENDING' when 1 then 'SENDING' when 2 then 'PAUSED' when 3 then 'PAUSED'
-        when 4 then 'FAILED' when 5 then 'MISSED' else 'SENT' end as name
-    ) as state`;
+      insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, paused_platform, day, send_until,
+        created_at, started_at, ended_at, audience_devices)
+      select 'r' || number, case when number % 2 = 0 then 'W' else 'X' end, 'c' || number, 1, state.name,
+        case when state.name in ('PAUSED', 'FAILED', 'MISSED') then 'the reason' end,
+        case when state.name = 'PAUSED' then 'ANDROID' end, '2026-03-01', '2026-03-03',
+        '2026-02-01'::timestamptz + number * interval '1 minute', '2026-03-01',
+        case when state.name in ('SENT', 'FAILED', 'MISSED') then '2026-03-01 11:30Z'::timestamptz end, 100
+      from generate_series(1, 20000) as number, lateral (
+        select case number % 500 when 0 then 'SENDING' when 1 then 'SENDING' when 2 then 'PAUSED' when 3 then 'PAUSED'
+          when 4 then 'FAILED' when 5 then 'MISSED' else 'SENT' end as name
+      ) as state`;
     await database`
-    insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
-    select 'r' || number, 'W', 0, 'ANDROID', 'ACCEPTED', 40 from generate_series(1, 20000) as number`;
+      insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+      select 'r' || number, 'W', 0, 'ANDROID', 'ACCEPTED', 40 from generate_series(1, 20000) as number`;
     await database`select make_day_partition('deliveries', '2026-03-01')`;
     const rows = await database<{ id: string; number: number }[]>`select id, number from workspaces`;
     const numbers = Object.fromEntries(rows.map(({ id, number }) => [id, number]));
     recent.workspaceNumber = numbers.W!;
     await database`
-    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
-      attempts, sent_at)
-    select '2026-03-01', case when number % 2 = 0 then ${numbers.W!}::integer else ${numbers.X!}::integer end, number % 256, number,
-      decode('d' || lpad(to_hex(number), 23, '0'), 'hex'), decode('e' || lpad(to_hex(number), 23, '0'), 'hex'), 'A',
-      (case number % 20 when 2 then 'G' when 4 then 'R' else 'A' end)::"char",
-      case number % 20 when 2 then 'UNREGISTERED' when 4 then 'INVALID_ARGUMENT' end, 1,
-      '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second'
-    from generate_series(1, 40000) as number`;
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
+        attempts, sent_at)
+      select '2026-03-01', case when number % 2 = 0 then ${numbers.W!}::integer else ${numbers.X!}::integer end, number % 256, number,
+        decode('d' || lpad(to_hex(number), 23, '0'), 'hex'), decode('e' || lpad(to_hex(number), 23, '0'), 'hex'), 'A',
+        (case number % 20 when 2 then 'G' when 4 then 'R' else 'A' end)::"char",
+        case number % 20 when 2 then 'UNREGISTERED' when 4 then 'INVALID_ARGUMENT' end, 1,
+        '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second'
+      from generate_series(1, 40000) as number`;
     // Nearly all that wait are another workspace's: reading all that wait, of every workspace, would be the dear way.
     await database`
-    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
-      attempts, sent_at, retry_at)
-    select '2026-03-01', case when number % 200 = 0 then ${numbers.W!}::integer else ${numbers.X!}::integer end, number % 256, number,
-      decode('f' || lpad(to_hex(number), 23, '0'), 'hex'), decode('e' || lpad(to_hex(number), 23, '0'), 'hex'), 'A', 'W', 'UNAVAILABLE', 1,
-      '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second', '2026-03-01T13:00:00Z'
-    from generate_series(1, 20000) as number`;
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
+        attempts, sent_at, retry_at)
+      select '2026-03-01', case when number % 200 = 0 then ${numbers.W!}::integer else ${numbers.X!}::integer end, number % 256, number,
+        decode('f' || lpad(to_hex(number), 23, '0'), 'hex'), decode('e' || lpad(to_hex(number), 23, '0'), 'hex'), 'A', 'W', 'UNAVAILABLE', 1,
+        '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second', '2026-03-01T13:00:00Z'
+      from generate_series(1, 20000) as number`;
     await database`
-    insert into limit_counters (operation, workspace_id, counted)
-    select 'push', 'W' || number, number from generate_series(1, 2000) as number
-    union all select 'push', 'W', 50`;
+      insert into limit_counters (operation, workspace_id, counted)
+      select 'push', 'W' || number, number from generate_series(1, 2000) as number
+      union all select 'push', 'W', 50`;
     await database`
-    insert into limit_marks (operation, workspace_id, counted, at)
-    select 'push', 'W', number, '2026-03-01T11:55:00Z'::timestamptz + number * interval '5 seconds'
-    from generate_series(1, 50) as number`;
+      insert into limit_marks (operation, workspace_id, counted, at)
+      select 'push', 'W', number, '2026-03-01T11:55:00Z'::timestamptz + number * interval '5 seconds'
+      from generate_series(1, 50) as number`;
     await database`
-    insert into limit_marks (operation, workspace_id, counted, at)
-    select 'push', 'W' || number, number, ${at} from generate_series(1, 2000) as number`;
+      insert into limit_marks (operation, workspace_id, counted, at)
+      select 'push', 'W' || number, number, ${at} from generate_series(1, 2000) as number`;
     await database`
-    insert into send_budgets (key, tokens, refilled_at, busy_since, silent_until, silent_reason)
-    select 'webpush:site' || number, 0, ${at}, ${at}, case when number % 1000 = 0 then '2026-03-02'::timestamptz end,
-      case when number % 1000 = 0 then '429' end
-    from generate_series(1, 5000) as number`;
+      insert into send_budgets (key, tokens, refilled_at, busy_since, silent_until, silent_reason)
+      select 'webpush:site' || number, 0, ${at}, ${at}, case when number % 1000 = 0 then '2026-03-02'::timestamptz end,
+        case when number % 1000 = 0 then '429' end
+      from generate_series(1, 5000) as number`;
     await vacuumWhole(database);
   });
   afterAll(() => bundle.drop());
@@ -422,63 +422,63 @@ describe('plans of users', () => {
     const { database } = bundle;
     await database`insert into workspaces (id, db_name, name, created_at) values ('W', 'w', 'W', '2026-01-01')`;
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
-      created_by, created_at, updated_at)
-    select 's' || number, 'W', 'Segment ' || number, 'FILE', 'READY', 'API', 'uid', 'string', 1, 'test', '2026-01-01',
-      '2026-01-01' from generate_series(1, 3) as number`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
+        created_by, created_at, updated_at)
+      select 's' || number, 'W', 'Segment ' || number, 'FILE', 'READY', 'API', 'uid', 'string', 1, 'test', '2026-01-01',
+        '2026-01-01' from generate_series(1, 3) as number`;
     await database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-      created_by, created_at, updated_at)
-    values ('c', 'W', 'Spring', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
-      '2026-03-01', '2026-03-01')`;
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        created_by, created_at, updated_at)
+      values ('c', 'W', 'Spring', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
+        '2026-03-01', '2026-03-01')`;
     await database`
-    insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
-    select 'r' || number, 'W', 'c', 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01', '2026-03-01'
-    from generate_series(1, 3) as number`;
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+      select 'r' || number, 'W', 'c', 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01', '2026-03-01'
+      from generate_series(1, 3) as number`;
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-    select 'W', number % 256, lpad(to_hex(number), 24, '0'), 'person-' || number, '{}', '2026-03-01', '2026-03-01'
-    from generate_series(1, ${users}) as number`;
+      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+      select 'W', number % 256, lpad(to_hex(number), 24, '0'), 'person-' || number, '{}', '2026-03-01', '2026-03-01'
+      from generate_series(1, ${users}) as number`;
     await database`
-    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-      created_at, updated_at)
-    select 'W', number % 256, 'd' || lpad(to_hex(number), 23, '0'), lpad(to_hex(number), 24, '0'), 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
-      '2026-03-01', '2026-03-01' from generate_series(1, ${users}) as number`;
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+        created_at, updated_at)
+      select 'W', number % 256, 'd' || lpad(to_hex(number), 23, '0'), lpad(to_hex(number), 24, '0'), 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
+        '2026-03-01', '2026-03-01' from generate_series(1, ${users}) as number`;
     await database`
-    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select 'W', number % 256, lpad(to_hex(number), 24, '0'), attribute, 'string', attribute || number
-    from generate_series(1, ${users}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
+      insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+      select 'W', number % 256, lpad(to_hex(number), 24, '0'), attribute, 'string', attribute || number
+      from generate_series(1, ${users}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
     await database`
-    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
-    select 'W', number % 256, 's' || segment, lpad(to_hex(number), 24, '0'), 1, case when segment = 2 then 2 end
-    from generate_series(1, ${users}) as number, generate_series(1, 2) as segment`;
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
+      select 'W', number % 256, 's' || segment, lpad(to_hex(number), 24, '0'), 1, case when segment = 2 then 2 end
+      from generate_series(1, ${users}) as number, generate_series(1, 2) as segment`;
     await database`select make_day_partition('deliveries', '2026-03-01')`;
     await database`
-    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
-      attempts, sent_at)
-    select '2026-03-01', (select workspaces.number from workspaces), number % 256,
-      (select runs.number from runs where runs.id = 'r' || run), decode('d' || lpad(to_hex(number), 23, '0'), 'hex'),
-      decode(lpad(to_hex(number), 24, '0'), 'hex'), 'A',
-      (case when run = 1 then 'G' else 'A' end)::"char", 1, '2026-03-01T00:00:00Z'::timestamptz + run * interval '1 hour'
-    from generate_series(1, ${users}) as number, generate_series(1, 3) as run`;
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
+        attempts, sent_at)
+      select '2026-03-01', (select workspaces.number from workspaces), number % 256,
+        (select runs.number from runs where runs.id = 'r' || run), decode('d' || lpad(to_hex(number), 23, '0'), 'hex'),
+        decode(lpad(to_hex(number), 24, '0'), 'hex'), 'A',
+        (case when run = 1 then 'G' else 'A' end)::"char", 1, '2026-03-01T00:00:00Z'::timestamptz + run * interval '1 hour'
+      from generate_series(1, ${users}) as number, generate_series(1, 3) as run`;
     await database`select make_day_partition('events', '2026-03-01')`;
     await database`
-    insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at)
-    select '2026-03-01', 'W', number % 256, 'e' || number || '-' || place, lpad(to_hex(number), 24, '0'), 'seen', '{}', '2026-03-01',
-      '2026-03-02' from generate_series(1, ${users}) as number, generate_series(1, 3) as place`;
+      insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at)
+      select '2026-03-01', 'W', number % 256, 'e' || number || '-' || place, lpad(to_hex(number), 24, '0'), 'seen', '{}', '2026-03-01',
+        '2026-03-02' from generate_series(1, ${users}) as number, generate_series(1, 3) as place`;
     await database`
-    insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform,
-      report_digests, count, first_at)
-    select 'W', number % 256, 'c', 'd' || lpad(to_hex(number), 23, '0'), 'CLICK', 'r2', 'ANDROID', '{"\\x01"}', 1, '2026-03-01'
-    from generate_series(1, ${users}) as number`;
+      insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform,
+        report_digests, count, first_at)
+      select 'W', number % 256, 'c', 'd' || lpad(to_hex(number), 23, '0'), 'CLICK', 'r2', 'ANDROID', '{"\\x01"}', 1, '2026-03-01'
+      from generate_series(1, ${users}) as number`;
     await database`
-    insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)
-    select lpad(number::text, 24, '0'), 'W', '2026-03-01', 'test', 'person.attributes', 'person', lpad(to_hex(number), 24, '0')
-    from generate_series(1, ${users}) as number`;
+      insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)
+      select lpad(number::text, 24, '0'), 'W', '2026-03-01', 'test', 'person.attributes', 'person', lpad(to_hex(number), 24, '0')
+      from generate_series(1, ${users}) as number`;
     await database`update users set is_test = true where id in (${idOf(7)}, ${idOf(8)})`;
     await database`
-    update devices set suspected_code = '404', suspected_sends = 1, suspected_since = '2026-03-01', suspected_at = '2026-03-01'
-    where id in (${deviceId}, ${`d${idOf(8).slice(1)}`})`;
+      update devices set suspected_code = '404', suspected_sends = 1, suspected_since = '2026-03-01', suspected_at = '2026-03-01'
+      where id in (${deviceId}, ${`d${idOf(8).slice(1)}`})`;
     await database`analyze`;
   });
   afterAll(() => bundle.drop());
@@ -582,29 +582,29 @@ describe('plans of the delivery log', () => {
       [otherCampaignId, otherRunId, '2026-03-02'],
     ] as const) {
       await database`
-      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-        created_by, created_at, updated_at)
-      values (${id}, 'W', ${`Of ${day}`}, 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
-        '{"ANDROID": {"title": "Hello"}}', '{}', 'SENT', 'test', ${day}, ${day})`;
+        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+          created_by, created_at, updated_at)
+        values (${id}, 'W', ${`Of ${day}`}, 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
+          '{"ANDROID": {"title": "Hello"}}', '{}', 'SENT', 'test', ${day}, ${day})`;
       await database`
-      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
-      values (${run}, 'W', ${id}, 1, 'SENT', ${day}, ${day}, ${day}, ${day}, ${day})`;
+        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+        values (${run}, 'W', ${id}, 1, 'SENT', ${day}, ${day}, ${day}, ${day}, ${day})`;
       await database`select make_day_partition('deliveries', ${day}::date)`;
       const { runNumber, workspaceNumber } = await ledgerRun(database, run);
       await database`
-      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
-        code, attempts, sent_at)
-      select ${day}, ${workspaceNumber}, case when number = 1 then ${bucket} else number % 256 end, ${runNumber},
-        decode(lpad(to_hex(number), 24, '0'), 'hex'), decode(lpad(to_hex(number), 24, '0'), 'hex'),
-        (case when number % 1000 = 0 then 'W' else 'A' end)::"char",
-        (case when number % 10 = 0 then 'G' else 'A' end)::"char",
-        case when number % 5000 = 0 then '410' when number % 10 = 0 then 'UNREGISTERED' end, 1,
-        ${day}::timestamptz + number * interval '1 second'
-      from generate_series(1, ${devices}) as number`;
+        insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
+          code, attempts, sent_at)
+        select ${day}, ${workspaceNumber}, case when number = 1 then ${bucket} else number % 256 end, ${runNumber},
+          decode(lpad(to_hex(number), 24, '0'), 'hex'), decode(lpad(to_hex(number), 24, '0'), 'hex'),
+          (case when number % 1000 = 0 then 'W' else 'A' end)::"char",
+          (case when number % 10 = 0 then 'G' else 'A' end)::"char",
+          case when number % 5000 = 0 then '410' when number % 10 = 0 then 'UNREGISTERED' end, 1,
+          ${day}::timestamptz + number * interval '1 second'
+        from generate_series(1, ${devices}) as number`;
     }
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    values ('W', ${bucket}, ${user.userId}, 'ana', '2026-03-01', '2026-03-01')`;
+      insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+      values ('W', ${bucket}, ${user.userId}, 'ana', '2026-03-01', '2026-03-01')`;
     await vacuumWhole(database, ['deliveries']);
   });
   afterAll(() => bundle.drop());

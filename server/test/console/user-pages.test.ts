@@ -24,7 +24,7 @@ describe('users page', () => {
       await until(async () => (await bundle.database`select 1 from readable_deliveries as deliveries`).length > 0);
       const [device] = await bundle.database`select push_id from devices where platform = 'ANDROID'`;
       const [owner] = await bundle.database`
-      select users.customer_id from devices join users on users.id = devices.user_id and users.bucket = devices.bucket where push_id = ${device!.push_id}`;
+        select users.customer_id from devices join users on users.id = devices.user_id and users.bucket = devices.bucket where push_id = ${device!.push_id}`;
       const customerId = String(owner!.customer_id);
 
       const { page, context, faults } = await console.openSignedIn();
@@ -143,7 +143,7 @@ describe('users page', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
       await page.getByText('This user will be erased').waitFor();
       const [erasure] = await bundle.database`select id, state, due_at - requested_at = interval '24 hours' as delayed
-      from erasures`;
+        from erasures`;
       expect(erasure).toMatchObject({ state: 'PENDING', delayed: true });
       // The log says that, and not whom.
       const [line] = await bundle.database`select * from audit_log where action = 'person.erase'`;
@@ -173,13 +173,13 @@ describe('users page', () => {
       await page.getByRole('heading', { name: 'No suspected devices' }).waitFor();
       await expectAccessible(page);
       await bundle.database`
-      update devices set suspected_code = 'BadDeviceToken', suspected_sends = 2, suspected_since = now() - interval '30 hours',
-        suspected_at = now() - interval '1 hour'
-      where platform = 'IOS' and id = (select min(id) from devices where platform = 'IOS')`;
+        update devices set suspected_code = 'BadDeviceToken', suspected_sends = 2, suspected_since = now() - interval '30 hours',
+          suspected_at = now() - interval '1 hour'
+        where platform = 'IOS' and id = (select min(id) from devices where platform = 'IOS')`;
       await bundle.database`
-      update devices set suspected_code = '403', suspected_sends = 3, suspected_since = now() - interval '80 hours',
-        suspected_at = now() - interval '2 hours', state = 'GONE', gone_at = now(), gone_reason = '403'
-      where platform = 'WEB' and id = (select min(id) from devices where platform = 'WEB')`;
+        update devices set suspected_code = '403', suspected_sends = 3, suspected_since = now() - interval '80 hours',
+          suspected_at = now() - interval '2 hours', state = 'GONE', gone_at = now(), gone_reason = '403'
+        where platform = 'WEB' and id = (select min(id) from devices where platform = 'WEB')`;
       await page.reload();
       await page.getByRole('link', { name: 'Suspected devices: 2' }).waitFor();
       const rows = page.getByRole('region', { name: 'Suspected devices' }).locator('tbody tr');
@@ -195,7 +195,7 @@ describe('users page', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Keep' }).click();
       await page.getByRole('link', { name: 'Suspected devices: 1' }).waitFor();
       const [back] = await bundle.database`
-      select count(*)::int as count from devices where state = 'GONE' or suspected_code = '403'`;
+        select count(*)::int as count from devices where state = 'GONE' or suspected_code = '403'`;
       expect(back!.count).toBe(0);
 
       await rows.getByRole('link').click();
@@ -335,7 +335,7 @@ describe('sandbox page', () => {
       await device.getByRole('button', { name: 'Click To the living' }).click();
       await device.getByText('clicked', { exact: true }).waitFor();
       const [clicks] = await bundle.database`
-      select platform, total from campaign_interactions where campaign_id = ${cid} and kind = 'CLICK'`;
+        select platform, total from campaign_interactions where campaign_id = ${cid} and kind = 'CLICK'`;
       expect(clicks).toEqual({ platform: 'WEB', total: 1 });
       await expectAccessible(page);
 

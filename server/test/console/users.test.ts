@@ -49,7 +49,7 @@ describe('change users', () => {
     return (await read()).devices[0].id as string;
   };
   const lines = (action: string) => bundle.database`
-  select object_id, object_name, detail from audit_log where action = ${action} and object_id = ${id} order by id`;
+    select object_id, object_name, detail from audit_log where action = ${action} and object_id = ${id} order by id`;
 
   describe('attributes', () => {
     test('keep their types, change one by one and are found by their new values', async () => {
@@ -62,7 +62,7 @@ describe('change users', () => {
         address: { zip: '1100' },
       });
       const found = await bundle.database`
-      select attribute, type, value from identifiers where user_id = ${id} order by attribute`;
+        select attribute, type, value from identifiers where user_id = ${id} order by attribute`;
       expect([...found]).toEqual([{ attribute: 'orders', type: 'double', value: '8' }]);
     });
 
@@ -152,8 +152,8 @@ describe('change users', () => {
       expect((await act(device, 'remove')).status).toBe(204);
       expect((await read()).devices).toEqual([]);
       const left = await bundle.database`
-      select 1 from push_addresses where device_row_id = ${device} union all
-      select 1 from identifiers where user_id = ${id}`;
+        select 1 from push_addresses where device_row_id = ${device} union all
+        select 1 from identifiers where user_id = ${id}`;
       expect(left).toHaveLength(0);
     });
 
@@ -189,40 +189,40 @@ describe('change users', () => {
       const [user] = await database`select bucket from users where id = ${id}`;
       const bucket = user!.bucket as number;
       await database`create table if not exists events_20260301 partition of events
-      for values from ('2026-03-01') to ('2026-03-02')`;
+        for values from ('2026-03-01') to ('2026-03-02')`;
       await database`create table if not exists deliveries_20260301 partition of deliveries
-      for values from ('2026-03-01') to ('2026-03-02')`;
+        for values from ('2026-03-01') to ('2026-03-02')`;
       const campaign = id.replace(/^./, 'c');
       const run = id.replace(/^./, 'd');
       await database`
-      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-        created_by, created_at, updated_at)
-      values (${campaign}, ${workspaceId}, 'Spring', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT',
-        'test', '2026-03-01', '2026-03-01')`;
+        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+          created_by, created_at, updated_at)
+        values (${campaign}, ${workspaceId}, 'Spring', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT',
+          'test', '2026-03-01', '2026-03-01')`;
       await database`
-      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
-      values (${run}, ${workspaceId}, ${campaign}, 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01',
-        '2026-03-01')`;
+        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+        values (${run}, ${workspaceId}, ${campaign}, 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01',
+          '2026-03-01')`;
       const { runNumber, workspaceNumber } = await ledgerRun(database, run);
       await database`
-      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
-        attempts, sent_at)
-      values ('2026-03-01', ${workspaceNumber}, ${bucket}, ${runNumber}, ${idBytes(device)}, ${idBytes(id)}, 'A',
-        'A', null, 1, '2026-03-01T10:05:00Z'),
-        ('2026-03-01', ${workspaceNumber}, ${bucket}, ${runNumber}, ${idBytes('e'.repeat(24))}, ${idBytes(id)}, 'I',
-        'G', 'Unregistered', 1, '2026-03-01T10:05:00Z')`;
+        insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
+          attempts, sent_at)
+        values ('2026-03-01', ${workspaceNumber}, ${bucket}, ${runNumber}, ${idBytes(device)}, ${idBytes(id)}, 'A',
+          'A', null, 1, '2026-03-01T10:05:00Z'),
+          ('2026-03-01', ${workspaceNumber}, ${bucket}, ${runNumber}, ${idBytes('e'.repeat(24))}, ${idBytes(id)}, 'I',
+          'G', 'Unregistered', 1, '2026-03-01T10:05:00Z')`;
       await database`
-      insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action,
-        report_digests, count, first_at)
-      select ${workspaceId}, ${bucket}, ${campaign}, ${device}, kind, ${run}, 'ANDROID', action, '{"\\\\x01"}', 1, at
-      from (values ('IMPRESSION', null, timestamptz '2026-03-01T10:06:00Z'), ('CLICK', 'buy', '2026-03-01T10:07:00Z'))
-        as given (kind, action, at)`;
+        insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action,
+          report_digests, count, first_at)
+        select ${workspaceId}, ${bucket}, ${campaign}, ${device}, kind, ${run}, 'ANDROID', action, '{"\\\\x01"}', 1, at
+        from (values ('IMPRESSION', null, timestamptz '2026-03-01T10:06:00Z'), ('CLICK', 'buy', '2026-03-01T10:07:00Z'))
+          as given (kind, action, at)`;
       await database`
-      insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at,
-        device_row_id)
-      select '2026-03-01', ${workspaceId}, ${bucket}, ${id} || number, ${id}, 'bought', jsonb_build_object('n', number),
-        '2026-03-01T10:08:00Z', '2026-03-01T10:09:00Z', ${device}
-      from generate_series(1, 120) as number`;
+        insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at,
+          device_row_id)
+        select '2026-03-01', ${workspaceId}, ${bucket}, ${id} || number, ${id}, 'bought', jsonb_build_object('n', number),
+          '2026-03-01T10:08:00Z', '2026-03-01T10:09:00Z', ${device}
+        from generate_series(1, 120) as number`;
     }
 
     async function readAll(): Promise<{ entries: any[]; pages: number }> {
@@ -322,7 +322,7 @@ describe('change users', () => {
       expect((await read()).erasure).toBeNull();
       expect(await listStates()).toEqual([]);
       const kept = await bundle.database`
-      select object_id, object_name, detail from audit_log where action = 'person.erase-cancel' and object_id = ${erasure.id}`;
+        select object_id, object_name, detail from audit_log where action = 'person.erase-cancel' and object_id = ${erasure.id}`;
       expect([...kept]).toEqual([{ object_id: erasure.id, object_name: null, detail: {} }]);
       expect((await call('POST', `people/${id}/erase`)).body.erasure.id).not.toBe(erasure.id);
       expect(await listStates()).toEqual(['PENDING']);
@@ -332,8 +332,8 @@ describe('change users', () => {
       expect((await keep()).status).toBe(404);
       await call('POST', `people/${id}/erase`);
       await bundle.database`
-      update erasures set state = 'REMOVED', removed_at = requested_at
-      where user_ids @> ${bundle.database.json([[await bucket(), id]])}`;
+        update erasures set state = 'REMOVED', removed_at = requested_at
+        where user_ids @> ${bundle.database.json([[await bucket(), id]])}`;
       expect((await keep()).status).toBe(404);
       expect(await listStates()).toEqual(['REMOVED']);
       expect((await call('DELETE', `people/${'0'.repeat(24)}/erasure`)).status).toBe(404);
@@ -351,13 +351,13 @@ describe('suspected devices', () => {
     cookie = await bundle.createOwner();
     const { database, workspaceId } = bundle;
     await database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-      created_by, created_at, updated_at)
-    values ('c', ${workspaceId}, 'C', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
-      ${start}, ${start})`;
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        created_by, created_at, updated_at)
+      values ('c', ${workspaceId}, 'C', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
+        ${start}, ${start})`;
     await database`
-    insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
-    values ('r', ${workspaceId}, 'c', 1, 'SENT', '2026-03-01', '2026-03-02', ${start}, ${start}, ${start})`;
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+      values ('r', ${workspaceId}, 'c', 1, 'SENT', '2026-03-01', '2026-03-02', ${start}, ${start}, ${start})`;
     await database`select make_day_partition('deliveries', '2026-03-01')`;
   });
   afterAll(() => bundle.end());
@@ -469,8 +469,8 @@ describe('suspected devices', () => {
     const strikes = async (number: number) =>
       (
         await bundle.database`
-        select state, blocked_state, gone_at, gone_reason, suspected_code, suspected_sends, suspected_since, suspected_at
-        from devices where id = ${idOf(number)}`
+          select state, blocked_state, gone_at, gone_reason, suspected_code, suspected_sends, suspected_since, suspected_at
+          from devices where id = ${idOf(number)}`
       )[0];
     const forgotten = {
       ...{ gone_at: null, gone_reason: null, suspected_code: null, suspected_sends: null, suspected_since: null },
@@ -482,7 +482,7 @@ describe('suspected devices', () => {
       expect(await keep(1)).toBe(204);
       expect(await strikes(1)).toEqual({ state: 'ACTIVE', blocked_state: null, ...forgotten });
       const lines = await bundle.database`
-      select actor_name, object_kind, object_id, object_name, detail from audit_log where action = 'person.device-keep'`;
+        select actor_name, object_kind, object_id, object_name, detail from audit_log where action = 'person.device-keep'`;
       const detail = { platform: 'IOS', code: 'BadDeviceToken', sends: 2 };
       expect([...lines]).toEqual([
         { actor_name: 'Olga', object_kind: 'person', object_id: idOf(1), object_name: null, detail },
@@ -531,22 +531,22 @@ describe('suspected devices', () => {
     const since = new Date(lastAt.getTime() - hours * 3_600_000);
     const isGone = state === 'GONE';
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    values (${workspaceId}, ${bucketOf(customerId)}, ${id}, ${customerId}, ${start}, ${start})`;
+      insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+      values (${workspaceId}, ${bucketOf(customerId)}, ${id}, ${customerId}, ${start}, ${start})`;
     await database`
-    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, gone_at, gone_reason,
-      blocked_state, blocked_at, suspected_code, suspected_sends, suspected_since, suspected_at, registered_at, created_at, updated_at)
-    values (${workspaceId}, ${bucketOf(customerId)}, ${id}, ${id}, ${`phone ${number}`}, 'IOS', ${id}, ${state},
-      ${isGone ? lastAt : null}, ${isGone ? 'BadDeviceToken' : null}, ${blockedState ?? null}, ${blockedState ? lastAt : null}, 'BadDeviceToken', ${sends},
-      ${since}, ${lastAt}, ${start}, ${start}, ${start})`;
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, gone_at, gone_reason,
+        blocked_state, blocked_at, suspected_code, suspected_sends, suspected_since, suspected_at, registered_at, created_at, updated_at)
+      values (${workspaceId}, ${bucketOf(customerId)}, ${id}, ${id}, ${`phone ${number}`}, 'IOS', ${id}, ${state},
+        ${isGone ? lastAt : null}, ${isGone ? 'BadDeviceToken' : null}, ${blockedState ?? null}, ${blockedState ? lastAt : null}, 'BadDeviceToken', ${sends},
+        ${since}, ${lastAt}, ${start}, ${start}, ${start})`;
   }
 
   async function addDelivery(number: number, { outcome, at }: { outcome: string; at: Date }): Promise<void> {
     const { runNumber, workspaceNumber } = await ledgerRun(bundle.database, 'r');
     await bundle.database`
-    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, attempts, sent_at)
-    values ('2026-03-01', ${workspaceNumber}, ${bucketOf(`user ${number}`)}, ${runNumber}, ${idBytes(idOf(number))},
-      ${idBytes(idOf(number))}, 'I', ${outcome}::"char", 1, ${at})`;
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, attempts, sent_at)
+      values ('2026-03-01', ${workspaceNumber}, ${bucketOf(`user ${number}`)}, ${runNumber}, ${idBytes(idOf(number))},
+        ${idBytes(idOf(number))}, 'I', ${outcome}::"char", 1, ${at})`;
   }
 });
 
@@ -567,10 +567,10 @@ describe('finding places', () => {
     await until(async () => (await bundle.database`select 1 from campaigns where status = 'SENT'`).length > 0);
     const at = new Date();
     await bundle.database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
-      created_at, updated_at)
-    values (${'5'.repeat(24)}, ${bundle.workspaceId}, 'Lapsed in spring', 'FILE', 'READY', 'API', 'u_em', 'string', 'test',
-      ${at}, ${at})`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
+        created_at, updated_at)
+      values (${'5'.repeat(24)}, ${bundle.workspaceId}, 'Lapsed in spring', 'FILE', 'READY', 'API', 'u_em', 'string', 'test',
+        ${at}, ${at})`;
   });
 
   const [run, phone] = [
@@ -578,9 +578,9 @@ describe('finding places', () => {
     async () =>
       (
         await bundle.database<{ id: string; userId: string; deviceId: string; pushId: string }[]>`
-        select devices.id, user_id as "userId", device_id as "deviceId", push_id as "pushId" from devices
-        join users on users.bucket = devices.bucket and users.id = devices.user_id
-        where customer_id = 'ada' and platform = 'ANDROID'`
+          select devices.id, user_id as "userId", device_id as "deviceId", push_id as "pushId" from devices
+          join users on users.bucket = devices.bucket and users.id = devices.user_id
+          where customer_id = 'ada' and platform = 'ANDROID'`
       )[0]!,
   ];
 
@@ -660,7 +660,7 @@ describe('explaining a message', () => {
       async () => (await database`select status from campaigns where id = ${campaignId}`)[0]?.status === 'SENT',
     );
     const [user] = await database`
-    select users.customer_id as id from devices join users on users.id = devices.user_id and users.bucket = devices.bucket where platform = 'ANDROID' limit 1`;
+      select users.customer_id as id from devices join users on users.id = devices.user_id and users.bucket = devices.bucket where platform = 'ANDROID' limit 1`;
     const asked = { workspaceId, campaignId, customerId: user!.id as string };
     const told = await client.deliveries.explain(asked);
     expect(told).toMatchObject({ campaign: { id: campaignId, status: 'SENT', nextAt: null }, step: 'ACCEPTED' });

@@ -341,22 +341,22 @@ describe('operator walk', () => {
       const now = new Date();
       const id = randomBytes(12).toString('hex');
       await database`
-      insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-      values (${workspaceId}, 7, ${'1'.repeat(24)}, 'ana', ${now}, ${now}) on conflict do nothing`;
+        insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+        values (${workspaceId}, 7, ${'1'.repeat(24)}, 'ana', ${now}, ${now}) on conflict do nothing`;
       await database`
-      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-        created_at, updated_at)
-      values (${workspaceId}, 7, ${'0'.repeat(24)}, ${'1'.repeat(24)}, 'phone', 'ANDROID', ${`token-${'a'.repeat(140)}`}, 'ACTIVE',
-        ${now}, ${now}, ${now}) on conflict do nothing`;
+        insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+          created_at, updated_at)
+        values (${workspaceId}, 7, ${'0'.repeat(24)}, ${'1'.repeat(24)}, 'phone', 'ANDROID', ${`token-${'a'.repeat(140)}`}, 'ACTIVE',
+          ${now}, ${now}, ${now}) on conflict do nothing`;
       await database`
-      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-        created_by, created_at, updated_at)
-      values (${id}, ${workspaceId}, ${name}, 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
-        '{"ANDROID": {"title": "Hello", "message": "Spring", "richContent": [], "additionalActions": []}}',
-        '{"kind": "soon"}', 'SENDING', 'Olga', ${now}, ${now})`;
+        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+          created_by, created_at, updated_at)
+        values (${id}, ${workspaceId}, ${name}, 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
+          '{"ANDROID": {"title": "Hello", "message": "Spring", "richContent": [], "additionalActions": []}}',
+          '{"kind": "soon"}', 'SENDING', 'Olga', ${now}, ${now})`;
       await database`
-      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
-      values (${id}, ${workspaceId}, ${id}, 1, 'QUEUED', ${now}, ${new Date(now.getTime() + 86_400_000)}, ${now})`;
+        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
+        values (${id}, ${workspaceId}, ${id}, 1, 'QUEUED', ${now}, ${new Date(now.getTime() + 86_400_000)}, ${now})`;
     }
 
     test('the first link makes an owner, a wrong key is refused and explained, the right one is checked, all is well; then the provider refuses and the overview says so', async () => {
@@ -428,7 +428,7 @@ describe('operator walk', () => {
       await fcm.getByText('The provider accepts it').waitFor();
       expect(faults).toEqual([]);
       const log = await bundle.database<{ action: string }[]>`
-      select distinct action from audit_log where action like 'credential.%' order by action`;
+        select distinct action from audit_log where action like 'credential.%' order by action`;
       expect(log.map(({ action }) => action)).toEqual(['credential.check', 'credential.connect']);
       await context.close();
     }, 120_000);
@@ -485,7 +485,7 @@ describe('three walks', () => {
       await page.getByText('Scheduled', { exact: true }).first().waitFor();
       expect(walk.end()).toBeLessThanOrEqual(20);
       const [stored] = await console.bundle.database`
-      select status, platforms, content from campaigns where name = 'Winter thanks'`;
+        select status, platforms, content from campaigns where name = 'Winter thanks'`;
       expect(stored).toMatchObject({ status: 'SCHEDULED', platforms: ['ANDROID', 'IOS', 'WEB'] });
       expect(JSON.stringify(stored!.content).match(/Thank you, \{\{ UserAttribute\['First Name'\] \}\}/g)).toHaveLength(
         3,

@@ -437,8 +437,8 @@ describe('changes of credentials', () => {
       await connectCredential(deps, { actor, workspaceId: ofSite, unasked: 'refuse', given });
       // As it was stored before such contacts were refused.
       await bundle.database`
-      update provider_credentials set summary = summary || '{"subject": "mailto:push@localhost"}'
-      where workspace_id = ${ofSite} and provider = 'webpush'`;
+        update provider_credentials set summary = summary || '{"subject": "mailto:push@localhost"}'
+        where workspace_id = ${ofSite} and provider = 'webpush'`;
       const listed = await listCredentials(deps, ofSite);
       const { connected } = listed.find(({ provider }) => provider === 'webpush')!;
       const words = expect.stringMatching(/^The subject names localhost, .*BadJwtToken/);
@@ -469,13 +469,13 @@ describe('changes of credentials', () => {
     test('that a send needs is not removed unless that is said; the log has each step and no key', async () => {
       const { database } = bundle;
       await database`
-      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-        created_by, created_at, updated_at)
-      values ('c1', ${workspaceId}, 'Spring', 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{IOS,ANDROID}', '{}', '{}', 'SENDING',
-        'test', ${start}, ${start})`;
+        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+          created_by, created_at, updated_at)
+        values ('c1', ${workspaceId}, 'Spring', 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{IOS,ANDROID}', '{}', '{}', 'SENDING',
+          'test', ${start}, ${start})`;
       await database`
-      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at)
-      values ('r1', ${workspaceId}, 'c1', 1, 'SENDING', ${start}, ${start}, ${start}, ${start})`;
+        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at)
+        values ('r1', ${workspaceId}, 'c1', 1, 'SENDING', ${start}, ${start}, ${start}, ${start})`;
       expect((await stored()).hits).toEqual({ devices: 0, runs: 1 });
       const remove = (whileSending: 'pause' | 'refuse') =>
         removeCredential(deps, { actor, workspaceId, provider: 'apns', whileSending });

@@ -26,10 +26,10 @@ describe('apps of devices', () => {
 
   const appsOf = async (customerId: string) => {
     const rows = await bundle.database<{ device: string; app: string | null }[]>`
-    select devices.device_id as device, devices.app_id as app
-    from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
-      and users.id = devices.user_id
-    where users.customer_id = ${customerId} order by 1`;
+      select devices.device_id as device, devices.app_id as app
+      from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
+        and users.id = devices.user_id
+      where users.customer_id = ${customerId} order by 1`;
     return Object.fromEntries(rows.map(({ device, app }) => [device, app]));
   };
 
@@ -137,7 +137,7 @@ describe('languages of devices', () => {
 
   const said = async (deviceId: string) => {
     const [row] = await bundle.database`
-    select locale, badge_count as "badgeCount" from devices where device_id = ${deviceId}`;
+      select locale, badge_count as "badgeCount" from devices where device_id = ${deviceId}`;
     return row;
   };
 
@@ -182,10 +182,10 @@ describe('providers of devices', () => {
 
   const providersOf = async (customerId: string) => {
     const rows = await bundle.database<{ device: string; provider: string | null }[]>`
-    select devices.device_id as device, devices.push_provider as provider
-    from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
-      and users.id = devices.user_id
-    where users.customer_id = ${customerId} order by 1`;
+      select devices.device_id as device, devices.push_provider as provider
+      from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
+        and users.id = devices.user_id
+      where users.customer_id = ${customerId} order by 1`;
     return Object.fromEntries(rows.map(({ device, provider }) => [device, provider]));
   };
 
@@ -229,10 +229,10 @@ describe('providers of devices', () => {
 
   const idTypesOf = async (customerId: string) => {
     const rows = await bundle.database<{ device: string; type: string | null }[]>`
-    select devices.device_id as device, devices.push_id_type as type
-    from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
-      and users.id = devices.user_id
-    where users.customer_id = ${customerId} order by 1`;
+      select devices.device_id as device, devices.push_id_type as type
+      from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
+        and users.id = devices.user_id
+      where users.customer_id = ${customerId} order by 1`;
     return Object.fromEntries(rows.map(({ device, type }) => [device, type]));
   };
 

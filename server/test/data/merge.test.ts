@@ -33,7 +33,7 @@ describe('merge', () => {
   /** Rows of a table under a user's key. */
   const rowsOf = async (table: string, { bucket, id }: { bucket: number; id: string }): Promise<number> => {
     const [row] = await bundle.database`
-    select count(*) as rows from ${bundle.database(table === 'deliveries' ? 'readable_deliveries' : table)} where bucket = ${bucket} and user_id = ${id}`;
+      select count(*) as rows from ${bundle.database(table === 'deliveries' ? 'readable_deliveries' : table)} where bucket = ${bucket} and user_id = ${id}`;
     return row!.rows as number;
   };
   const tables = ['devices', 'identifiers', 'events', 'conversions', 'deliveries', 'segment_members'];
@@ -68,16 +68,16 @@ describe('merge', () => {
       'u_em:string=from@example.com',
     ]);
     const orphans = await bundle.database`
-    with claimed as materialized (select workspace_id, bucket, device_row_id from push_addresses),
-      owned as materialized (select workspace_id, bucket, id from devices)
-    select 1 from claimed left join owned on owned.workspace_id = claimed.workspace_id
-      and owned.bucket = claimed.bucket and owned.id = claimed.device_row_id
-    where owned.id is null`;
+      with claimed as materialized (select workspace_id, bucket, device_row_id from push_addresses),
+        owned as materialized (select workspace_id, bucket, id from devices)
+      select 1 from claimed left join owned on owned.workspace_id = claimed.workspace_id
+        and owned.bucket = claimed.bucket and owned.id = claimed.device_row_id
+      where owned.id is null`;
     expect(orphans).toHaveLength(0);
     const [event] = await bundle.database`
-    select events.device_row_id = devices.id as same from events
-    join devices on devices.bucket = events.bucket and devices.push_id = 'token-from-phone-of-from'
-    where events.user_id = ${to.id}`;
+      select events.device_row_id = devices.id as same from events
+      join devices on devices.bucket = events.bucket and devices.push_id = 'token-from-phone-of-from'
+      where events.user_id = ${to.id}`;
     expect(event!.same).toBe(true);
   });
 
@@ -96,14 +96,14 @@ describe('merge', () => {
     for (const user of ['suspects', 'keeper']) await bundle.addUser(user);
     for (const device of ['suspect-left', 'suspect-stays']) await bundle.addDevice('suspects', device);
     await bundle.database`
-    update devices set suspected_code = '404', suspected_sends = 3, suspected_since = '2026-02-01', suspected_at = '2026-02-05'
-    where user_id = (select id from users where customer_id = 'suspects')`;
+      update devices set suspected_code = '404', suspected_sends = 3, suspected_since = '2026-02-01', suspected_at = '2026-02-05'
+      where user_id = (select id from users where customer_id = 'suspects')`;
     await bundle.database`
-    update devices set state = 'GONE', gone_at = '2026-02-05', gone_reason = '404' where device_id = 'suspect-left'`;
+      update devices set state = 'GONE', gone_at = '2026-02-05', gone_reason = '404' where device_id = 'suspect-left'`;
     await merge(['suspects', 'keeper']);
     const moved = await bundle.database`
-    select device_id, state, suspected_code, suspected_sends, suspected_since is null as is_forgotten from devices
-    where device_id in ('suspect-left', 'suspect-stays') order by device_id`;
+      select device_id, state, suspected_code, suspected_sends, suspected_since is null as is_forgotten from devices
+      where device_id in ('suspect-left', 'suspect-stays') order by device_id`;
     expect([...moved]).toEqual([
       {
         ...{ device_id: 'suspect-left', state: 'GONE', suspected_code: '404', suspected_sends: 3, is_forgotten: false },
@@ -131,7 +131,7 @@ describe('merge', () => {
     const [now] = await bundle.database`select id from devices where push_id = 'token-waits-d'`;
     const { id } = await keyOf('waits-no-more');
     const rows = await bundle.database`
-    select outcome, device_id from readable_deliveries as deliveries where user_id = ${id} order by outcome`;
+      select outcome, device_id from readable_deliveries as deliveries where user_id = ${id} order by outcome`;
     expect([...rows]).toEqual([
       { outcome: 'ACCEPTED', device_id: old!.id },
       { outcome: 'WAITING', device_id: now!.id },
@@ -187,8 +187,8 @@ describe('merge', () => {
     await bundle.addDevice('clash-a', 'newer-there');
     await bundle.addDevice('clash-b', 'blocked');
     await bundle.database`
-    update devices set state = 'BLOCKED', blocked_state = 'ACTIVE', blocked_at = registered_at
-    where push_id = 'token-clash-b-blocked'`;
+      update devices set state = 'BLOCKED', blocked_state = 'ACTIVE', blocked_at = registered_at
+      where push_id = 'token-clash-b-blocked'`;
     bundle.clock.advance(1_000);
     for (const device of ['newer-there', 'blocked'])
       await bundle.addDevice(device === 'blocked' ? 'clash-a' : 'clash-b', device);
@@ -203,8 +203,8 @@ describe('merge', () => {
       'newer-there': 'token-clash-b-newer-there ACTIVE',
     });
     const addresses = await bundle.database`
-    select encode(address_hash, 'hex') from push_addresses
-    where address_hash in (sha256('token-clash-a-newer-there'), sha256('token-clash-a-blocked'))`;
+      select encode(address_hash, 'hex') from push_addresses
+      where address_hash in (sha256('token-clash-a-newer-there'), sha256('token-clash-a-blocked'))`;
     expect(addresses).toHaveLength(0);
   });
 
@@ -218,13 +218,13 @@ describe('merge', () => {
     // member-b was in the segment before: the new membership begins where that one ended.
     const { bucket, id } = await keyOf('member-b');
     await bundle.database`
-    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
-    values (${bundle.workspaceId}, ${bucket}, ${only}, ${id}, 1, 5)`;
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
+      values (${bundle.workspaceId}, ${bucket}, ${only}, ${id}, 1, 5)`;
     await merge(['member-a', 'member-b']);
     const segments = await bundle.database`
-    select segments.name, segments.user_count as users, array_agg(member.added_in order by added_in) as since
-    from segments join segment_members as member on member.segment_id = segments.id
-    where segments.id in (${shared}, ${only}) group by 1, 2 order by 1`;
+      select segments.name, segments.user_count as users, array_agg(member.added_in order by added_in) as since
+      from segments join segment_members as member on member.segment_id = segments.id
+      where segments.id in (${shared}, ${only}) group by 1, 2 order by 1`;
     expect([...segments]).toEqual([
       { name: 'Only', users: 1, since: [1, 5] },
       { name: 'Shared', users: 1, since: [1] },
@@ -280,9 +280,9 @@ describe('merge', () => {
     await addMessage('twofold-b', ['r2', 'r3'], [2, 3]);
     await merge(['twofold-a', 'twofold-b']);
     const rows = await bundle.database`
-    select run_ids as runs, campaign_ids as campaigns, is_counted as counted, users.customer_id as customer
-    from user_messages join users on users.bucket = user_messages.bucket and users.id = user_messages.user_id
-    where users.customer_id like 'twofold-%'`;
+      select run_ids as runs, campaign_ids as campaigns, is_counted as counted, users.customer_id as customer
+      from user_messages join users on users.bucket = user_messages.bucket and users.id = user_messages.user_id
+      where users.customer_id like 'twofold-%'`;
     expect([...rows]).toEqual([
       {
         runs: ['r1', 'r2', 'r3'],
@@ -304,10 +304,10 @@ describe('merge', () => {
   async function addMessage(customerId: string, runs: string[], hours: number[]): Promise<void> {
     await bundle.addUser(customerId, {});
     await bundle.database`
-    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-    select workspace_id, bucket, id, 1, ${runs}::text[], ${runs.map((run) => `c-${run}`)}::text[],
-      ${hours.map((hour) => new Date(start.getTime() + hour * 3_600_000).toISOString())}::timestamptz[], array_fill(true, array[${runs.length}::int])
-    from users where workspace_id = ${bundle.workspaceId} and customer_id = ${customerId}`;
+      insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+      select workspace_id, bucket, id, 1, ${runs}::text[], ${runs.map((run) => `c-${run}`)}::text[],
+        ${hours.map((hour) => new Date(start.getTime() + hour * 3_600_000).toISOString())}::timestamptz[], array_fill(true, array[${runs.length}::int])
+      from users where workspace_id = ${bundle.workspaceId} and customer_id = ${customerId}`;
   }
 });
 
@@ -518,16 +518,16 @@ describe('the model of users', () => {
   async function readUsers(workspaceId: string) {
     const { database } = bundle;
     const rows = await database`
-    select users.customer_id as name, users.attributes, coalesce((
-        select jsonb_object_agg(device_id, push_id) from devices
-        where devices.workspace_id = users.workspace_id and devices.bucket = users.bucket and devices.user_id = users.id
-      ), '{}') as devices
-    from users where workspace_id = ${workspaceId} order by 1`;
+      select users.customer_id as name, users.attributes, coalesce((
+          select jsonb_object_agg(device_id, push_id) from devices
+          where devices.workspace_id = users.workspace_id and devices.bucket = users.bucket and devices.user_id = users.id
+        ), '{}') as devices
+      from users where workspace_id = ${workspaceId} order by 1`;
     const identifiers = await database`
-    select users.customer_id as name, attribute, type, value from identifiers
-    left join users on users.workspace_id = identifiers.workspace_id and users.bucket = identifiers.bucket
-      and users.id = identifiers.user_id
-    where identifiers.workspace_id = ${workspaceId}`;
+      select users.customer_id as name, attribute, type, value from identifiers
+      left join users on users.workspace_id = identifiers.workspace_id and users.bucket = identifiers.bucket
+        and users.id = identifiers.user_id
+      where identifiers.workspace_id = ${workspaceId}`;
     return {
       users: rows.map((row) => ({ ...row })),
       identifiers: identifiers.map((row) => JSON.stringify({ ...row })).sort(),

@@ -38,7 +38,7 @@ describe('users', () => {
       expect([answer.status, answer.body.status]).toEqual([200, 'success']);
       expect(await stateOf('blocked')).toEqual({ a: 'BLOCKED', b: 'BLOCKED' });
       const rows = await bundle.database`
-      select block_reason, block_reference, blocked_at from devices where push_id = 'token-blocked-a'`;
+        select block_reason, block_reference, blocked_at from devices where push_id = 'token-blocked-a'`;
       expect([...rows]).toEqual([{ block_reason: 'stolen', block_reference: 'T-1', blocked_at: start }]);
     });
 
@@ -57,8 +57,8 @@ describe('users', () => {
       await bundle.addUser('dead');
       await bundle.addDevice('dead', 'a');
       await bundle.database`
-      update devices set state = 'GONE', gone_at = ${start}, gone_reason = 'UNREGISTERED'
-      where push_id = 'token-dead-a'`;
+        update devices set state = 'GONE', gone_at = ${start}, gone_reason = 'UNREGISTERED'
+        where push_id = 'token-dead-a'`;
       await manage('block', 'dead');
       expect(await stateOf('dead')).toEqual({ a: 'BLOCKED' });
       await manage('unblock', 'dead');
@@ -278,10 +278,10 @@ describe('bulk calls', () => {
     );
     expect(answer.status).toBe(200);
     const rows = await bundle.database`
-    select events.name, users.customer_id as customer, devices.push_id as push from events
-    join users on users.bucket = events.bucket and users.id = events.user_id
-    left join devices on devices.bucket = events.bucket and devices.id = events.device_row_id
-    where events.name in ('Looked', 'Left', 'Came') order by 1, 2`;
+      select events.name, users.customer_id as customer, devices.push_id as push from events
+      join users on users.bucket = events.bucket and users.id = events.user_id
+      left join devices on devices.bucket = events.bucket and devices.id = events.device_row_id
+      where events.name in ('Looked', 'Left', 'Came') order by 1, 2`;
     expect([...rows]).toEqual([
       { name: 'Came', customer: 'new', push: null },
       { name: 'Left', customer: 'ida', push: null },
@@ -422,12 +422,12 @@ describe('erasing users', () => {
   const figures = async () => ({
     deliveries: [
       ...(await bundle.database`
-    select outcome, count(*) as rows, count(distinct user_id) as users, count(distinct device_id) as devices
-    from readable_deliveries as deliveries group by 1 order by 1`),
+        select outcome, count(*) as rows, count(distinct user_id) as users, count(distinct device_id) as devices
+        from readable_deliveries as deliveries group by 1 order by 1`),
     ],
     conversions: [
       ...(await bundle.database`
-    select count(*) as rows, count(distinct user_id) as users, count(distinct event_id) as events from conversions`),
+        select count(*) as rows, count(distinct user_id) as users, count(distinct event_id) as events from conversions`),
     ],
   });
 
@@ -443,9 +443,9 @@ describe('erasing users', () => {
     await addRun(bundle, 'subject-of-erasure', 'WAITING');
     // A change by hand is a line that names the person.
     await bundle.database`
-    insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)
-    select ${'9'.repeat(24)}, workspace_id, ${start}, 'Olga', 'person.attributes', 'person', id from users
-    where customer_id = 'subject-of-erasure'`;
+      insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)
+      select ${'9'.repeat(24)}, workspace_id, ${start}, 'Olga', 'person.attributes', 'person', id from users
+      where customer_id = 'subject-of-erasure'`;
     const traces = [...mergedTraces, ...(await tracesOf('subject-of-erasure'))];
     const tables = Object.keys(await findEverywhere(traces));
     for (const table of [
@@ -480,7 +480,7 @@ describe('erasing users', () => {
     const [segment] = await bundle.database`select user_count from segments where id = ${other.segmentId}`;
     expect(segment!.user_count).toBe(1);
     const [gone] = await bundle.database`
-    select sum(user_count) as users from segments where id in (${mergedBefore.segmentId}, ${subject.segmentId})`;
+      select sum(user_count) as users from segments where id in (${mergedBefore.segmentId}, ${subject.segmentId})`;
     expect(Number(gone!.users)).toBe(0);
     const [record] = await bundle.database`select state, counts, removed_at from erasures`;
     expect(record).toEqual({
@@ -517,14 +517,14 @@ describe('erasing users', () => {
     await erase();
     // A window that was open stores its outcome, a file its member.
     await bundle.database`
-    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
-      attempts, sent_at)
-    select '2026-03-01', workspaces.number, ${user!.bucket as number}, runs.number, ${idBytes(traces[2]!)},
-      ${idBytes(user!.id as string)}, 'A', 'A', 1, ${start}
-    from runs join workspaces on workspaces.id = workspace_id limit 1`;
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
+        attempts, sent_at)
+      select '2026-03-01', workspaces.number, ${user!.bucket as number}, runs.number, ${idBytes(traces[2]!)},
+        ${idBytes(user!.id as string)}, 'A', 'A', 1, ${start}
+      from runs join workspaces on workspaces.id = workspace_id limit 1`;
     await bundle.database`
-    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
-    select workspace_id, ${user!.bucket as number}, id, ${user!.id as string}, 1 from segments limit 1`;
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+      select workspace_id, ${user!.bucket as number}, id, ${user!.id as string}, 1 from segments limit 1`;
     bundle.clock.advance(hour);
     await erase();
     expect(await findEverywhere(traces)).toEqual({});
@@ -637,11 +637,11 @@ describe('erasing users', () => {
 
   test('every column that may identify a user is in the list', async () => {
     const columns = await bundle.database`
-    select distinct relname || '.' || attname as name from pg_attribute join pg_class on pg_class.oid = attrelid
-    join pg_namespace on pg_namespace.oid = relnamespace
-    where nspname = 'public' and relkind in ('r', 'p') and not relispartition and attnum > 0 and not attisdropped
-      and (attname ~ '(^|_)(user|users|device|customer|customers|push|address|target|recipients?|tokens?|identifiers?)(_|$)')
-    order by 1`;
+      select distinct relname || '.' || attname as name from pg_attribute join pg_class on pg_class.oid = attrelid
+      join pg_namespace on pg_namespace.oid = relnamespace
+      where nspname = 'public' and relkind in ('r', 'p') and not relispartition and attnum > 0 and not attisdropped
+        and (attname ~ '(^|_)(user|users|device|customer|customers|push|address|target|recipients?|tokens?|identifiers?)(_|$)')
+      order by 1`;
     // Whoever adds a column that may name a person erases it in erase-people.ts, or says here why it need not.
     const names = new Set(columns.map((row) => row.name as string));
     expect([...names].filter((name) => !erased.includes(name) && !(name in kept))).toEqual([]);
@@ -658,13 +658,13 @@ describe('erasing users', () => {
   /** Every table of the catalog, with the rows in which one of the texts stands in any column. */
   async function findEverywhere(texts: string[]): Promise<Record<string, number>> {
     const tables = await bundle.database`
-    select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where nspname = 'public' and relkind = 'r' and relname <> 'spatial_ref_sys' order by 1`;
+      select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+      where nspname = 'public' and relkind = 'r' and relname <> 'spatial_ref_sys' order by 1`;
     const found: Record<string, number> = {};
     for (const { name } of tables) {
       const [row] = await bundle.database`
-      select count(*) as rows from ${bundle.database(name as string)} as given
-      where exists (select 1 from unnest(${texts}::text[]) as wanted where position(wanted in given::text) > 0)`;
+        select count(*) as rows from ${bundle.database(name as string)} as given
+        where exists (select 1 from unnest(${texts}::text[]) as wanted where position(wanted in given::text) > 0)`;
       if ((row!.rows as number) > 0) found[name as string] = row!.rows as number;
     }
     return found;
@@ -672,13 +672,13 @@ describe('erasing users', () => {
 
   async function tracesOf(customerId: string): Promise<string[]> {
     const rows = await bundle.database`
-    select users.id as user, devices.id as device from users
-    left join devices on devices.bucket = users.bucket and devices.user_id = users.id
-    where users.customer_id = ${customerId}`;
+      select users.id as user, devices.id as device from users
+      left join devices on devices.bucket = users.bucket and devices.user_id = users.id
+      where users.customer_id = ${customerId}`;
     const ids = rows.flatMap(({ user, device }) => [user, device] as (string | null)[]).filter((id) => id !== null);
     const address = await bundle.database`
-    select encode(address_hash, 'hex') as hash from push_addresses
-    where device_row_id = any(${rows.map((row) => row.device as string)})`;
+      select encode(address_hash, 'hex') as hash from push_addresses
+      where device_row_id = any(${rows.map((row) => row.device as string)})`;
     return [customerId, ...ids, ...address.map((row) => row.hash as string)];
   }
 });

@@ -90,10 +90,10 @@ describe('each condition', () => {
       return reportNode(book.read());
     },
     credential: () => bundle.database`
-    insert into api_keys
-      (id, workspace_id, kind, name, scopes, secret_hash, secret_hint, created_at, last_used_at, ends_at)
-    values (${randomBytes(12).toString('hex')}, ${workspaceId}, 'data', 'Nightly', '{}', ${randomBytes(32)}, 'x',
-      ${start}, ${start}, ${new Date(start.getTime() + 3 * 86_400_000)})`,
+      insert into api_keys
+        (id, workspace_id, kind, name, scopes, secret_hash, secret_hint, created_at, last_used_at, ends_at)
+      values (${randomBytes(12).toString('hex')}, ${workspaceId}, 'data', 'Nightly', '{}', ${randomBytes(32)}, 'x',
+        ${start}, ${start}, ${new Date(start.getTime() + 3 * 86_400_000)})`,
     async backup() {
       await noteBackup(bundle.database, new Date(start.getTime() - 7 * 3_600_000));
       await noteBackupSchedule(bundle.database, { everyHours: 4, lookedAt: start });
@@ -125,9 +125,9 @@ describe('each condition', () => {
     await database`update runs set status = 'QUEUED', created_at = ${since} where id = ${runId}`;
     const segmentId = 'd'.repeat(24);
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
-      created_at, updated_at)
-    values (${segmentId}, ${workspaceId}, 'Buyers', 'FILE', 'FILLING', 'API', 'ID', 'string', 'API', ${start}, ${start})`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
+        created_at, updated_at)
+      values (${segmentId}, ${workspaceId}, 'Buyers', 'FILE', 'FILLING', 'API', 'ID', 'string', 'API', ${start}, ${start})`;
     await database`update campaigns set audience = 'SEGMENT', segment_id = ${segmentId} from runs where runs.campaign_id = campaigns.id`;
     const settings = { webhookUrl: 'https://ops.example/alerts', emails: [], mutedKinds: [] };
     await storeAlertSettings(database, { ...settings, workspaceId, at: start });
@@ -157,8 +157,8 @@ describe('each condition', () => {
     const id = randomBytes(12).toString('hex');
     await insertSentRun(bundle.database, { workspaceId, id, at: start });
     await bundle.database`
-    update runs set status = ${status}, ended_at = null, status_reason = ${more.reason ?? null},
-      paused_platform = ${more.platform ?? null} where id = ${id}`;
+      update runs set status = ${status}, ended_at = null, status_reason = ${more.reason ?? null},
+        paused_platform = ${more.platform ?? null} where id = ${id}`;
     return id;
   }
 
@@ -211,7 +211,7 @@ describe('the watch over conditions', () => {
     }).runOnce(clock.now());
   const alerts = () =>
     bundle.database<{ subject: string; openedAt: Date; closedAt: Date | null }[]>`
-    select subject, opened_at as "openedAt", closed_at as "closedAt" from alerts order by opened_at`;
+      select subject, opened_at as "openedAt", closed_at as "closedAt" from alerts order by opened_at`;
   const after = (seconds: number) => new Date(start.getTime() + seconds * 1000);
 
   test('what begins opens one alert however long it lasts, and ends by itself soon after it is over', async () => {
@@ -250,7 +250,7 @@ describe('the watch over conditions', () => {
     expect(await alerts()).toHaveLength(2);
     expect(notified).toBe(2);
     const posted = await bundle.database<{ url: string; body: string; state: string }[]>`
-    select url, body, state from callbacks where workspace_id = ${workspaceId} order by id`;
+      select url, body, state from callbacks where workspace_id = ${workspaceId} order by id`;
     expect(posted.map(({ url, state }) => [url, state])).toEqual([
       ['https://ops.example/alerts', 'PENDING'],
       ['https://ops.example/alerts', 'PENDING'],
@@ -270,7 +270,7 @@ describe('the watch over conditions', () => {
       { type: 'alert.closed', alert: { opened_at: start.toISOString(), closed_at: after(35).toISOString() } },
     ]);
     const emails = await bundle.database<{ recipients: string[]; subject: string; body: string }[]>`
-    select recipients, subject, body from mails where workspace_id = ${workspaceId} order by id`;
+      select recipients, subject, body from mails where workspace_id = ${workspaceId} order by id`;
     expect(emails.map(({ recipients }) => recipients)).toEqual([['ops@example.com'], ['ops@example.com']]);
     expect(emails[0]!.subject).toMatch(/Alert: FCM \(Android\)$/);
     expect(emails[0]!.body).toContain(`https://push.example/console/w/${workspaceId}/alerts`);
@@ -286,7 +286,7 @@ describe('the watch over conditions', () => {
     clock.advance(5000);
     await Promise.all([look(counting), look(counting)]);
     const [{ workspaces } = { workspaces: 0 }] = await bundle.database<{ workspaces: number }[]>`
-    select count(*)::int as workspaces from workspaces`;
+      select count(*)::int as workspaces from workspaces`;
     expect(looks).toBe(workspaces);
   });
 

@@ -87,7 +87,7 @@ describe('attribute conversions', () => {
       const campaignId = await bundle.addCampaign([bought]);
       await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
       await bundle.database`
-      insert into workspaces (id, db_name, name, created_at) values ('OTHER', 'other', 'Other', '2026-01-01')`;
+        insert into workspaces (id, db_name, name, created_at) values ('OTHER', 'other', 'Other', '2026-01-01')`;
       await bundle.database`update campaigns set workspace_id = 'OTHER' where id = ${campaignId}`;
       await bundle.track('ann', { name: 'Bought', afterHours: 1 });
       await bundle.attribute();
@@ -217,13 +217,13 @@ describe('attributed conversions', () => {
   /** What is stored, as `goal attribution revenue`. */
   async function readConversions(): Promise<string[]> {
     const rows = await bundle.database<{ line: string }[]>`
-    select concat_ws(' ', goal, attribution, revenue) as line from conversions order by 1`;
+      select concat_ws(' ', goal, attribution, revenue) as line from conversions order by 1`;
     return rows.map(({ line }) => line);
   }
 
   async function readLearned(): Promise<string[]> {
     const rows = await bundle.database<{ line: string }[]>`
-    select concat_ws(' ', variation, trials, successes) as line from run_variations order by 1`;
+      select concat_ws(' ', variation, trials, successes) as line from run_variations order by 1`;
     return rows.map(({ line }) => line);
   }
 

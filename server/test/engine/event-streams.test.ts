@@ -164,8 +164,8 @@ describe('event batches', () => {
       await addStream('stream');
       await addStream('other');
       await testDatabase.database`
-      insert into event_stream_batches (id, stream_id, workspace_id, events, state, next_at, created_at)
-      select 'batch ' || number, 'stream', ${workspaceId}, '[]', 'PENDING', ${now}, ${now} from generate_series(1, 200) as number`;
+        insert into event_stream_batches (id, stream_id, workspace_id, events, state, next_at, created_at)
+        select 'batch ' || number, 'stream', ${workspaceId}, '[]', 'PENDING', ${now}, ${now} from generate_series(1, 200) as number`;
       await addReport();
       expect(await note()).toBe(1);
       await testDatabase.database`delete from event_stream_batches where id = 'batch 1'`;
@@ -193,10 +193,10 @@ describe('event batches', () => {
       const count = await job.runOnce(clock.now());
       await job.settled();
       const [stored] = await database`
-      select state, attempts, last_status as status, last_error as error, next_at as "nextAt", ended_at as "endedAt"
-      from event_stream_batches`;
+        select state, attempts, last_status as status, last_error as error, next_at as "nextAt", ended_at as "endedAt"
+        from event_stream_batches`;
       const [stream] = await database`
-      select delivered_events as events, last_delivered_at as "deliveredAt" from event_streams`;
+        select delivered_events as events, last_delivered_at as "deliveredAt" from event_streams`;
       return { posted, stored, stream, count };
     }
 
@@ -263,9 +263,9 @@ describe('event batches', () => {
       async function addBatches(count: number): Promise<void> {
         await addStream('stream');
         await testDatabase.database`
-        insert into event_stream_batches (id, stream_id, workspace_id, events, state, next_at, created_at)
-        select 'batch ' || number, 'stream', ${workspaceId}, '[]', 'PENDING', ${now}, ${now}
-        from generate_series(1, ${count}::int) as number`;
+          insert into event_stream_batches (id, stream_id, workspace_id, events, state, next_at, created_at)
+          select 'batch ' || number, 'stream', ${workspaceId}, '[]', 'PENDING', ${now}, ${now}
+          from generate_series(1, ${count}::int) as number`;
       }
       /** Rounds of one node until nothing is due. @returns how many batches were posted */
       async function postAll(answer: CallbackAnswer, at = now): Promise<number> {
@@ -280,7 +280,7 @@ describe('event batches', () => {
         expect(await postAll(silent)).toBe(3);
         expect(await readStream()).toMatchObject({ silentSince: now, pausedUntil: later(5), pendingBatches: 10 });
         const [row] = await testDatabase.database`
-        select count(*) as untouched from event_stream_batches where attempts = 0 and next_at = ${now}`;
+          select count(*) as untouched from event_stream_batches where attempts = 0 and next_at = ${now}`;
         expect(row!.untouched).toBe(7);
         expect(await postAll(silent, later(5))).toBe(1);
         expect(await readStream()).toMatchObject({ silentSince: now, pausedUntil: later(15) });
@@ -319,9 +319,9 @@ describe('event batches', () => {
       encryptionContext.eventStreamSecret({ workspaceId, id }),
     );
     await testDatabase.database`
-    insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at,
-      updated_at)
-    values (${id}, ${workspaceId}, 'https://receiver.example/', ${encrypted}, ${events}, '{}', '{}', ${now}, ${now})`;
+      insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at,
+        updated_at)
+      values (${id}, ${workspaceId}, 'https://receiver.example/', ${encrypted}, ${events}, '{}', '{}', ${now}, ${now})`;
   }
 
   /** Stores rows of a window, and tells the streams of them. */
@@ -354,7 +354,7 @@ describe('event batches', () => {
 
   async function readBatches(): Promise<StreamedEvent[][]> {
     const rows = await testDatabase.database<{ events: StreamedEvent[] }[]>`
-    select events from event_stream_batches order by stream_id, id`;
+      select events from event_stream_batches order by stream_id, id`;
     return rows.map(({ events }) => events);
   }
 });
@@ -459,13 +459,13 @@ describe('a batch for a stream that answers', () => {
           encryptionContext.eventStreamSecret({ workspaceId, id }),
         );
         await database`
-        insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes,
-          created_at, updated_at)
-        values (${id}, ${workspaceId}, ${url}, ${encrypted}, '{clicked}', '{}', '{}', ${at}, ${at})`;
+          insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes,
+            created_at, updated_at)
+          values (${id}, ${workspaceId}, ${url}, ${encrypted}, '{clicked}', '{}', '{}', ${at}, ${at})`;
         await database`
-        insert into event_stream_batches (id, stream_id, workspace_id, events, state, next_at, created_at)
-        select ${id} || number, ${id}, ${workspaceId}, '[]', 'PENDING', ${at}, ${at}
-        from generate_series(1, ${batches}::int) as number`;
+          insert into event_stream_batches (id, stream_id, workspace_id, events, state, next_at, created_at)
+          select ${id} || number, ${id}, ${workspaceId}, '[]', 'PENDING', ${at}, ${at}
+          from generate_series(1, ${batches}::int) as number`;
       },
       start() {
         running = startJob(job, { clock, log });

@@ -34,7 +34,7 @@ describe('the clock of the database', () => {
   beforeAll(async () => {
     bundle = await createTestDatabase();
     await bundle.database`
-    insert into installation (created_at, master_key_check) values ('2026-03-01', '\\x00') on conflict do nothing`;
+      insert into installation (created_at, master_key_check) values ('2026-03-01', '\\x00') on conflict do nothing`;
   });
   afterAll(() => bundle.drop());
 
@@ -113,7 +113,7 @@ describe('housekeeping jobs', () => {
     const tidy = () => makeDropSegmentLeftovers({ database: testDatabase.database }).runOnce(now);
     const members = async (): Promise<string[]> => {
       const rows = await testDatabase.database<{ name: string }[]>`
-      select segment_id || ' ' || user_id as name from segment_members order by 1`;
+        select segment_id || ' ' || user_id as name from segment_members order by 1`;
       return rows.map(({ name }) => name);
     };
 
@@ -166,26 +166,26 @@ describe('housekeeping jobs', () => {
       for (const [name, at] of [['old', before(day + 1)] as const, ['young', before(day)] as const]) {
         const hash = database`sha256(${name}::bytea)`;
         await database`
-        insert into access_tokens (token_hash, workspace_id, key_id, key_generation, refresh_token_hash, issued_at, expires_at)
-        values (${hash}, ${workspaceId}, 'key', 1, ${hash}, ${at}, ${at})`;
+          insert into access_tokens (token_hash, workspace_id, key_id, key_generation, refresh_token_hash, issued_at, expires_at)
+          values (${hash}, ${workspaceId}, 'key', 1, ${hash}, ${at}, ${at})`;
         await database`
-        insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
-        values (${hash}, ${workspaceId}, 'key', 1, ${at}, ${at})`;
+          insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
+          values (${hash}, ${workspaceId}, 'key', 1, ${at}, ${at})`;
         await database`
-        insert into idempotency_keys (workspace_id, operation, key_hash, body_hash, created_at)
-        values (${workspaceId}, 'a', ${hash}, ${hash}, ${at})`;
+          insert into idempotency_keys (workspace_id, operation, key_hash, body_hash, created_at)
+          values (${workspaceId}, 'a', ${hash}, ${hash}, ${at})`;
         await database`
-        insert into send_budgets (key, tokens, refilled_at, busy_since) values (${name}, 0, ${at}, ${at})`;
+          insert into send_budgets (key, tokens, refilled_at, busy_since) values (${name}, 0, ${at}, ${at})`;
         await database`insert into provider_tokens (key, sealed, issued_at) values (${name}, 'a', ${at})`;
         await database`
-        insert into campaign_request_ids (workspace_id, operation, request_id, used_at)
-        values (${workspaceId}, 'a', ${name}, ${at})`;
+          insert into campaign_request_ids (workspace_id, operation, request_id, used_at)
+          values (${workspaceId}, 'a', ${name}, ${at})`;
         await database`
-        insert into live_activities (workspace_id, app_id, activity_id, last_timestamp, changed_at)
-        values (${workspaceId}, 'a', ${name}, 0, ${at})`;
+          insert into live_activities (workspace_id, app_id, activity_id, last_timestamp, changed_at)
+          values (${workspaceId}, 'a', ${name}, 0, ${at})`;
         await database`
-        insert into report_files (id, workspace_id, name, request, signature_hash, next_at, created_at, expires_at)
-        values (${name}, ${workspaceId}, ${name}, '{}', ${hash}, ${at}, ${at}, ${name === 'old' ? now : before(-1)})`;
+          insert into report_files (id, workspace_id, name, request, signature_hash, next_at, created_at, expires_at)
+          values (${name}, ${workspaceId}, ${name}, '{}', ${hash}, ${at}, ${at}, ${name === 'old' ? now : before(-1)})`;
       }
     }
 
@@ -205,10 +205,10 @@ describe('housekeeping jobs', () => {
 
     test('in the inbox are the newest messages, as many as it holds', async () => {
       await testDatabase.database`
-      insert into sandbox_messages (id, workspace_id, platform, device_token, title, body, collapse_id, message_id, payload,
-        received_at)
-      select lpad(number::text, 24, '0'), ${workspaceId}, 'IOS', 't', 't', 'b', 'c', 'm', '{}', ${now}
-      from generate_series(1, 5) as number`;
+        insert into sandbox_messages (id, workspace_id, platform, device_token, title, body, collapse_id, message_id, payload,
+          received_at)
+        select lpad(number::text, 24, '0'), ${workspaceId}, 'IOS', 't', 't', 'b', 'c', 'm', '{}', ${now}
+        from generate_series(1, 5) as number`;
       await drop(3);
       const rows = await testDatabase.database<{ id: string }[]>`select id from sandbox_messages order by id`;
       expect(rows.map(({ id }) => Number(id))).toEqual([3, 4, 5]);
@@ -216,24 +216,24 @@ describe('housekeeping jobs', () => {
 
     test('of limits are those of whom nothing was heard for ten minutes', async () => {
       await testDatabase.database`
-      insert into limit_windows (operation, subject, events, last_event_at)
-      values ('token', sha256('a'), '{}', ${before(600_001)}), ('token', sha256('b'), '{}', ${before(600_000)})`;
+        insert into limit_windows (operation, subject, events, last_event_at)
+        values ('token', sha256('a'), '{}', ${before(600_001)}), ('token', sha256('b'), '{}', ${before(600_000)})`;
       await drop();
       expect(await count('limit_windows')).toBe(1);
     });
 
     test('keeps attempts to sign in for ten minutes of real time, however far ahead the sandbox is', async () => {
       await testDatabase.database`
-      insert into limit_windows (operation, subject, events, last_event_at)
-      values ('sign-in-address', sha256('a'), '{}', ${before(600_000)})`;
+        insert into limit_windows (operation, subject, events, last_event_at)
+        values ('sign-in-address', sha256('a'), '{}', ${before(600_000)})`;
       await drop(100, new Date(now.getTime() + 30 * day));
       expect(await count('limit_windows')).toBe(1);
     });
 
     test('are looked for again at once after a full batch', async () => {
       await testDatabase.database`
-      insert into campaign_request_ids (workspace_id, operation, request_id, used_at)
-      select ${workspaceId}, 'a', number::text, ${before(day + 1)} from generate_series(1, 10001) as number`;
+        insert into campaign_request_ids (workspace_id, operation, request_id, used_at)
+        select ${workspaceId}, 'a', number::text, ${before(day + 1)} from generate_series(1, 10001) as number`;
       expect(await drop()).toBe(1);
       expect(await count('campaign_request_ids')).toBe(1);
       expect(await drop()).toBe(0);
@@ -245,8 +245,8 @@ describe('housekeeping jobs', () => {
     const clock = makeManualClock(now);
     const { runOnce } = makeDropOldReceipts({ database, clock });
     const addReceipts = (receipts: number, id: string) => database`
-    insert into transaction_receipts (pool_id, number, is_stored, made_in)
-    select gen_random_uuid(), number, true, ${id}::xid8 from generate_series(1, ${receipts}::int) as number`;
+      insert into transaction_receipts (pool_id, number, is_stored, made_in)
+      select gen_random_uuid(), number, true, ${id}::xid8 from generate_series(1, ${receipts}::int) as number`;
     await addReceipts(10_001, '1');
     expect(await runOnce(now)).toBe(0);
     clock.advance(10 * 60_000 - 1);
@@ -271,7 +271,7 @@ describe('housekeeping jobs', () => {
     expect(await job.runOnce(at)).toBe(0);
     const days = ['2031-12-31', '2032-01-01'];
     const rows = await database<{ name: string }[]>`
-    select relname as name from pg_class where relname ~ '^(deliveries|events)_203[12]....$' order by 1`;
+      select relname as name from pg_class where relname ~ '^(deliveries|events)_203[12]....$' order by 1`;
     expect(rows.map(({ name }) => name)).toEqual([
       ...['deliveries_20311231', 'deliveries_20320101', 'events_20311231', 'events_20320101'],
     ]);
@@ -307,9 +307,9 @@ describe('housekeeping jobs', () => {
       const job = await makeJob({ encryption });
       expect(await job.runOnce(now)).toBe(0);
       const [row] = await database`
-      select id, host, process_id as "processId", role, version, started_at as "startedAt", seen_at as "seenAt",
-        memory_bytes as "memoryBytes", duties as jobs, master_key_ids as "masterKeyIds", url, connections,
-        certificate_ends_at as "certificateEndsAt" from nodes`;
+        select id, host, process_id as "processId", role, version, started_at as "startedAt", seen_at as "seenAt",
+          memory_bytes as "memoryBytes", duties as jobs, master_key_ids as "masterKeyIds", url, connections,
+          certificate_ends_at as "certificateEndsAt" from nodes`;
       expect(row).toMatchObject({
         ...{ id: 'node', host: hostname(), processId: process.pid, role: 'worker', version: '1.2.3', connections: 10 },
         ...{ seenAt: now, url: 'https://node.example', certificateEndsAt: before(-hour) },
@@ -332,8 +332,8 @@ describe('housekeeping jobs', () => {
       const job = await makeJob();
       for (const [id, silence] of [['gone', 24 * hour + 1] as const, ['silent', 24 * hour] as const])
         await testDatabase.database`
-        insert into nodes (id, host, process_id, role, version, started_at, seen_at, memory_bytes, connections)
-        values (${id}, 'h', 1, 'all', '1', ${now}, ${before(silence)}, 1, 1)`;
+          insert into nodes (id, host, process_id, role, version, started_at, seen_at, memory_bytes, connections)
+          values (${id}, 'h', 1, 'all', '1', ${now}, ${before(silence)}, 1, 1)`;
       await job.runOnce(now);
       const rows = await testDatabase.database<{ id: string }[]>`select id from nodes order by id`;
       expect(rows.map(({ id }) => id)).toEqual(['node', 'silent']);
@@ -364,23 +364,23 @@ describe('housekeeping jobs', () => {
 
   async function addKey(id: string, endsAt: Date | null = null): Promise<void> {
     await testDatabase.database`
-    insert into api_keys (id, workspace_id, kind, name, scopes, secret_hash, secret_hint, created_at, ends_at)
-    values (${id}, ${workspaceId}, 'data', ${id}, '{}', sha256(${id}::bytea), 'a', ${now}, ${endsAt})`;
+      insert into api_keys (id, workspace_id, kind, name, scopes, secret_hash, secret_hint, created_at, ends_at)
+      values (${id}, ${workspaceId}, 'data', ${id}, '{}', sha256(${id}::bytea), 'a', ${now}, ${endsAt})`;
   }
 
   async function addSegment(id: string, { state = 'READY', ...more }: Segment = {}): Promise<void> {
     const { archivedAt = null, expiresAt = null, version = 1 } = more;
     await testDatabase.database`
-    insert into segments (id, workspace_id, name, kind, state, archived_at, expires_at, expiry_days, source, attribute_name,
-      attribute_type, version, created_by, created_at, updated_at)
-    values (${id}, ${workspaceId}, ${id}, 'FILE', ${state}, ${archivedAt}, ${expiresAt}, ${expiresAt && 1}, 'API', 'ID',
-      'string', ${version}, 'test', ${now}, ${now})`;
+      insert into segments (id, workspace_id, name, kind, state, archived_at, expires_at, expiry_days, source, attribute_name,
+        attribute_type, version, created_by, created_at, updated_at)
+      values (${id}, ${workspaceId}, ${id}, 'FILE', ${state}, ${archivedAt}, ${expiresAt}, ${expiresAt && 1}, 'API', 'ID',
+        'string', ${version}, 'test', ${now}, ${now})`;
   }
 
   async function addMember(segmentId: string, userId: string, removedIn: number | null = null): Promise<void> {
     await testDatabase.database`
-    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
-    values (${workspaceId}, 1, ${segmentId}, ${userId}, 1, ${removedIn})`;
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
+      values (${workspaceId}, 1, ${segmentId}, ${userId}, 1, ${removedIn})`;
   }
 });
 
@@ -431,17 +431,17 @@ describe('old records and erased users', () => {
     async function addUser(userId: string, bucket: number): Promise<void> {
       const { database } = testDatabase;
       await database`
-      insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-      values (${workspaceId}, ${bucket}, ${userId}, ${userId}, ${now}, ${now})`;
+        insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+        values (${workspaceId}, ${bucket}, ${userId}, ${userId}, ${now}, ${now})`;
       await database`
-      insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-      values (${workspaceId}, ${bucket}, ${userId}, 'shop', 'string', ${userId})`;
+        insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+        values (${workspaceId}, ${bucket}, ${userId}, 'shop', 'string', ${userId})`;
     }
 
     const erase = (at: Date) => makeEraseDueUsers(testDatabase).runOnce(at);
     async function readErasure() {
       const [row] = await testDatabase.database`
-      select state, user_ids as users, due_at as "dueAt", counts from erasures`;
+        select state, user_ids as users, due_at as "dueAt", counts from erasures`;
       return row!;
     }
 
@@ -450,17 +450,17 @@ describe('old records and erased users', () => {
       await addUser(id, 1);
       await addUser('c'.repeat(24), 1);
       await database`
-      insert into merged_users (workspace_id, bucket, customer_id, user_id, retained_bucket, retained_user_id, merged_at)
-      values (${workspaceId}, 2, 'old', ${merged}, 1, ${id}, ${now})`;
+        insert into merged_users (workspace_id, bucket, customer_id, user_id, retained_bucket, retained_user_id, merged_at)
+        values (${workspaceId}, 2, 'old', ${merged}, 1, ${id}, ${now})`;
       await database`
-      insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-      values (${workspaceId}, 2, ${merged}, 'shop', 'string', 'old')`;
+        insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+        values (${workspaceId}, 2, ${merged}, 'shop', 'string', 'old')`;
       await database`
-      insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-      values (${workspaceId}, 1, ${id}, 1, '{}', '{}', '{}', '{}')`;
+        insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+        values (${workspaceId}, 1, ${id}, 1, '{}', '{}', '{}', '{}')`;
       await database`
-      insert into erasures (id, workspace_id, customer_digest, state, bucket, user_ids, requested_at, due_at)
-      values ('erasure', ${workspaceId}, sha256('a'), 'PENDING', 1, ${JSON.stringify([[1, id]])}::text::jsonb, ${now}, ${now})`;
+        insert into erasures (id, workspace_id, customer_digest, state, bucket, user_ids, requested_at, due_at)
+        values ('erasure', ${workspaceId}, sha256('a'), 'PENDING', 1, ${JSON.stringify([[1, id]])}::text::jsonb, ${now}, ${now})`;
     });
 
     const none = Object.fromEntries(
@@ -501,8 +501,8 @@ describe('old records and erased users', () => {
       const { database } = testDatabase;
       for (const [bucket, userId] of [[1, id] as const, [2, merged] as const])
         await database`
-        insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-        values (${workspaceId}, ${bucket}, ${userId}, 'shop', 'string', 'late')`;
+          insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+          values (${workspaceId}, ${bucket}, ${userId}, 'shop', 'string', 'late')`;
       expect(await erase(after(3_600_000))).toBe(1);
       const counts = { ...none, users: 1, merged_users: 1, identifiers: 4, user_messages: 1 };
       expect(await readErasure()).toEqual({ state: 'DONE', dueAt: after(3_600_000), counts, users: null });
@@ -518,7 +518,7 @@ describe('old records and erased users', () => {
       testDatabase.database`select make_day_partition(${table}, ${dayAt(days)}::date)`;
     async function listDays(): Promise<string[]> {
       const rows = await testDatabase.database<{ name: string }[]>`
-      select relname as name from pg_class where relkind = 'r' and relname ~ '^(deliveries|events)_[0-9]{8}$' order by 1`;
+        select relname as name from pg_class where relkind = 'r' and relname ~ '^(deliveries|events)_[0-9]{8}$' order by 1`;
       return rows.map(({ name }) => name);
     }
 
@@ -545,7 +545,7 @@ describe('old records and erased users', () => {
       await makeDay('deliveries', -100);
       await insertSentRun(testDatabase.database, { workspaceId, id: 'run', at: now });
       await testDatabase.database`
-      update runs set status = 'PAUSED', status_reason = 'r', ended_at = null, day = ${dayAt(-100)}`;
+        update runs set status = 'PAUSED', status_reason = 'r', ended_at = null, day = ${dayAt(-100)}`;
       const job = makeJob();
       expect(await job.runOnce(now)).toBe(0);
       expect(await listDays()).toHaveLength(1);
@@ -556,8 +556,8 @@ describe('old records and erased users', () => {
     test('of events stay while one of them is to be looked at, which is asked once a day', async () => {
       await makeDay('events', -500);
       await testDatabase.database`
-      insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
-      values (${workspaceId}, 1, 'e', ${dayAt(-500)}, ${now})`;
+        insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
+        values (${workspaceId}, 1, 'e', ${dayAt(-500)}, ${now})`;
       const job = makeJob();
       expect(await job.runOnce(now)).toBe(0);
       await testDatabase.database`delete from unattributed_events`;
@@ -590,14 +590,14 @@ describe('old records and erased users', () => {
     async function addAuditLines(at: Date, count: number): Promise<void> {
       const ids = Array.from({ length: count }, () => makeId(at));
       await testDatabase.database`
-      insert into audit_log (id, workspace_id, at, actor_name, action, object_kind)
-      select id, ${workspaceId}, ${at}, 'a', 'b', 'c' from unnest(${ids}::text[]) as id`;
+        insert into audit_log (id, workspace_id, at, actor_name, action, object_kind)
+        select id, ${workspaceId}, ${at}, 'a', 'b', 'c' from unnest(${ids}::text[]) as id`;
     }
     async function addApiLines(at: Date, count: number): Promise<void> {
       const ids = Array.from({ length: count }, () => makeId(at));
       await testDatabase.database`
-      insert into api_log (id, workspace_id, received_at, method, path, route, status, duration_ms)
-      select id, ${workspaceId}, ${at}, 'GET', '/', '/', 200, 1 from unnest(${ids}::text[]) as id`;
+        insert into api_log (id, workspace_id, received_at, method, path, route, status, duration_ms)
+        select id, ${workspaceId}, ${at}, 'GET', '/', '/', 200, 1 from unnest(${ids}::text[]) as id`;
     }
     async function count(table: string): Promise<number> {
       return (await testDatabase.database`select 1 from ${testDatabase.database(table)}`).length;
@@ -643,9 +643,9 @@ describe('old records and erased users', () => {
       await insertSentRun(database, { workspaceId, id: makeId(after(-500 * day)), at: after(-500 * day) });
       const ids = Array.from({ length: 250 }, () => makeId(after(-600 * day)));
       await database`
-      insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, day, send_until, created_at)
-      select given.id, ${workspaceId}, campaigns.id, 1, 'PAUSED', 'r', ${dayAt(-600)}, ${now}, ${now}
-      from unnest(${ids}::text[]) as given (id), campaigns`;
+        insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, day, send_until, created_at)
+        select given.id, ${workspaceId}, campaigns.id, 1, 'PAUSED', 'r', ${dayAt(-600)}, ${now}, ${now}
+        from unnest(${ids}::text[]) as given (id), campaigns`;
       const job = makeTrimOldRecords({ database, clock, log, retention });
       expect(await job.runOnce(now)).toBe(1);
       expect(await count('runs')).toBe(250);

@@ -106,9 +106,9 @@ describe('sending Live Activities', () => {
       const { name, credentials } = withCredential({ platform: 'IOS', appId: 'shop' } as never)!;
       const { environment, topic } = credentials.apns!;
       await testDatabase.database`
-      insert into provider_evidence (key, workspace_id, provider, app_id, remembered, updated_at)
-      values (${[workspaceId, 'apns', name.appId, name.version, environment, topic, 'liveactivity'].join(' ')},
-        ${workspaceId}, 'apns', ${name.appId}, ${JSON.stringify(remembered)}::text::jsonb, ${now})`;
+        insert into provider_evidence (key, workspace_id, provider, app_id, remembered, updated_at)
+        values (${[workspaceId, 'apns', name.appId, name.version, environment, topic, 'liveactivity'].join(' ')},
+          ${workspaceId}, 'apns', ${name.appId}, ${JSON.stringify(remembered)}::text::jsonb, ${now})`;
       const { stored, tokens } = await send({ row: { attempts: 2 }, outcome: bad });
       expect(stored).toMatchObject({ state: 'WAITING', code: 'BadDeviceToken', attempts: 2 });
       expect(tokens).toEqual(['c1', 'c2']);
@@ -158,13 +158,13 @@ describe('sending Live Activities', () => {
     const { database } = testDatabase;
     const { attempts = 0, sendUntil = later(3600), appId = 'shop' } = row;
     await database`
-    insert into live_activity_tokens (workspace_id, app_id, activity_id, kind, token)
-    values (${workspaceId}, ${appId}, 'order', 'UPDATE', 'c1'), (${workspaceId}, ${appId}, 'order', 'UPDATE', 'c2')`;
+      insert into live_activity_tokens (workspace_id, app_id, activity_id, kind, token)
+      values (${workspaceId}, ${appId}, 'order', 'UPDATE', 'c1'), (${workspaceId}, ${appId}, 'order', 'UPDATE', 'c2')`;
     await database`
-    insert into live_activity_messages (id, workspace_id, app_id, activity_id, event, "timestamp", token, priority, body,
-      attempts, next_at, send_until, created_at)
-    values ('message', ${workspaceId}, ${appId}, 'order', 'update', 7, 'c1', 5, '{}', ${attempts}, ${now}, ${sendUntil},
-      ${now})`;
+      insert into live_activity_messages (id, workspace_id, app_id, activity_id, event, "timestamp", token, priority, body,
+        attempts, next_at, send_until, created_at)
+      values ('message', ${workspaceId}, ${appId}, 'order', 'update', 7, 'c1', 5, '{}', ${attempts}, ${now}, ${sendUntil},
+        ${now})`;
     const clock = makeManualClock(now);
     clock.setOffset(given.aheadMilliseconds ?? 0);
     const log = makeLog({ level: 'silent', pretty: false });
@@ -200,7 +200,7 @@ describe('sending Live Activities', () => {
     expect(await job.runOnce(clock.now())).toBe(1);
     await job.settled();
     const [stored] = await database`
-    select state, code, attempts, next_at as "nextAt" from live_activity_messages`;
+      select state, code, attempts, next_at as "nextAt" from live_activity_messages`;
     const tokens = await database<{ token: string }[]>`select token from live_activity_tokens order by token`;
     return { asked, looks, turns, stored, tokens: tokens.map(({ token }) => token), job, clock };
   }

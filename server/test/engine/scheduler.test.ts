@@ -187,12 +187,12 @@ describe('due campaigns', () => {
     const { database } = testDatabase;
     const { settings = {}, selector, nextAt = now, timing = {} } = more;
     await database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, settings,
-      status, next_at, target_selector, created_by, created_at, updated_at)
-    values (${id}, ${workspaceId}, ${id}, 'PUSH_API', ${deliveryType}, ${selector ? 'USER' : 'ALL_USERS'}, '{ANDROID}',
-      '{}', ${database.json({ ...laterAt(nextAt), ...timing })}, ${database.json(settings)},
-      ${more.status ?? (deliveryType === 'ONE_TIME' ? 'SCHEDULED' : 'ACTIVE')}, ${more.status === undefined ? nextAt : null},
-      ${selector ? database.json(selector) : null}, 'test', ${now}, ${now})`;
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, settings,
+        status, next_at, target_selector, created_by, created_at, updated_at)
+      values (${id}, ${workspaceId}, ${id}, 'PUSH_API', ${deliveryType}, ${selector ? 'USER' : 'ALL_USERS'}, '{ANDROID}',
+        '{}', ${database.json({ ...laterAt(nextAt), ...timing })}, ${database.json(settings)},
+        ${more.status ?? (deliveryType === 'ONE_TIME' ? 'SCHEDULED' : 'ACTIVE')}, ${more.status === undefined ? nextAt : null},
+        ${selector ? database.json(selector) : null}, 'test', ${now}, ${now})`;
   }
 
   /** A run of a request that joined a scheduled campaign. */
@@ -202,15 +202,15 @@ describe('due campaigns', () => {
   ): Promise<void> {
     const { database } = testDatabase;
     await database`
-    insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, target_selector, due_at)
-    values (${id}, ${workspaceId}, ${`campaign of ${id}`}, 0, 'QUEUED', '2026-03-02', ${now}, ${now},
-      ${database.json(selector)}, ${dueAt})`;
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, target_selector, due_at)
+      values (${id}, ${workspaceId}, ${`campaign of ${id}`}, 0, 'QUEUED', '2026-03-02', ${now}, ${now},
+        ${database.json(selector)}, ${dueAt})`;
   }
 
   async function addIdentifier(value: string, users: number): Promise<void> {
     await testDatabase.database`
-    insert into identifiers (workspace_id, bucket, attribute, type, value, user_id)
-    select ${workspaceId}, number % 256, 'shop', 'string', ${value}, 'user ' || number from generate_series(1, ${users}) as number`;
+      insert into identifiers (workspace_id, bucket, attribute, type, value, user_id)
+      select ${workspaceId}, number % 256, 'shop', 'string', ${value}, 'user ' || number from generate_series(1, ${users}) as number`;
   }
 
   /** @returns how much the job did */
@@ -223,14 +223,14 @@ describe('due campaigns', () => {
 
   async function readCampaign(id: string) {
     const [row] = await testDatabase.database`
-    select status, status_reason as reason, next_at as "nextAt" from campaigns where id = ${id}`;
+      select status, status_reason as reason, next_at as "nextAt" from campaigns where id = ${id}`;
     return row;
   }
 
   async function readRuns() {
     const rows = await testDatabase.database`
-    select campaign_id as "campaignId", status, status_reason as reason, send_until as "sendUntil",
-      jsonb_array_length(target_users) as users from runs order by campaign_id, moment`;
+      select campaign_id as "campaignId", status, status_reason as reason, send_until as "sendUntil",
+        jsonb_array_length(target_users) as users from runs order by campaign_id, moment`;
     return [...rows];
   }
 });
@@ -265,21 +265,21 @@ describe('fire due campaigns', () => {
     test('of 1,000 due campaigns is fired once by 8 schedulers at the same time (fault F15, reliability R4)', async () => {
       await schedule({ type: 'later', date: '03/01/2026', time: '01:00 PM' });
       await bundle.database`
-      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-        next_at, created_by, created_at, updated_at)
-      select lpad(to_hex(number), 24, '0'), workspace_id, name || number, source,
-        case when number % 2 = 0 then 'PERIODIC' else 'ONE_TIME' end, audience, platforms, content,
-        case when number % 2 = 0 then '{"kind": "periodic", "firstDate": "2026-03-01", "endDate": "2026-03-31",
-          "time": "13:00", "timeZone": "UTC", "repeatAfterDays": 1}' else timing end,
-        case when number % 2 = 0 then 'ACTIVE' else 'SCHEDULED' end,
-        next_at, created_by, created_at, updated_at
-      from campaigns cross join generate_series(1, 999) as number`;
+        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+          next_at, created_by, created_at, updated_at)
+        select lpad(to_hex(number), 24, '0'), workspace_id, name || number, source,
+          case when number % 2 = 0 then 'PERIODIC' else 'ONE_TIME' end, audience, platforms, content,
+          case when number % 2 = 0 then '{"kind": "periodic", "firstDate": "2026-03-01", "endDate": "2026-03-31",
+            "time": "13:00", "timeZone": "UTC", "repeatAfterDays": 1}' else timing end,
+          case when number % 2 = 0 then 'ACTIVE' else 'SCHEDULED' end,
+          next_at, created_by, created_at, updated_at
+        from campaigns cross join generate_series(1, 999) as number`;
       setClock('2026-03-01T13:00:00.400Z');
       const fired = await Promise.all(Array.from({ length: 8 }, () => fire()));
       expect(fired.reduce((sum, count) => sum + count, 0)).toBe(1_000);
       const [row] = await bundle.database`
-      select count(*) as runs, count(distinct campaign_id) as campaigns, count(distinct moment) as moments,
-        count(*) filter (where status = 'QUEUED') as queued from runs`;
+        select count(*) as runs, count(distinct campaign_id) as campaigns, count(distinct moment) as moments,
+          count(*) filter (where status = 'QUEUED') as queued from runs`;
       expect(row).toEqual({ runs: 1_000, campaigns: 1_000, moments: 1, queued: 1_000 });
       const states = await bundle.database`select status, count(*) from campaigns group by status order by status`;
       expect([...states]).toEqual([
@@ -464,13 +464,13 @@ describe('fire due campaigns', () => {
       const segmentId = 'a'.repeat(24);
       const { database, workspaceId } = bundle;
       await database`
-      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
-        created_by, created_at, updated_at)
-      values (${segmentId}, ${workspaceId}, 'Some', 'FILE', 'READY', 'API', 'u_em', 'string', 1, 'test',
-        ${bundle.clock.now()}, ${bundle.clock.now()})`;
+        insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
+          created_by, created_at, updated_at)
+        values (${segmentId}, ${workspaceId}, 'Some', 'FILE', 'READY', 'API', 'u_em', 'string', 1, 'test',
+          ${bundle.clock.now()}, ${bundle.clock.now()})`;
       const addMembers = (version: number, customerIds: string[]) => database`
-      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
-      select workspace_id, bucket, ${segmentId}, id, ${version}::int from users where customer_id = any(${customerIds})`;
+        insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+        select workspace_id, bucket, ${segmentId}, id, ${version}::int from users where customer_id = any(${customerIds})`;
       await addMembers(1, ['user-0', 'user-1']);
       const id = await schedule({ time: '09:00 AM' }, { segmentId });
       await fireAt('2026-03-02T09:00:00Z');
@@ -654,11 +654,11 @@ describe('fire due campaigns', () => {
       setClock('2026-03-02T09:00:00Z');
       await Promise.all([...Array.from({ length: 6 }, () => fire()), ...ids.map((id) => change(id, 'stop'))]);
       const [row] = await bundle.database`
-      select count(*) filter (where campaigns.status = 'STOPPED') as stopped,
-        count(*) filter (where exists (
-          select 1 from runs where campaign_id = campaigns.id and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
-        )) as open
-      from campaigns`;
+        select count(*) filter (where campaigns.status = 'STOPPED') as stopped,
+          count(*) filter (where exists (
+            select 1 from runs where campaign_id = campaigns.id and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
+          )) as open
+        from campaigns`;
       expect(row).toEqual({ stopped: 30, open: 0 });
     });
 
@@ -757,13 +757,13 @@ describe('fire due campaigns', () => {
 
   async function runs(campaignId: string): Promise<{ occurrence: string; status: string; reason: string | null }[]> {
     const rows = await bundle.database`
-    select moment, status, status_reason as reason from runs where campaign_id = ${campaignId} order by moment, id`;
+      select moment, status, status_reason as reason from runs where campaign_id = ${campaignId} order by moment, id`;
     return rows.map((row) => ({ occurrence: row.moment?.toISOString() ?? '', status: row.status, reason: row.reason }));
   }
 
   async function campaign(id: string): Promise<{ status: string; reason: string | null; nextAt: string | undefined }> {
     const [row] = await bundle.database`
-    select status, status_reason as reason, next_at from campaigns where id = ${id}`;
+      select status, status_reason as reason, next_at from campaigns where id = ${id}`;
     return { status: row!.status, reason: row!.reason, nextAt: row!.next_at?.toISOString() };
   }
 

@@ -191,9 +191,9 @@ describe('event streams', () => {
       await bundle.postAll();
       const events = bundle.events();
       const rows = await bundle.database<any[]>`
-      select users.customer_id, deliveries.platform, deliveries.outcome, deliveries.run_id, deliveries.sent_at
-      from readable_deliveries as deliveries join users on users.id = deliveries.user_id
-      where deliveries.campaign_id = ${id}`;
+        select users.customer_id, deliveries.platform, deliveries.outcome, deliveries.run_id, deliveries.sent_at
+        from readable_deliveries as deliveries join users on users.id = deliveries.user_id
+        where deliveries.campaign_id = ${id}`;
       const codeOf = (row: any) =>
         row.outcome === 'WITHHELD'
           ? 'SVC_CAMPAIGN_CONTROL_GROUP'
@@ -241,9 +241,9 @@ describe('event streams', () => {
       });
       await bundle.deliver();
       const [sent] = await bundle.database<any[]>`
-      select deliveries.variation, users.customer_id as customer from readable_deliveries as deliveries
-      join users on users.id = deliveries.user_id
-      where deliveries.campaign_id = ${id} and deliveries.locale = 'pt' and deliveries.outcome = 'ACCEPTED' limit 1`;
+        select deliveries.variation, users.customer_id as customer from readable_deliveries as deliveries
+        join users on users.id = deliveries.user_id
+        where deliveries.campaign_id = ${id} and deliveries.locale = 'pt' and deliveries.outcome = 'ACCEPTED' limit 1`;
       const { customer, variation: number } = sent;
       await report(id, { kind: 'click', name: 'once', customer, variant: { variation: number, locale: 2 } });
       await bundle.postAll();
@@ -252,9 +252,9 @@ describe('event streams', () => {
         return [uid, what, variation, locale];
       });
       const rows = await bundle.database<any[]>`
-      select users.customer_id, deliveries.code, 'variation_' || deliveries.variation as variation, deliveries.locale
-      from readable_deliveries as deliveries join users on users.id = deliveries.user_id
-      where deliveries.campaign_id = ${id}`;
+        select users.customer_id, deliveries.code, 'variation_' || deliveries.variation as variation, deliveries.locale
+        from readable_deliveries as deliveries join users on users.id = deliveries.user_id
+        where deliveries.campaign_id = ${id}`;
       const expected = rows.map(({ customer_id, code, variation, locale }) =>
         code === null ? [customer_id, 'sent', variation, locale] : [customer_id, 'group', undefined, undefined],
       );
@@ -288,7 +288,7 @@ describe('event streams', () => {
       await bundle.postAll();
       expect(bundle.events().filter(({ uid }) => uid === 'user-2')).toHaveLength(1);
       const [ledger] = await bundle.database<any[]>`
-      select count(*) as accepted from readable_deliveries where campaign_id = ${id} and outcome = 'ACCEPTED'`;
+        select count(*) as accepted from readable_deliveries where campaign_id = ${id} and outcome = 'ACCEPTED'`;
       expect(bundle.events().length).toBe(ledger.accepted);
     });
 
@@ -399,7 +399,7 @@ describe('event streams', () => {
       await insertErasure(database, erasure);
       expect(await makeEraseDueUsers({ database: bundle.database }).runOnce(at)).toBe(1);
       const [left] = await bundle.database<any[]>`
-      select count(*) as rows from event_stream_batches where events::text like ${`%${userId}%`}`;
+        select count(*) as rows from event_stream_batches where events::text like ${`%${userId}%`}`;
       expect(left.rows).toBe(0);
       while ((await bundle.postDue()) > 0);
       const nobody = bundle.events().filter(({ uid }) => uid === null);
@@ -467,7 +467,7 @@ describe('event streams', () => {
   async function report(campaignId: string, { kind, name, customer = 'user-2', variant }: Reported): Promise<void> {
     const [run] = await bundle.runs(campaignId);
     const [device] = await bundle.database<any[]>`
-    select bucket, id, platform from devices where push_id = ${`push-${customer}`}`;
+      select bucket, id, platform from devices where push_id = ${`push-${customer}`}`;
     const subject = {
       ...{ workspaceId: bundle.workspaceId, runId: run.id, bucket: device!.bucket },
       ...{ deviceId: device!.id, platform: device!.platform },
@@ -481,7 +481,7 @@ describe('event streams', () => {
 
   async function accepted(campaignId: string): Promise<number> {
     const [row] = await bundle.database<any[]>`
-    select count(*) as devices from readable_deliveries where campaign_id = ${campaignId} and outcome = 'ACCEPTED'`;
+      select count(*) as devices from readable_deliveries where campaign_id = ${campaignId} and outcome = 'ACCEPTED'`;
     return row.devices;
   }
 });

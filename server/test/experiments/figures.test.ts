@@ -46,8 +46,8 @@ describe('figures', () => {
     bundle = await makeEventStreamBundle();
     await bundle.addPhones(phones);
     await bundle.database`
-    update users set attributes = case (substring(customer_id from 6))::int % 3 when 0 then '{"locale": "pt_BR"}'::jsonb
-      when 1 then '{"locale": "de"}' else '{"locale": "fr"}' end`;
+      update users set attributes = case (substring(customer_id from 6))::int % 3 when 0 then '{"locale": "pt_BR"}'::jsonb
+        when 1 then '{"locale": "de"}' else '{"locale": "fr"}' end`;
     await bundle.database`update devices set state = 'OPTED_OUT' where (substring(push_id from 11))::int % 50 = 1`;
     await changeWorkspace(bundle, {
       id: bundle.workspaceId,
@@ -91,7 +91,7 @@ describe('figures', () => {
       await bundle.deliver();
       await bundle.database`analyze deliveries, devices`;
       const [row] = await bundle.database`
-    select count(*) as rows from readable_deliveries where campaign_id = ${campaignId} and outcome <> 'WAITING'`;
+        select count(*) as rows from readable_deliveries where campaign_id = ${campaignId} and outcome <> 'WAITING'`;
       expect(row).toEqual({ rows: phones - Math.ceil((phones - 1) / 50) });
     },
   );
@@ -203,9 +203,9 @@ describe('figures', () => {
     async () => {
       const { database, clock, workspaceId } = bundle;
       const [key] = await database`
-    insert into api_keys (id, workspace_id, kind, name, scopes, secret_hash, secret_hint, created_at)
-    values ('0123456789abcdef01234567', ${workspaceId}, 'campaigns', 'c', '{}', sha256('c'), '', ${clock.now()})
-    returning id, generation`;
+        insert into api_keys (id, workspace_id, kind, name, scopes, secret_hash, secret_hint, created_at)
+        values ('0123456789abcdef01234567', ${workspaceId}, 'campaigns', 'c', '{}', sha256('c'), '', ${clock.now()})
+        returning id, generation`;
       const { offset: _offset, limit: _limit, requestId: _id, ...request } = asked;
       const { name, signature } = await requestReportFile(bundle.deps, {
         ...{ workspaceId, request: { ...request, attribution: 'VIEW_THROUGH' }, key: key as never, secret: 'c' },
@@ -238,8 +238,8 @@ describe('figures', () => {
           if (count! > 0) expected.set(`${code} ${nameOf(block)}`, count!);
       }
       const withheld = await database<{ code: string; users: number }[]>`
-    select code, count(distinct user_id) as users from readable_deliveries
-    where campaign_id = ${campaignId} and outcome = 'WITHHELD' group by code`;
+        select code, count(distinct user_id) as users from readable_deliveries
+        where campaign_id = ${campaignId} and outcome = 'WITHHELD' group by code`;
       for (const { code, users } of withheld) expected.set(`SVC_CAMPAIGN_CONTROL_GROUP ${code}`, users);
       expect([...told].toSorted()).toEqual([...expected].toSorted());
       await record({ events: events.length, bytes: Buffer.concat(pieces).length });
@@ -269,12 +269,12 @@ describe('figures', () => {
   async function report({ kind, every }: { kind: 'impression' | 'click' | 'close'; every: number }): Promise<number> {
     const sent = await byHand(
       (tx) => tx<Sent[]>`
-    select deliveries.bucket, run_id as "runId", deliveries.device_id as "deviceId", variation,
-      array_position(${locales}::text[], deliveries.locale) as locale
-    from readable_deliveries as deliveries
-    join devices on devices.bucket = deliveries.bucket and devices.id = deliveries.device_id
-    where campaign_id = ${campaignId} and outcome = 'ACCEPTED' and (substring(devices.push_id from 11))::int % ${every} = 0
-    order by deliveries.device_id`,
+        select deliveries.bucket, run_id as "runId", deliveries.device_id as "deviceId", variation,
+          array_position(${locales}::text[], deliveries.locale) as locale
+        from readable_deliveries as deliveries
+        join devices on devices.bucket = deliveries.bucket and devices.id = deliveries.device_id
+        where campaign_id = ${campaignId} and outcome = 'ACCEPTED' and (substring(devices.push_id from 11))::int % ${every} = 0
+        order by deliveries.device_id`,
     );
     const at = bundle.clock.now();
     const reports = sent.flatMap(({ variation, locale, ...message }, place): ReceivedReport[] => {
@@ -301,21 +301,21 @@ describe('figures', () => {
     if (known) return known;
     const [row] = await byHand(
       (tx) => tx<Counted[]>`
-    select count(*) filter (where outcome in ('ACCEPTED', 'GONE', 'REJECTED')) as attempted,
-      count(*) filter (where outcome = 'ACCEPTED') as sent,
-      count(*) filter (where outcome in ('GONE', 'REJECTED')) as failed,
-      count(*) filter (where outcome = 'GONE') as bounced, count(viewed.count) as delivered,
-      coalesce(sum(viewed.count), 0)::int as impression, coalesce(sum(clicked.count), 0)::int as click,
-      coalesce(sum(closed.count), 0)::int as closed_click, count(*) as user_devices,
-      count(*) filter (where outcome <> 'GONE') as active_device_token, count(clicked.count) as clicked
-    from readable_deliveries as deliveries
-    left join device_interactions as viewed on viewed.bucket = deliveries.bucket
-      and viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
-    left join device_interactions as clicked on clicked.bucket = deliveries.bucket
-      and clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
-    left join device_interactions as closed on closed.bucket = deliveries.bucket
-      and closed.device_id = deliveries.device_id and closed.kind = 'CLOSE'
-    where deliveries.campaign_id = ${campaignId} and ${ofBlock(block)}`,
+        select count(*) filter (where outcome in ('ACCEPTED', 'GONE', 'REJECTED')) as attempted,
+          count(*) filter (where outcome = 'ACCEPTED') as sent,
+          count(*) filter (where outcome in ('GONE', 'REJECTED')) as failed,
+          count(*) filter (where outcome = 'GONE') as bounced, count(viewed.count) as delivered,
+          coalesce(sum(viewed.count), 0)::int as impression, coalesce(sum(clicked.count), 0)::int as click,
+          coalesce(sum(closed.count), 0)::int as closed_click, count(*) as user_devices,
+          count(*) filter (where outcome <> 'GONE') as active_device_token, count(clicked.count) as clicked
+        from readable_deliveries as deliveries
+        left join device_interactions as viewed on viewed.bucket = deliveries.bucket
+          and viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
+        left join device_interactions as clicked on clicked.bucket = deliveries.bucket
+          and clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
+        left join device_interactions as closed on closed.bucket = deliveries.bucket
+          and closed.device_id = deliveries.device_id and closed.kind = 'CLOSE'
+        where deliveries.campaign_id = ${campaignId} and ${ofBlock(block)}`,
     );
     counted.set(nameOf(block), row!);
     return row!;
@@ -335,17 +335,17 @@ describe('figures', () => {
     };
     const [row] = await byHand(
       (tx) => tx<Counted[]>`
-    select count(*) as total, count(distinct events.user_id) as "unique",
-      coalesce(sum((events.attributes ->> 'price')::numeric), 0)::float8 as revenue
-    from events
-    join readable_deliveries as deliveries
-      on deliveries.bucket = events.bucket and deliveries.user_id = events.user_id
-    left join device_interactions as viewed on viewed.bucket = deliveries.bucket
-      and viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
-    left join device_interactions as clicked on clicked.bucket = deliveries.bucket
-      and clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
-    where deliveries.campaign_id = ${campaignId} and deliveries.outcome = 'ACCEPTED' and events.name = 'Bought'
-      and ${ofBlock(block)} and ${rules[attribution]}`,
+        select count(*) as total, count(distinct events.user_id) as "unique",
+          coalesce(sum((events.attributes ->> 'price')::numeric), 0)::float8 as revenue
+        from events
+        join readable_deliveries as deliveries
+          on deliveries.bucket = events.bucket and deliveries.user_id = events.user_id
+        left join device_interactions as viewed on viewed.bucket = deliveries.bucket
+          and viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
+        left join device_interactions as clicked on clicked.bucket = deliveries.bucket
+          and clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
+        where deliveries.campaign_id = ${campaignId} and deliveries.outcome = 'ACCEPTED' and events.name = 'Bought'
+          and ${ofBlock(block)} and ${rules[attribution]}`,
     );
     return row!;
   }
@@ -357,22 +357,22 @@ describe('figures', () => {
     ('x' || encode(substring(sha256(convert_to(${`${name} `}::text || users.id, 'UTF8')) from 1 for 4), 'hex'))::bit(32)::bigint`;
     return byHand(
       (tx) => tx<User[]>`
-    with drawn as materialized (
-      select bucket, id, customer_id as customer, case
-        when ${point(`global-control ${bundle.workspaceId}`)} < 10 * 4294967296 / 100 then 'global_control_group'
-        when ${point(`campaign-control ${campaignId}`)} < 5 * 4294967296 / 100 then 'campaign_control_group' end as "group",
-        ${point(`variation ${campaignId}`)} as point
-      from users
-    ), bought as materialized (
-      select events.bucket, events.user_id from events
-      join deliveries on deliveries.bucket = events.bucket and deliveries.user_id = decode(events.user_id, 'hex')
-      where deliveries.sent_at >= events.occurred_at - interval '24 hours'
-    )
-    select customer, devices.state <> 'OPTED_OUT' as "isReached", "group",
-      case when point < 40 * 4294967296 / 100 then 1 when point < 70 * 4294967296 / 100 then 2
-        when point < 90 * 4294967296 / 100 then 3 else 4 end as variation,
-      (drawn.bucket, drawn.id) in (select bucket, user_id from bought) as "hasBought"
-    from drawn join devices on devices.bucket = drawn.bucket and devices.user_id = drawn.id`,
+        with drawn as materialized (
+          select bucket, id, customer_id as customer, case
+            when ${point(`global-control ${bundle.workspaceId}`)} < 10 * 4294967296 / 100 then 'global_control_group'
+            when ${point(`campaign-control ${campaignId}`)} < 5 * 4294967296 / 100 then 'campaign_control_group' end as "group",
+            ${point(`variation ${campaignId}`)} as point
+          from users
+        ), bought as materialized (
+          select events.bucket, events.user_id from events
+          join deliveries on deliveries.bucket = events.bucket and deliveries.user_id = decode(events.user_id, 'hex')
+          where deliveries.sent_at >= events.occurred_at - interval '24 hours'
+        )
+        select customer, devices.state <> 'OPTED_OUT' as "isReached", "group",
+          case when point < 40 * 4294967296 / 100 then 1 when point < 70 * 4294967296 / 100 then 2
+            when point < 90 * 4294967296 / 100 then 3 else 4 end as variation,
+          (drawn.bucket, drawn.id) in (select bucket, user_id from bought) as "hasBought"
+        from drawn join devices on devices.bucket = drawn.bucket and devices.user_id = drawn.id`,
     );
   }
 

@@ -32,8 +32,8 @@ describe('learning', () => {
   const rates = [5, 15, 60];
 
   const learnedOf = (runId: string) => bundle.database<{ variation: number; trials: number; successes: number }[]>`
-  select variation, sum(trials)::int as trials, sum(successes)::int as successes from run_variations
-  where run_id = ${runId} group by variation order by variation`;
+    select variation, sum(trials)::int as trials, sum(successes)::int as successes from run_variations
+    where run_id = ${runId} group by variation order by variation`;
 
   test('a campaign that learns sends more of what is clicked more, and its state agrees with the ledger to the unit', async () => {
     clickAtOnce();
@@ -53,20 +53,20 @@ describe('learning', () => {
     await expectDrawn(id, runId);
     const learned = await learnedOf(runId);
     const sent = await bundle.database`
-    select variation, count(*)::int as trials from readable_deliveries as deliveries
-    where run_id = ${runId} group by variation order by variation`;
+      select variation, count(*)::int as trials from readable_deliveries as deliveries
+      where run_id = ${runId} group by variation order by variation`;
     expect(learned.map(({ variation, trials }) => ({ variation, trials }))).toEqual([...sent]);
     // The worst may have been clicked by nobody.
     const clicks = await bundle.database`
-    select shown.variation, coalesce(sum(messages), 0)::int as successes from generate_series(1, 3) as shown (variation)
-    left join campaign_interactions as clicked
-      on clicked.variation = shown.variation and clicked.campaign_id = ${id} and clicked.kind = 'CLICK'
-    group by shown.variation order by shown.variation`;
+      select shown.variation, coalesce(sum(messages), 0)::int as successes from generate_series(1, 3) as shown (variation)
+      left join campaign_interactions as clicked
+        on clicked.variation = shown.variation and clicked.campaign_id = ${id} and clicked.kind = 'CLICK'
+      group by shown.variation order by shown.variation`;
     expect(learned.map(({ variation, successes }) => ({ variation, successes }))).toEqual([...clicks]);
     expect(learned[2]!.trials / phones).toBeGreaterThan(0.6);
     // The last buckets that began knew most: the worst are at the floor of 5 %.
     const least = await bundle.database`
-    select variation, min(share)::int as share from run_variations where run_id = ${runId} group by variation order by variation`;
+      select variation, min(share)::int as share from run_variations where run_id = ${runId} group by variation order by variation`;
     expect(least[0]!.share).toBe(500);
     const stats = await bundle.variations(id);
     expect(stats.variation_3.performance_stats).toMatchObject({
@@ -147,8 +147,8 @@ describe('learning', () => {
       while ((await bundle.fire()) > 0);
       await bundle.deliver();
       const [run] = await bundle.database`
-      select runs.id from runs join campaigns on campaigns.id = runs.campaign_id
-      where campaigns.campaign_id = ${id} order by runs.created_at desc limit 1`;
+        select runs.id from runs join campaigns on campaigns.id = runs.campaign_id
+        where campaigns.campaign_id = ${id} order by runs.created_at desc limit 1`;
       return run!.id as string;
     };
     bundle.clock.advance(120_000 - 24 * 3_600_000);
@@ -239,23 +239,23 @@ describe('learning', () => {
   /** What the ledger says, beside what each user's bucket and hash say, counted by SQL alone. */
   async function expectDrawn(campaignId: string, runId: string): Promise<void> {
     const wrong = await bundle.database`
-    with bound as (
-      select bucket, variation,
-        sum(share) over (partition by bucket order by variation) * 4294967296 / 10000 as until
-      from run_variations where run_id = ${runId}
-    ), drawn as (
-      select users.id, users.bucket, get_byte(digest, 0)::bigint * 16777216 + get_byte(digest, 1) * 65536
-          + get_byte(digest, 2) * 256 + get_byte(digest, 3) as point
-      from users
-      cross join lateral (
-        select sha256(convert_to(${`variation ${campaignId} `}::text || users.id, 'UTF8')) as digest
-      ) as hashed
-    )
-    select deliveries.user_id, deliveries.variation from readable_deliveries as deliveries
-    join drawn on drawn.id = deliveries.user_id
-    where deliveries.run_id = ${runId} and deliveries.variation is distinct from (
-      select min(bound.variation) from bound where bound.bucket = drawn.bucket and drawn.point < floor(bound.until)
-    )`;
+      with bound as (
+        select bucket, variation,
+          sum(share) over (partition by bucket order by variation) * 4294967296 / 10000 as until
+        from run_variations where run_id = ${runId}
+      ), drawn as (
+        select users.id, users.bucket, get_byte(digest, 0)::bigint * 16777216 + get_byte(digest, 1) * 65536
+            + get_byte(digest, 2) * 256 + get_byte(digest, 3) as point
+        from users
+        cross join lateral (
+          select sha256(convert_to(${`variation ${campaignId} `}::text || users.id, 'UTF8')) as digest
+        ) as hashed
+      )
+      select deliveries.user_id, deliveries.variation from readable_deliveries as deliveries
+      join drawn on drawn.id = deliveries.user_id
+      where deliveries.run_id = ${runId} and deliveries.variation is distinct from (
+        select min(bound.variation) from bound where bound.bucket = drawn.bucket and drawn.point < floor(bound.until)
+      )`;
     expect([...wrong]).toEqual([]);
   }
 });
@@ -652,7 +652,7 @@ describe('requested variants', () => {
       expect(await sendTest({})).toEqual(['default 1', 'pt 1']);
       const [last] = await bundle.database`select id from runs order by created_at desc, id desc limit 1`;
       const noted = await bundle.database`
-      select locale from readable_deliveries as deliveries where run_id = ${last!.id} order by locale`;
+        select locale from readable_deliveries as deliveries where run_id = ${last!.id} order by locale`;
       expect(noted.map(({ locale }) => locale)).toEqual(['default', 'pt']);
       expect(await sendTest({ variation: 'variation_2' })).toEqual(['default 2', 'pt 2']);
       expect(await sendTest({ variation: 2, locale_name: 'de' })).toEqual(['de 2', 'de 2']);

@@ -124,8 +124,8 @@ describe('the recorder of calls', () => {
     for (const [index, call] of calls.entries()) recorder.record(call, { address: from[index % from.length]! });
     await recorder.stop();
     const rows = await database`
-    with taken as (delete from api_log returning *)
-    select path, error_detail as "errorDetail", request_body as "requestBody", warnings from taken order by path`;
+      with taken as (delete from api_log returning *)
+      select path, error_detail as "errorDetail", request_body as "requestBody", warnings from taken order by path`;
     return [...rows, { path: `${lines.length} lines in the log`, errorDetail: null, requestBody: null }] as never;
   }
 });

@@ -104,10 +104,10 @@ describe('import', () => {
       const loading = load(lines({ customer_id: 'twice', attributes: { city: 'Oslo', plan: null } }));
       await until(async () => {
         const [row] = await database`
-        select count(*)::int as waiting from pg_stat_activity
-        where datname = current_database() and query ~ 'insert into users'
-          -- The coordinator of a cluster waits for its worker as for a client.
-          and state = 'active' and wait_event_type in ('Lock', 'Client')`;
+          select count(*)::int as waiting from pg_stat_activity
+          where datname = current_database() and query ~ 'insert into users'
+            -- The coordinator of a cluster waits for its worker as for a client.
+            and state = 'active' and wait_event_type in ('Lock', 'Client')`;
         return row!.waiting === 1;
       });
       held.resolve();

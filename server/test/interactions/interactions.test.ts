@@ -46,8 +46,8 @@ describe('interactions', () => {
         'WEB IMPRESSION': [1, 1],
       });
       const rows = await bundle.database`
-      select bucket, device_id, run_id, kind, action, count, first_at from device_interactions
-      where campaign_id = ${campaignId} and platform = 'ANDROID'`;
+        select bucket, device_id, run_id, kind, action, count, first_at from device_interactions
+        where campaign_id = ${campaignId} and platform = 'ANDROID'`;
       expect(rows).toEqual([
         {
           bucket: 1,
@@ -116,8 +116,8 @@ describe('interactions', () => {
       expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([204]));
       expect(await bundle.figures(campaignId)).toEqual({ 'WEB CLICK': [20, 5] });
       const [sum] = await bundle.database`
-      select sum(count)::int as total, count(distinct (bucket, device_id))::int as devices
-      from device_interactions where campaign_id = ${campaignId}`;
+        select sum(count)::int as total, count(distinct (bucket, device_id))::int as devices
+        from device_interactions where campaign_id = ${campaignId}`;
       expect(sum).toEqual({ total: 20, devices: 5 });
     });
 
@@ -340,10 +340,10 @@ describe('interactions', () => {
       const campaignId = await bundle.addCampaign();
       const runId = await bundle.addRun(campaignId);
       await bundle.database`
-      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, badge_count,
-        registered_at, created_at, updated_at)
-      values (${bundle.workspaceId}, 77, ${(77).toString(16).padStart(24, '0')}, ${'a'.repeat(24)}, 'd', 'WEB', 'p',
-        'ACTIVE', 5, ${start}, ${start}, ${start})`;
+        insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, badge_count,
+          registered_at, created_at, updated_at)
+        values (${bundle.workspaceId}, 77, ${(77).toString(16).padStart(24, '0')}, ${'a'.repeat(24)}, 'd', 'WEB', 'p',
+          'ACTIVE', 5, ${start}, ${start}, ${start})`;
       const { token } = bundle.pass(runId, { device: 77 });
       expect((await bundle.post({ token, kind: 'badge', value: 2, id: 'r' })).statusCode).toBe(204);
       const [device] = await bundle.database`select badge_count as count from devices where bucket = 77`;
@@ -378,10 +378,10 @@ describe('interactions', () => {
       const { database, workspaceId } = bundle;
       const [bucket, userId] = [78, 'b'.repeat(24)];
       await database`
-      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-        created_at, updated_at)
-      values (${workspaceId}, ${bucket}, ${bucket.toString(16).padStart(24, '0')}, ${userId}, 'd', 'ANDROID', 'p',
-        'ACTIVE', ${start}, ${start}, ${start})`;
+        insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+          created_at, updated_at)
+        values (${workspaceId}, ${bucket}, ${bucket.toString(16).padStart(24, '0')}, ${userId}, 'd', 'ANDROID', 'p',
+          'ACTIVE', ${start}, ${start}, ${start})`;
       const details = async () => {
         const entries = await listTimelineEntries(database, {
           workspaceId,
@@ -504,8 +504,8 @@ describe('reports from devices', () => {
       expect([answer.status, answer.headers.get('location')]).toEqual([302, page]);
     }
     const rows = await bundle.database`
-    select platform, kind, total, unique_devices from campaign_interactions where campaign_id = ${cid}
-    order by platform, kind`;
+      select platform, kind, total, unique_devices from campaign_interactions where campaign_id = ${cid}
+      order by platform, kind`;
     expect(rows.map((row) => Object.values(row))).toEqual(
       ['ANDROID', 'IOS', 'WEB'].flatMap((platform) => ['CLICK', 'IMPRESSION'].map((kind) => [platform, kind, 1, 1])),
     );

@@ -102,7 +102,7 @@ describe('keys', () => {
       const useAt = async (seconds: number) => {
         await authenticateKey({ database }, { workspaceId, secret, at: new Date(at.getTime() + seconds * 1000) });
         const [row] = await database<{ used: Date }[]>`
-        select last_used_at as used from api_keys where id = ${key.id}`;
+          select last_used_at as used from api_keys where id = ${key.id}`;
         return (row!.used.getTime() - at.getTime()) / 1000;
       };
       expect([await useAt(0), await useAt(59), await useAt(60)]).toEqual([0, 0, 60]);
@@ -176,8 +176,8 @@ describe('keys', () => {
       const { workspaceId, create, key } = await setup({ kind: 'push' });
       const second = await create({ at: new Date(at.getTime() + 1000) });
       await database`
-      update api_keys set secret_sealed = (select secret_sealed from api_keys where id = ${key.id})
-      where id = ${second.key.id}`;
+        update api_keys set secret_sealed = (select secret_sealed from api_keys where id = ${key.id})
+        where id = ${second.key.id}`;
       await expect(listPushSecrets({ database, encryption }, workspaceId)).rejects.toThrow(DecryptionError);
     });
   });

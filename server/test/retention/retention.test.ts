@@ -61,18 +61,18 @@ describe('dropped days', () => {
       const { database } = bundle;
       await database`select make_day_partition('deliveries', '2026-03-09')`;
       await database`
-      create table deliveries_20260310 partition of deliveries for values from ('2026-03-10') to ('2026-03-11')`;
+        create table deliveries_20260310 partition of deliveries for values from ('2026-03-10') to ('2026-03-11')`;
       await database`select make_day_partition('deliveries', '2026-03-10')`;
       const describeDay = async (digits: string) => {
         const [row] = await database<{ all: string }[]>`
-        select (
-          (select jsonb_agg(indexdef order by indexdef) from pg_indexes where tablename = 'deliveries_' || ${digits})
-          || (select jsonb_agg(pg_get_constraintdef(oid) order by conname) from pg_constraint
-            where conrelid = ('deliveries_' || ${digits})::regclass)
-          || (select jsonb_agg(polname order by polname) from pg_policy where polrelid = ('deliveries_' || ${digits})::regclass)
-          || (select jsonb_agg(concat(attname, attnotnull, atttypid) order by attnum) from pg_attribute
-            where attrelid = ('deliveries_' || ${digits})::regclass and attnum > 0)
-        )::text as all`;
+          select (
+            (select jsonb_agg(indexdef order by indexdef) from pg_indexes where tablename = 'deliveries_' || ${digits})
+            || (select jsonb_agg(pg_get_constraintdef(oid) order by conname) from pg_constraint
+              where conrelid = ('deliveries_' || ${digits})::regclass)
+            || (select jsonb_agg(polname order by polname) from pg_policy where polrelid = ('deliveries_' || ${digits})::regclass)
+            || (select jsonb_agg(concat(attname, attnotnull, atttypid) order by attnum) from pg_attribute
+              where attrelid = ('deliveries_' || ${digits})::regclass and attnum > 0)
+          )::text as all`;
         return row!.all.replaceAll(digits, 'DAY');
       };
       expect(await describeDay('20260309')).toBe(await describeDay('20260310'));
@@ -103,8 +103,8 @@ describe('dropped days', () => {
         const waiting = [{ customerId: 'c1', outcome: 'WAITING' } as const];
         const runId = await bundle.addRun(campaignId, waiting, daysAfter(days));
         await database`
-        update runs set status = ${status}, status_reason = 'r', ended_at = ${status === 'STOPPED' ? start : null}
-        where id = ${runId}`;
+          update runs set status = ${status}, status_reason = 'r', ended_at = ${status === 'STOPPED' ? start : null}
+          where id = ${runId}`;
       }
       clock.advance(95 * dayMilliseconds);
       await bundle.runOut(jobs.drop);
@@ -131,8 +131,8 @@ describe('dropped days', () => {
       const { database, workspaceId, clock, jobs } = bundle;
       await database`select make_day_partition('events', ${today}::date)`;
       await database`
-      insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
-      values (${workspaceId}, 0, 'e', ${today}, ${start})`;
+        insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
+        values (${workspaceId}, 0, 'e', ${today}, ${start})`;
       clock.advance(401 * dayMilliseconds);
       await bundle.runOut(jobs.drop);
       expect(await bundle.listDays('events')).toEqual([today]);
@@ -355,12 +355,12 @@ describe('trimmed records', () => {
     const { clock, jobs, database, workspaceId } = bundle;
     await bundle.addUser('c1');
     await database`
-    insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes, due_at,
-      state, reason, ended_at)
-    select ${workspaceId}, 1, 'u', 'c', name, ${start}, ${start}, '{}', ${start},
-      case when name = 'waiting' then 'WAITING' else 'DROPPED' end, case when name <> 'waiting' then 'LATE' end,
-      case when name <> 'waiting' then ${start}::timestamptz + interval '1 day' * days end
-    from unnest('{waiting,older,newer}'::text[], '{0,0,1}'::int[]) as given (name, days)`;
+      insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes, due_at,
+        state, reason, ended_at)
+      select ${workspaceId}, 1, 'u', 'c', name, ${start}, ${start}, '{}', ${start},
+        case when name = 'waiting' then 'WAITING' else 'DROPPED' end, case when name <> 'waiting' then 'LATE' end,
+        case when name <> 'waiting' then ${start}::timestamptz + interval '1 day' * days end
+      from unnest('{waiting,older,newer}'::text[], '{0,0,1}'::int[]) as given (name, days)`;
     clock.advance(90 * dayMilliseconds + 1_000);
     await bundle.runOut(jobs.trim);
     expect([...(await database`select event_name as name from triggers order by 1`)]).toEqual([
@@ -399,11 +399,11 @@ describe('trimmed records', () => {
     const { clock, jobs, database, workspaceId } = bundle;
     const campaignId = await bundle.addCampaign([]);
     await database`
-    insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, day, send_until, created_at, ended_at)
-    select lpad(to_hex((extract(epoch from ${start}::timestamptz) * 1000)::bigint), 12, '0') || lpad(to_hex(n), 12, '0'),
-      ${workspaceId}, ${campaignId}, 1, case when n <= 250 then 'PAUSED' else 'STOPPED' end, 'r', ${dayOf(start)},
-      ${start}, ${start}, case when n > 250 then ${start}::timestamptz end
-    from generate_series(1, 251) as n`;
+      insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, day, send_until, created_at, ended_at)
+      select lpad(to_hex((extract(epoch from ${start}::timestamptz) * 1000)::bigint), 12, '0') || lpad(to_hex(n), 12, '0'),
+        ${workspaceId}, ${campaignId}, 1, case when n <= 250 then 'PAUSED' else 'STOPPED' end, 'r', ${dayOf(start)},
+        ${start}, ${start}, case when n > 250 then ${start}::timestamptz end
+      from generate_series(1, 251) as n`;
     clock.advance(401 * dayMilliseconds);
     expect(await jobs.trim.runOnce(clock.now())).toBe(1);
     expect(await database`select distinct status from runs`).toMatchObject([{ status: 'PAUSED' }]);
@@ -453,29 +453,29 @@ describe('trimmed records', () => {
     for (const at of [start, daysAfter(1)]) {
       const id = makeId(at);
       await database`
-      insert into push_requests (response_id, workspace_id, request_id, campaign_id, received_at)
-      values (gen_random_uuid(), ${workspaceId}, 'r', ${campaignId}, ${at})`;
+        insert into push_requests (response_id, workspace_id, request_id, campaign_id, received_at)
+        values (gen_random_uuid(), ${workspaceId}, 'r', ${campaignId}, ${at})`;
       await database`
-      insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform,
-        report_digests, count, first_at)
-      values (${workspaceId}, 0, ${campaignId}, ${id}, 'CLICK', ${id}, 'WEB', '{}', 0, ${at})`;
+        insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform,
+          report_digests, count, first_at)
+        values (${workspaceId}, 0, ${campaignId}, ${id}, 'CLICK', ${id}, 'WEB', '{}', 0, ${at})`;
       await database`
-      insert into imports (workspace_id, kind, file_digest, started_at, updated_at)
-      values (${workspaceId}, 'users', sha256(${id}::bytea), ${at}, ${at})`;
+        insert into imports (workspace_id, kind, file_digest, started_at, updated_at)
+        values (${workspaceId}, 'users', sha256(${id}::bytea), ${at}, ${at})`;
       await database`
-      insert into audit_log (id, workspace_id, at, actor_name, action, object_kind)
-      values (${id}, ${workspaceId}, ${at}, 'a', 'b', 'c')`;
+        insert into audit_log (id, workspace_id, at, actor_name, action, object_kind)
+        values (${id}, ${workspaceId}, ${at}, 'a', 'b', 'c')`;
       await database`
-      insert into erasures (id, workspace_id, customer_digest, state, bucket, requested_at, due_at, removed_at)
-      values (${id}, ${workspaceId}, sha256('a'), 'DONE', 0, ${at}, ${at}, ${at})`;
+        insert into erasures (id, workspace_id, customer_digest, state, bucket, requested_at, due_at, removed_at)
+        values (${id}, ${workspaceId}, sha256('a'), 'DONE', 0, ${at}, ${at}, ${at})`;
       await database`
-      insert into api_log (id, workspace_id, received_at, method, path, route, status, duration_ms)
-      values (${id}, ${workspaceId}, ${at}, 'GET', '/', '/', 200, 1)`;
+        insert into api_log (id, workspace_id, received_at, method, path, route, status, duration_ms)
+        values (${id}, ${workspaceId}, ${at}, 'GET', '/', '/', 200, 1)`;
     }
     // One that is asked for and not done, however old.
     await database`
-    insert into erasures (id, workspace_id, customer_digest, state, bucket, user_ids, requested_at, due_at)
-    values (${makeId(start)}, ${workspaceId}, sha256('a'), 'PENDING', 0, '[]', ${start}, ${start})`;
+      insert into erasures (id, workspace_id, customer_digest, state, bucket, user_ids, requested_at, due_at)
+      values (${makeId(start)}, ${workspaceId}, sha256('a'), 'PENDING', 0, '[]', ${start}, ${start})`;
     const tables = {
       api_log: 7,
       push_requests: 90,
@@ -534,8 +534,8 @@ describe('trimmed records', () => {
     const runId = await bundle.addRun(campaignId, [{ customerId: 'c1' }, { customerId: 'c1', ...failed }]);
     await bundle.addChunk(runId, isOpen ? 'READY' : 'DONE');
     await database`
-    insert into conversions (workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, occurred_at)
-    values (${workspaceId}, 0, ${campaignId}, 0, ${makeId(start)}, 'u', ${runId}, 'ANDROID', ${start})`;
+      insert into conversions (workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, occurred_at)
+      values (${workspaceId}, 0, ${campaignId}, 0, ${makeId(start)}, 'u', ${runId}, 'ANDROID', ${start})`;
     return runId;
   }
 

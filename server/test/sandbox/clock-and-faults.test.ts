@@ -48,11 +48,11 @@ describe('an advanced clock', () => {
     const there = await advance((days * dayMilliseconds) / 1000);
     expect(there.offsetSeconds).toBe(offsetSeconds + (days * dayMilliseconds) / 1000);
     const runs = await bundle.database`
-    with ledger as materialized (
-      select run_id, array_agg(outcome) as outcomes from readable_deliveries where campaign_id = ${cid} group by run_id
-    )
-    select status, started_at as "startedAt", outcomes
-    from runs left join ledger on ledger.run_id = runs.id where campaign_id = ${cid} order by started_at`;
+      with ledger as materialized (
+        select run_id, array_agg(outcome) as outcomes from readable_deliveries where campaign_id = ${cid} group by run_id
+      )
+      select status, started_at as "startedAt", outcomes
+      from runs left join ledger on ledger.run_id = runs.id where campaign_id = ${cid} order by started_at`;
     expect(runs).toHaveLength(days);
     const firstDay = Date.parse((runs[0]!.startedAt as Date).toISOString().slice(0, 10));
     runs.forEach(({ status, startedAt, outcomes }, index) => {
@@ -69,12 +69,12 @@ describe('an advanced clock', () => {
     const { cid } = (await pushToAll('At the fourth attempt')).json();
     await until(async () => {
       const [row] = await bundle.database`
-      select 1 from readable_deliveries where campaign_id = ${cid} and outcome = 'WAITING'`;
+        select 1 from readable_deliveries where campaign_id = ${cid} and outcome = 'WAITING'`;
       return row;
     });
     await advance(7200);
     const [delivery] = await bundle.database`
-    select outcome, attempts from readable_deliveries where campaign_id = ${cid}`;
+      select outcome, attempts from readable_deliveries where campaign_id = ${cid}`;
     expect(delivery).toEqual({ outcome: 'ACCEPTED', attempts: 4 });
   });
 
@@ -89,7 +89,7 @@ describe('an advanced clock', () => {
     expect(advancing).toBeNull();
     expect(Math.abs(offsetSeconds / 86_400 - 3)).toBeLessThan(1);
     const runs = await bundle.database`
-    select campaign_id as id, status from runs where campaign_id in (${near}, ${far}) and status = 'SENT'`;
+      select campaign_id as id, status from runs where campaign_id in (${near}, ${far}) and status = 'SENT'`;
     expect(runs).toEqual([{ id: near, status: 'SENT' }]);
     expect((await move({ runUntilIdle: true, withinSeconds: 86_400 })).json().offsetSeconds).toBe(offsetSeconds);
   });
@@ -143,7 +143,7 @@ describe('an advanced clock', () => {
     const { cid } = (await pushToAll('While it stands')).json();
     const run = await until(async () => {
       const [found] = await bundle.database`
-      select started_at as "startedAt" from runs where campaign_id = ${cid} and status = 'SENT'`;
+        select started_at as "startedAt" from runs where campaign_id = ${cid} and status = 'SENT'`;
       return found;
     });
     expect((run.startedAt as Date).toISOString()).toBe(frozen.now);
@@ -197,9 +197,9 @@ describe('a stopped clock', () => {
     const workspaceId = await insertTestWorkspace(database, start);
     for (const [number, hours] of [1, 2, 5].entries()) {
       await database`
-      insert into mails (id, workspace_id, recipients, subject, body, state, next_at, created_at)
-      values (${String(number).repeat(24)}, ${workspaceId}, '{a@b.c}', 'Subject', 'Body', 'PENDING',
-        ${new Date(start.getTime() + hours * hour)}, ${start})`;
+        insert into mails (id, workspace_id, recipients, subject, body, state, next_at, created_at)
+        values (${String(number).repeat(24)}, ${workspaceId}, '{a@b.c}', 'Subject', 'Body', 'PENDING',
+          ${new Date(start.getTime() + hours * hour)}, ${start})`;
     }
     const clock = makeManualClock(start);
     const wakes: string[] = [];
@@ -218,8 +218,8 @@ describe('a stopped clock', () => {
         looks += 1;
         if (looks % 100 !== 0) return;
         await database`
-        update mails set state = 'SENT', next_at = null, ended_at = ${start}
-        where next_at <= ${clock.now()} and state = 'PENDING'`;
+          update mails set state = 'SENT', next_at = null, ended_at = ${start}
+          where next_at <= ${clock.now()} and state = 'PENDING'`;
       },
     });
     await advance.move({ actor: { kind: 'system', name: 'the test' }, move: { advanceSeconds: 6 * 3_600 } });
@@ -298,7 +298,7 @@ describe('faults', () => {
     const { database, workspaceId } = bundle;
     await bundle.call('DELETE', '/sandbox/inbox');
     await database`
-    update devices set push_id = 'magic-gone-' || device_id where workspace_id = ${workspaceId} and platform = 'ANDROID'`;
+      update devices set push_id = 'magic-gone-' || device_id where workspace_id = ${workspaceId} and platform = 'ANDROID'`;
     await setFaults({ apns: { status: 400, body: '{"reason":"BadTopic"}', count: 1 } });
     const pushed = await bundle.push({
       ...{ campaignName: 'Refused twice', targetAudience: 'All Users', targetPlatform: ['ANDROID', 'IOS'] },
@@ -355,8 +355,8 @@ describe('a reset', () => {
   test('the demo is what its first start made it, in one call, and other workspaces are as they were', async () => {
     const { database, workspaceId } = bundle;
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    values (${other}, 1, ${'1'.repeat(24)}, 'neighbour', '2026-01-01', '2026-01-01')`;
+      insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+      values (${other}, 1, ${'1'.repeat(24)}, 'neighbour', '2026-01-01', '2026-01-01')`;
     const [first, neighbour] = [await readWorkspace(workspaceId), await readWorkspace(other)];
     expect(Object.keys(first).toSorted()).toEqual([
       'api_keys',
@@ -403,10 +403,10 @@ describe('a reset', () => {
 
   async function tablesOf(column: string): Promise<string[]> {
     const rows = await bundle.database`
-    select relname as name from pg_attribute join pg_class on pg_class.oid = attrelid
-    join pg_namespace on pg_namespace.oid = relnamespace
-    where nspname = 'public' and relkind in ('r', 'p') and not relispartition and attname ~ ${column} and not attisdropped
-    order by 1`;
+      select relname as name from pg_attribute join pg_class on pg_class.oid = attrelid
+      join pg_namespace on pg_namespace.oid = relnamespace
+      where nspname = 'public' and relkind in ('r', 'p') and not relispartition and attname ~ ${column} and not attisdropped
+      order by 1`;
     return rows.map(({ name }) => String(name));
   }
 
@@ -421,12 +421,12 @@ describe('a reset', () => {
           ? database`workspace_number = (select number from workspaces where id = ${workspaceId})`
           : database`workspace_id = ${workspaceId}`;
       const rows = await bundle.database`
-      select to_jsonb(given) - ${times}::text[] as row from ${bundle.database(table)} as given
-      where ${ofWorkspace} order by 1`;
+        select to_jsonb(given) - ${times}::text[] as row from ${bundle.database(table)} as given
+        where ${ofWorkspace} order by 1`;
       if (rows.length > 0) found[table] = rows.map(({ row }) => row as unknown);
     }
     const [workspace] = await bundle.database`
-    select to_jsonb(workspaces) - 'created_at' as row from workspaces where id = ${workspaceId}`;
+      select to_jsonb(workspaces) - 'created_at' as row from workspaces where id = ${workspaceId}`;
     return { ...found, workspaces: [workspace!.row] };
   }
 

@@ -66,8 +66,8 @@ describe('sandbox', () => {
         ['WEB', 'For the web'],
       ]);
       const ledger = await bundle.database`
-      select platform, outcome, attempts
-      from readable_deliveries where campaign_id = ${cid} order by 1`;
+        select platform, outcome, attempts
+        from readable_deliveries where campaign_id = ${cid} order by 1`;
       expect([...ledger]).toEqual(
         ['ANDROID', 'IOS', 'WEB'].map((platform) => ({ platform, outcome: 'ACCEPTED', attempts: 1 })),
       );
@@ -92,7 +92,7 @@ describe('sandbox', () => {
       });
       expect(found.map((message) => message.platform)).toEqual(['IOS']);
       const [row] = await bundle.database`
-      select count(*) as devices from readable_deliveries where campaign_id = ${cid}`;
+        select count(*) as devices from readable_deliveries where campaign_id = ${cid}`;
       expect(row!.devices).toBe(1);
     });
 
@@ -185,13 +185,13 @@ describe('sandbox', () => {
       const { cid } = (await bundle.push(pushToAll({ targetPlatform: ['ANDROID'] }))).json();
       await until(async () => {
         const [row] = await bundle.database`
-        select 1 from readable_deliveries where campaign_id = ${cid} and outcome = 'WAITING'`;
+          select 1 from readable_deliveries where campaign_id = ${cid} and outcome = 'WAITING'`;
         return row;
       });
       await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 60 } });
       expect(await waitForRun(cid)).toBe('SENT');
       const [row] = await bundle.database`
-      select outcome, attempts from readable_deliveries where campaign_id = ${cid}`;
+        select outcome, attempts from readable_deliveries where campaign_id = ${cid}`;
       expect(row).toEqual({ outcome: 'ACCEPTED', attempts: 2 });
       await bundle.call('POST', '/sandbox/faults', { body: {} });
     });
@@ -228,9 +228,9 @@ describe('sandbox', () => {
     const { cid } = (await bundle.push(pushToAll({ conversionGoals: [goal] }))).json();
     expect(await waitForRun(cid)).toBe('SENT');
     const [user] = await bundle.database`
-    select customer_id as "customerId" from users
-    join readable_deliveries as deliveries on deliveries.bucket = users.bucket and deliveries.user_id = users.id
-    where deliveries.campaign_id = ${cid} limit 1`;
+      select customer_id as "customerId" from users
+      join readable_deliveries as deliveries on deliveries.bucket = users.bucket and deliveries.user_id = users.id
+      where deliveries.campaign_id = ${cid} limit 1`;
     const begin = performance.now();
     await bundle.call('POST', `/v1/event/${bundle.workspaceId}`, {
       headers: bundle.basic(),
@@ -279,7 +279,7 @@ describe('sandbox', () => {
       const { cid } = (await bundle.push(pushToAll())).json();
       expect(await waitForRun(cid)).toBe('SENT');
       const rows = await bundle.database`
-      select outcome from readable_deliveries where campaign_id = ${cid}`;
+        select outcome from readable_deliveries where campaign_id = ${cid}`;
       expect(rows.map((row) => row.outcome)).toEqual(['ACCEPTED', 'ACCEPTED', 'ACCEPTED']);
     });
   });

@@ -153,7 +153,7 @@ describe('posted files', () => {
 
       const { operationId } = await post(fileOf(...Array<Buffer>(maxFileBytes / block.length - 1).fill(block)));
       const [kept] = await bundle.database`
-      select sum(octet_length(bytes))::bigint as bytes from segment_file_pieces where operation_id = ${operationId}`;
+        select sum(octet_length(bytes))::bigint as bytes from segment_file_pieces where operation_id = ${operationId}`;
       expect(kept!.bytes).toBe(maxFileBytes);
     });
 
@@ -210,8 +210,8 @@ describe('posted files', () => {
       await bundle.fill();
       expect(await bundle.members('Meanwhile')).toEqual([users[1]]);
       const [open] = await bundle.database`
-      select count(*) as transactions from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`;
+        select count(*) as transactions from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`;
       expect(open!.transactions).toBe(0);
       yield Buffer.from(`${users[2]}\n`);
     }
@@ -223,8 +223,8 @@ describe('posted files', () => {
   /** Everything that a file operation leaves: rows and limits. */
   async function readTraces(): Promise<Record<string, number>> {
     const [row] = await bundle.database`
-    select (select count(*) from segments) as segments, (select count(*) from segment_operations) as operations,
-      (select count(*) from segment_file_pieces) as pieces, (select count(*) from limit_windows) as limits`;
+      select (select count(*) from segments) as segments, (select count(*) from segment_operations) as operations,
+        (select count(*) from segment_file_pieces) as pieces, (select count(*) from limit_windows) as limits`;
     return row as Record<string, number>;
   }
 });

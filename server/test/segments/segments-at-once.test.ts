@@ -67,7 +67,7 @@ describe('segments at once', () => {
     });
     const answer = await callWhile(bundle, {
       change: (tx) => tx`
-      update segments set included_filters = ${tx.json(refer(other))}, uses_segments = ${[other]} where id = ${one}`,
+        update segments set included_filters = ${tx.json(refer(other))}, uses_segments = ${[other]} where id = ${one}`,
       asked: patch(other, { included_filters: refer(one) }),
     });
     expect([answer.statusCode, answer.json().error.code]).toEqual([412, 'Cyclic Entity']);
@@ -168,12 +168,12 @@ describe('a push to a segment', () => {
   const ended = (cid: string) =>
     until(async () => {
       const [campaign] = await bundle.database<{ status: string; reason: string | null; runs: string[] }[]>`
-      select status, status_reason as reason, array(select id from runs where campaign_id = campaigns.id) as runs
-      from campaigns where id = ${cid} and status <> 'SENDING'`;
+        select status, status_reason as reason, array(select id from runs where campaign_id = campaigns.id) as runs
+        from campaigns where id = ${cid} and status <> 'SENDING'`;
       if (!campaign) return undefined;
       const { runs, ...ending } = campaign;
       const [sent] = await bundle.database<{ devices: number }[]>`
-      select count(*) as devices from readable_deliveries as deliveries where run_id = any(${runs})`;
+        select count(*) as devices from readable_deliveries as deliveries where run_id = any(${runs})`;
       return { ...ending, devices: sent!.devices };
     });
 

@@ -30,9 +30,9 @@ describe('the connection budget', () => {
         async startFront(databaseUrl) {
           const database = openDatabase({ url: databaseUrl, connections: 1, name: 'test' });
           await database`
-          insert into nodes (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, connections)
-          values ('other', 'h', 1, 'worker', '1', now(), now() + interval '10 seconds', 1, '[]', 20),
-            ('dead', 'h', 2, 'worker', '1', now(), now() - interval '60 seconds', 1, '[]', 1000)`;
+            insert into nodes (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, connections)
+            values ('other', 'h', 1, 'worker', '1', now(), now() + interval '10 seconds', 1, '[]', 20),
+              ('dead', 'h', 2, 'worker', '1', now(), now() - interval '60 seconds', 1, '[]', 1000)`;
           const [name] = await database<{ name: string }[]>`select current_database() as name`;
           await database.unsafe(`alter database ${name!.name} connection limit 50`);
           await database.end();

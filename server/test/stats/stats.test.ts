@@ -354,8 +354,8 @@ describe('attributions', () => {
       const before = await rows();
       const [day] = await bundle.database<{ day: string }[]>`select min(day)::text as day from events`;
       await bundle.database`
-      insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
-      select workspace_id, bucket, id, day, received_at from events where day >= ${day!.day}::date`;
+        insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
+        select workspace_id, bucket, id, day, received_at from events where day >= ${day!.day}::date`;
       expect(await bundle.attribute()).toBe(before.length > 0 ? 6 : 0);
       expect(await rows()).toEqual(before);
     });

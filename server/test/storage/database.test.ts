@@ -30,7 +30,7 @@ describe('database', () => {
     bundle = await createTestDatabase();
     database = openDatabase({ url: bundle.url, connections: 2, name: 'database test' });
     await database`
-    create table notes (id integer primary key, note text, at timestamptz, facts jsonb, bytes bytea, tags text[])`;
+      create table notes (id integer primary key, note text, at timestamptz, facts jsonb, bytes bytea, tags text[])`;
   });
   afterAll(async () => {
     await database.end();
@@ -152,7 +152,7 @@ describe('database', () => {
       const isEarly = database`at <= ${new Date(1)}`;
       const parts = [database`and id < ${10}`, database`and note = ${'one'}`];
       const changed = await database`update notes set ${database({ note: 'changed', facts: database.json('y') })}
-      where ${isEarly} ${parts}`;
+        where ${isEarly} ${parts}`;
       expect(changed.count).toBe(1);
       expect(await database`select note, facts, tags from notes order by id`).toEqual([
         { note: 'changed', facts: 'y', tags: ['a'] },
@@ -277,7 +277,7 @@ describe('database', () => {
 
     test('has the settings every connection has', async () => {
       const [row] = await database`
-      select current_setting('application_name') as name, current_setting('idle_in_transaction_session_timeout') as stuck`;
+        select current_setting('application_name') as name, current_setting('idle_in_transaction_session_timeout') as stuck`;
       expect(row).toEqual({ name: 'database test', stuck: '1min' });
     });
   });
@@ -344,13 +344,13 @@ describe('words of the ledger', () => {
     );
     for (const [index, { stored }] of rows.entries())
       await database`
-      insert into deliveries (sent_at, retry_at, run_number, day, workspace_number, bucket, attempts, platform, outcome, user_id,
-        device_id, variation, locale)
-      select ${at}::timestamptz, ${stored.retry_at}::timestamptz, runs.number, ${at}::date, workspaces.number, ${stored.bucket}::smallint, 1, ${stored.platform}::"char",
-        ${stored.outcome}::"char", decode(${index.toString(16).padStart(24, '0')}, 'hex'), decode(${'ab'.repeat(12)}, 'hex'), '3', 'B'
-      from runs join workspaces on workspaces.id = runs.workspace_id where runs.id = ${runId}`;
+        insert into deliveries (sent_at, retry_at, run_number, day, workspace_number, bucket, attempts, platform, outcome, user_id,
+          device_id, variation, locale)
+        select ${at}::timestamptz, ${stored.retry_at}::timestamptz, runs.number, ${at}::date, workspaces.number, ${stored.bucket}::smallint, 1, ${stored.platform}::"char",
+          ${stored.outcome}::"char", decode(${index.toString(16).padStart(24, '0')}, 'hex'), decode(${'ab'.repeat(12)}, 'hex'), '3', 'B'
+        from runs join workspaces on workspaces.id = runs.workspace_id where runs.id = ${runId}`;
     const read = await database`
-    select platform, outcome, variation, locale, workspace_id, run_id, user_id, device_id from readable_deliveries order by user_id`;
+      select platform, outcome, variation, locale, workspace_id, run_id, user_id, device_id from readable_deliveries order by user_id`;
     expect(read).toEqual(
       rows.map((row, index) => ({
         ...row.read,
@@ -368,7 +368,7 @@ describe('words of the ledger', () => {
     const read: Record<string, unknown> = {};
     for (const [word, letter] of Object.entries(letters)) {
       const [row] = await database`select ${wordOf(database, database`letter`)} as word
-      from (select ${letter}::"char" as letter) as stored`;
+        from (select ${letter}::"char" as letter) as stored`;
       read[word] = row!.word;
     }
     expect(read).toEqual(Object.fromEntries(Object.keys(letters).map((word) => [word, word])));
@@ -436,8 +436,8 @@ describe('sslmode', () => {
     const line = await node.firstLine;
     expect(line).toBeDefined();
     const doorbells = await bundle.database<{ count: number }[]>`
-    select count(*)::int from pg_stat_activity
-    where datname = current_database() and application_name = 'carillon doorbell'`;
+      select count(*)::int from pg_stat_activity
+      where datname = current_database() and application_name = 'carillon doorbell'`;
     node.process.kill('SIGTERM');
     expect((await node.exited).code).toBe(0);
     expect(doorbells[0]!.count).toBeGreaterThan(0);

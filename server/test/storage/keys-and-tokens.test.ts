@@ -253,10 +253,10 @@ describe('tokens', () => {
     const plan = await inTransaction(database, async (tx) => {
       await tx`set local enable_seqscan = off`;
       return tx`
-      explain select 1 from access_tokens
-      join api_keys on api_keys.id = access_tokens.key_id
-      join workspaces on workspaces.id = access_tokens.workspace_id
-      where access_tokens.token_hash = ${tokenHash}`;
+        explain select 1 from access_tokens
+        join api_keys on api_keys.id = access_tokens.key_id
+        join workspaces on workspaces.id = access_tokens.workspace_id
+        where access_tokens.token_hash = ${tokenHash}`;
     });
     expect(JSON.stringify(plan)).not.toContain('Seq Scan');
   });
@@ -269,8 +269,8 @@ describe('tokens', () => {
     const refreshTokenHash = hashSecret(`refresh ${(made += 1)}`);
     // Without an access token: each test adds its own.
     await database`
-    insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
-    values (${refreshTokenHash}, ${workspaceId}, ${key.id}, 1, ${at}, ${after(1000)})`;
+      insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
+      values (${refreshTokenHash}, ${workspaceId}, ${key.id}, 1, ${at}, ${after(1000)})`;
     const insertAccess = async (seconds = 900) => {
       const tokenHash = hashSecret(`access ${(made += 1)}`);
       const stored = await insertAccessToken(database, {
@@ -288,8 +288,8 @@ describe('tokens', () => {
   async function blockedBackends(count: number): Promise<void> {
     for (;;) {
       const [row] = await database<{ waiting: number }[]>`
-      select count(*)::integer as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
+        select count(*)::integer as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
       if (row!.waiting >= count) return;
     }
   }

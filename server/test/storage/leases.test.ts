@@ -47,7 +47,7 @@ describe('hold guards', () => {
       bundle.clock.advance(61_000);
       expect(await bundle.claim('second')).toMatchObject({ runId, number: 0, owner: 'second', attempt: 2 });
       await bundle.database`
-      update chunks set window_opened_at = ${at}, window_bucket = 3, window_position = 'w', window_devices = 9`;
+        update chunks set window_opened_at = ${at}, window_bucket = 3, window_position = 'w', window_devices = 9`;
     });
 
     const select = (tx: Queryable): Promise<Stored[]> => tx`select * from chunks`;
@@ -99,14 +99,14 @@ describe('hold guards', () => {
     const id = '1'.repeat(24);
     beforeAll(async () => {
       await bundle.database`
-      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
-        created_at, updated_at)
-      values (${id}, ${bundle.workspaceId}, 'Buyers', 'FILE', 'FILLING', 'API', 'uid', 'string', 'test', ${at}, ${at})`;
+        insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
+          created_at, updated_at)
+        values (${id}, ${bundle.workspaceId}, 'Buyers', 'FILE', 'FILLING', 'API', 'uid', 'string', 'test', ${at}, ${at})`;
       await bundle.database`
-      insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, attempts, not_before,
-        owner, lease_until, requested_by, created_at)
-      values (${id}, ${bundle.workspaceId}, ${id}, 1, 'CREATE', ${'0'.repeat(32)}, 'FILLING', 2, ${at}, 'second', ${at},
-        'test', ${at})`;
+        insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, attempts, not_before,
+          owner, lease_until, requested_by, created_at)
+        values (${id}, ${bundle.workspaceId}, ${id}, 1, 'CREATE', ${'0'.repeat(32)}, 'FILLING', 2, ${at}, 'second', ${at},
+          'test', ${at})`;
     });
 
     const select = (tx: Queryable): Promise<Stored[]> => tx`select * from segment_operations`;
@@ -155,9 +155,9 @@ describe('hold guards', () => {
       };
       await bundle.database`select make_day_partition('deliveries', ${run.day}::date)`.catch(() => {});
       await bundle.database`
-      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
-        attempts, sent_at, retry_at)
-      values (${run.day}::date, 1, 1, 7, ${idBytes(id)}, ${idBytes(id)}, 'I', 'W', 2, ${at}, ${at})`;
+        insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
+          attempts, sent_at, retry_at)
+        values (${run.day}::date, 1, 1, 7, ${idBytes(id)}, ${idBytes(id)}, 'I', 'W', 2, ${at}, ${at})`;
       const select = (tx: Queryable): Promise<Stored[]> => tx`select * from deliveries where run_number = 7`;
       const settled = { ...run, ...delivery, outcome: 'ACCEPTED' as const, attempts: 2, retryAt: null };
       const settle = (tx: Queryable, claimedAttempts: number): Promise<number[]> =>
@@ -170,8 +170,8 @@ describe('hold guards', () => {
 
     test('an email: an attempt that is over settles nothing, and what is settled stays as it is', async () => {
       await bundle.database`
-      insert into mails (id, workspace_id, recipients, subject, body, state, attempts, next_at, created_at)
-      values (${id}, ${bundle.workspaceId}, '{a@b.c}', 'Subject', 'Body', 'PENDING', 2, ${at}, ${at})`;
+        insert into mails (id, workspace_id, recipients, subject, body, state, attempts, next_at, created_at)
+        values (${id}, ${bundle.workspaceId}, '{a@b.c}', 'Subject', 'Body', 'PENDING', 2, ${at}, ${at})`;
       const select = (tx: Queryable): Promise<Stored[]> => tx`select * from mails`;
       const settle = (tx: Queryable, attempts: number): Promise<boolean> =>
         settleMessage(tx, { channel: 'emails', id, attempts, outcome: { state: 'SENT', endedAt: at } as never });
@@ -235,7 +235,7 @@ describe('the leases of a dead process', () => {
       const leaseUntil = new Date(leasedAt.getTime() + 60_000);
       await bundle.create({ file_url: bundle.serve('a\n'), callback_url: `${bundle.origin}/cb` });
       await database`
-      update segment_operations set state = 'FILLING', owner = 'dead', lease_until = ${leaseUntil}, attempts = 1`;
+        update segment_operations set state = 'FILLING', owner = 'dead', lease_until = ${leaseUntil}, attempts = 1`;
       expect(await bundle.fill()).toBe(0);
       expect((await endLeasesOfPredecessors(database, leasedAt)).files).toBe(1);
       expect(await bundle.fill()).toBe(1);

@@ -116,9 +116,9 @@ describe('marks of a limit', () => {
     const { database } = bundle;
     const from = 1_800_000_000_000;
     await database`
-    insert into limit_marks (operation, workspace_id, counted, at)
-    select 'test', 'w' || workspace, number, to_timestamp(${from / 1000}) + number * interval '1 millisecond'
-    from generate_series(1, 5) as workspace, generate_series(1, 8000) as number`;
+      insert into limit_marks (operation, workspace_id, counted, at)
+      select 'test', 'w' || workspace, number, to_timestamp(${from / 1000}) + number * interval '1 millisecond'
+      from generate_series(1, 5) as workspace, generate_series(1, 8000) as number`;
     await database`analyze limit_marks`;
     const at = new Date(from + 63_000);
     const counts = [1, 2, 3].map((number) => ({ ...rest, workspaceId: `w${number}`, wanted: 2, limit: 10_000, at }));
@@ -307,7 +307,9 @@ describe('windows of a limit', () => {
     expect(await left()).toEqual(['file', ...Array.from({ length: 6 }, () => 'token')]);
     expect(await capLimitWindows(database, { operations: ['token'], rows: 2 })).toBe(4);
     const [{ oldest }] = (await database<{ oldest: Date }[]>`
-    select min(last_event_at) as oldest from limit_windows where operation = 'token'`) as unknown as [{ oldest: Date }];
+      select min(last_event_at) as oldest from limit_windows where operation = 'token'`) as unknown as [
+      { oldest: Date },
+    ];
     expect(oldest).toEqual(at(8));
     expect(await left()).toEqual(['file', 'token', 'token']);
     expect(await trimLimitWindows(database, { at: at(9 + 600) })).toBe(1);

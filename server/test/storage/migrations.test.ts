@@ -75,7 +75,7 @@ describe('migrate', () => {
     // It waits in the queue of the table before it gives up; whoever comes behind it waits as well.
     for (;;) {
       const [waiting] = await database`select 1 from pg_locks where mode = 'AccessExclusiveLock' and not granted
-      and relation = 'workspaces'::regclass`;
+        and relation = 'workspaces'::regclass`;
       if (waiting) break;
     }
     await database`select count(*) from workspaces`;
@@ -100,7 +100,7 @@ describe('migrate', () => {
         migrated = migrate(database, { at, folder: next.folder });
         for (;;) {
           const [taken] = await database`select 1 from pg_locks where mode = 'AccessExclusiveLock' and granted
-          and relation = 'workspaces'::regclass`;
+            and relation = 'workspaces'::regclass`;
           if (taken) break;
         }
         await tx`lock table workspaces in access share mode`;
@@ -196,12 +196,12 @@ describe('schema', () => {
     const bundle = await createTestDatabase();
     try {
       const rows = await bundle.database<{ table: string; columns: string[] }[]>`
-      select conrelid::regclass::text as table,
-        array(select attname::text from unnest(conkey) with ordinality as key (number, position)
-          join pg_attribute on attrelid = conrelid and attnum = key.number order by position) as columns
-      from pg_constraint
-      where contype in ('p', 'u')
-        and conrelid in ('users'::regclass, 'identifiers'::regclass, 'devices'::regclass, 'segment_members'::regclass, 'deliveries'::regclass)`;
+        select conrelid::regclass::text as table,
+          array(select attname::text from unnest(conkey) with ordinality as key (number, position)
+            join pg_attribute on attrelid = conrelid and attnum = key.number order by position) as columns
+        from pg_constraint
+        where contype in ('p', 'u')
+          and conrelid in ('users'::regclass, 'identifiers'::regclass, 'devices'::regclass, 'segment_members'::regclass, 'deliveries'::regclass)`;
       expect(rows.length).toBe(7);
       for (const { table, columns } of rows) {
         // The ledger's partition key must be in its primary key; bucket rule: docs/internals.md, "Storage".
@@ -213,8 +213,8 @@ describe('schema', () => {
         else expect({ table, head }).toEqual({ table, head: ['workspace_id', 'bucket'] });
       }
       const foreignKeys = await bundle.database`
-      select conname from pg_constraint
-      where contype = 'f' and conrelid in ('users'::regclass, 'identifiers'::regclass, 'devices'::regclass, 'segment_members'::regclass, 'deliveries'::regclass)`;
+        select conname from pg_constraint
+        where contype = 'f' and conrelid in ('users'::regclass, 'identifiers'::regclass, 'devices'::regclass, 'segment_members'::regclass, 'deliveries'::regclass)`;
       expect(foreignKeys.map((row) => row.conname)).toEqual([]);
     } finally {
       await bundle.drop();
@@ -226,21 +226,21 @@ describe('schema', () => {
     try {
       const names = distributedTables.map(({ name }) => name);
       const found = await bundle.database<{ name: string; uniques: string[]; refused: string[] }[]>`
-      select relname as name,
-        array(
-          select array_to_string(array(
-            select attname from pg_attribute where attrelid = indrelid and attnum = any(indkey)
-          ), ' ') from pg_index where indrelid = pg_class.oid and indisunique
-        ) as uniques,
-        array(
-          select conname from pg_constraint where contype = 'f' and pg_class.oid in (conrelid, confrelid)
-          union all
-          select tgname from pg_trigger where tgrelid = pg_class.oid and not tgisinternal
-          union all
-          select polname from pg_policy
-          where polrelid = pg_class.oid and (polqual::text || coalesce(polwithcheck::text, '')) like '%SUBLINK%'
-        ) as refused
-      from pg_class where relnamespace = 'public'::regnamespace and relname = any(${names})`;
+        select relname as name,
+          array(
+            select array_to_string(array(
+              select attname from pg_attribute where attrelid = indrelid and attnum = any(indkey)
+            ), ' ') from pg_index where indrelid = pg_class.oid and indisunique
+          ) as uniques,
+          array(
+            select conname from pg_constraint where contype = 'f' and pg_class.oid in (conrelid, confrelid)
+            union all
+            select tgname from pg_trigger where tgrelid = pg_class.oid and not tgisinternal
+            union all
+            select polname from pg_policy
+            where polrelid = pg_class.oid and (polqual::text || coalesce(polwithcheck::text, '')) like '%SUBLINK%'
+          ) as refused
+        from pg_class where relnamespace = 'public'::regnamespace and relname = any(${names})`;
       expect(found.map(({ name }) => name).sort()).toEqual([...names].sort());
       for (const { name, uniques, refused } of found) {
         const { column } = distributedTables.find((table) => table.name === name)!;

@@ -48,23 +48,23 @@ describe('pages of an audience', () => {
     const { database } = bundle;
     workspaceId = await insertTestWorkspace(database, at);
     users = await database<{ bucket: number; id: string }[]>`
-    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    select ${workspaceId}, (${buckets}::int[])[1 + number % 4], lpad(number::text, 24, 'c'), 'c' || number, ${at}, ${at}
-    from generate_series(1, 20) as number
-    returning bucket, id`;
+      insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+      select ${workspaceId}, (${buckets}::int[])[1 + number % 4], lpad(number::text, 24, 'c'), 'c' || number, ${at}, ${at}
+      from generate_series(1, 20) as number
+      returning bucket, id`;
     await database`
-    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-      created_at, updated_at)
-    select workspace_id, bucket, md5(id || number)::char(24), id, 'phone ' || number, 'ANDROID', id || number, 'ACTIVE',
-      ${at}, ${at}, ${at}
-    from users, generate_series(1, 2) as number where workspace_id = ${workspaceId}`;
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+        created_at, updated_at)
+      select workspace_id, bucket, md5(id || number)::char(24), id, 'phone ' || number, 'ANDROID', id || number, 'ACTIVE',
+        ${at}, ${at}, ${at}
+      from users, generate_series(1, 2) as number where workspace_id = ${workspaceId}`;
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
-      created_at, updated_at)
-    values (${segmentId}, ${workspaceId}, 'All', 'FILE', 'READY', 'API', 'uid', 'string', 'test', ${at}, ${at})`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
+        created_at, updated_at)
+      values (${segmentId}, ${workspaceId}, 'All', 'FILE', 'READY', 'API', 'uid', 'string', 'test', ${at}, ${at})`;
     await database`
-    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
-    select workspace_id, bucket, ${segmentId}, id, 1 from users where workspace_id = ${workspaceId}`;
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+      select workspace_id, bucket, ${segmentId}, id, 1 from users where workspace_id = ${workspaceId}`;
   });
   afterAll(() => bundle.drop());
 
@@ -164,43 +164,43 @@ describe('plans of members', () => {
     const { database } = bundle;
     await database`insert into workspaces (id, db_name, name, created_at) values ('W', 'w', 'W', '2026-01-01')`;
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
-      created_by, created_at, updated_at)
-    select 's' || number, 'W', 'Segment ' || number, 'FILE', 'READY', 'API', 'uid', 'string', 3, 'test', '2026-01-01',
-      '2026-01-01' from generate_series(1, ${segments}) as number`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
+        created_by, created_at, updated_at)
+      select 's' || number, 'W', 'Segment ' || number, 'FILE', 'READY', 'API', 'uid', 'string', 3, 'test', '2026-01-01',
+        '2026-01-01' from generate_series(1, ${segments}) as number`;
     await database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-      created_by, created_at, updated_at)
-    values ('c', 'W', 'Spring', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
-      '2026-03-01', '2026-03-01')`;
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        created_by, created_at, updated_at)
+      values ('c', 'W', 'Spring', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
+        '2026-03-01', '2026-03-01')`;
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-    select 'W', number % 256, 'u' || number, 'user-' || number, '{"vip": true}', '2026-03-01', '2026-03-01'
-    from generate_series(1, ${members}) as number`;
+      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+      select 'W', number % 256, 'u' || number, 'user-' || number, '{"vip": true}', '2026-03-01', '2026-03-01'
+      from generate_series(1, ${members}) as number`;
     await database`
-    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select 'W', number % 256, 'u' || number, attribute, 'string', attribute || number
-    from generate_series(1, ${members}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
+      insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+      select 'W', number % 256, 'u' || number, attribute, 'string', attribute || number
+      from generate_series(1, ${members}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
     await database`
-    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
-    select 'W', number % 256, 's' || segment, 'u' || number, 0, case
-      when segment = 1 and number <= 4000 then (number - 1) / 1000 + 1 end
-    from generate_series(1, ${members}) as number, generate_series(1, 2) as segment`;
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
+      select 'W', number % 256, 's' || segment, 'u' || number, 0, case
+        when segment = 1 and number <= 4000 then (number - 1) / 1000 + 1 end
+      from generate_series(1, ${members}) as number, generate_series(1, 2) as segment`;
     await vacuumWhole(database);
   });
   afterAll(() => bundle.drop());
 
   const removedIn = async () => {
     const rows = await bundle.database`
-    select removed_in, count(*)::int as members from segment_members where removed_in is not null
-    group by removed_in order by removed_in`;
+      select removed_in, count(*)::int as members from segment_members where removed_in is not null
+      group by removed_in order by removed_in`;
     return Object.fromEntries(rows.map((row) => [row.removed_in, row.members]));
   };
   const insertRun = (status: 'SENT' | 'QUEUED' | 'SENDING', audienceVersion: number) => bundle.database`
-  insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, audience_segment_id,
-    audience_version, started_at, ended_at)
-  values (${`r${audienceVersion}`}, 'W', 'c', 1, ${status}, '2026-03-01', '2026-03-02', '2026-03-01', 's1',
-    ${audienceVersion}, '2026-03-01', ${status === 'SENT' ? '2026-03-01' : null})`;
+    insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, audience_segment_id,
+      audience_version, started_at, ended_at)
+    values (${`r${audienceVersion}`}, 'W', 'c', 1, ${status}, '2026-03-01', '2026-03-02', '2026-03-01', 's1',
+      ${audienceVersion}, '2026-03-01', ${status === 'SENT' ? '2026-03-01' : null})`;
 
   test.for<[string, (tx: Queryable) => Promise<unknown>, string]>([
     ['removed members', (tx) => deleteRemovedMembers(tx, { limit: 100 }), 'segment_members_removed'],
@@ -226,9 +226,9 @@ describe('plans of members', () => {
     const read = await inTransaction(bundle.database, async (tx) => {
       expect(await listAttributeNames(tx, { workspaceId, perBucket: 2, limit: 500 })).toEqual(['city', 'u_em', 'vip']);
       return tx`
-      select relname, seq_scan, idx_tup_fetch, pg_stat_get_xact_tuples_returned(indexrelid)::int as entries
-      from pg_stat_xact_user_tables join pg_index on indrelid = relid
-      where relname in ('users', 'identifiers') and indisprimary order by relname`;
+        select relname, seq_scan, idx_tup_fetch, pg_stat_get_xact_tuples_returned(indexrelid)::int as entries
+        from pg_stat_xact_user_tables join pg_index on indrelid = relid
+        where relname in ('users', 'identifiers') and indisprimary order by relname`;
     });
     expect(read.map((row) => [row.relname, row.seq_scan])).toEqual([
       ['identifiers', 0],
@@ -245,7 +245,7 @@ describe('plans of members', () => {
     expect(await addMembersByCustomerId(bundle.database, change)).toBe(2);
     expect(await addMembersByCustomerId(bundle.database, { ...change, version: 5 })).toBe(0);
     const rows = await bundle.database`
-    select user_id, bucket::int from segment_members where segment_id = 's1' and added_in = 4 order by user_id`;
+      select user_id, bucket::int from segment_members where segment_id = 's1' and added_in = 4 order by user_id`;
     expect(rows.map((row) => [row.user_id, row.bucket])).toEqual([
       ['u1', 1],
       ['u20001', 20_001 % 256],
@@ -328,10 +328,10 @@ describe('plans of the outbox', () => {
       '',
     ];
     const rows = await database<{ origin: string }[]>`
-    insert into callbacks (id, workspace_id, url, body, state, next_at, created_at)
-    select 'address ' || place, ${workspaceId}, url, '{}', 'PENDING', ${at}, ${at}
-    from unnest(${urls}::text[]) with ordinality as given (url, place)
-    returning origin`;
+      insert into callbacks (id, workspace_id, url, body, state, next_at, created_at)
+      select 'address ' || place, ${workspaceId}, url, '{}', 'PENDING', ${at}, ${at}
+      from unnest(${urls}::text[]) with ordinality as given (url, place)
+      returning origin`;
     expect(rows.map(({ origin }) => origin)).toEqual([
       'https://hooks.example:8443',
       'https://hooks.example',
@@ -345,27 +345,27 @@ describe('plans of the outbox', () => {
     const at = new Date();
     const workspaceId = await insertTestWorkspace(database, at);
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
-      created_at, updated_at)
-    select 'segment ' || number, ${workspaceId}, 'Segment ' || number, 'FILE', 'READY', 'API', 'u_em', 'string', 'test',
-      ${at}, ${at}
-    from generate_series(1, 300) as number`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
+        created_at, updated_at)
+      select 'segment ' || number, ${workspaceId}, 'Segment ' || number, 'FILE', 'READY', 'API', 'u_em', 'string', 'test',
+        ${at}, ${at}
+      from generate_series(1, 300) as number`;
     await database`
-    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, status, counted_users,
-      not_before, requested_by, created_at, ended_at)
-    select 'operation ' || number, ${workspaceId}, 'segment ' || number, 1, 'CREATE', lpad(number::text, 32, '0'),
-      'SUCCEEDED', 201, 1, ${at}, 'test', ${at}, ${at}
-    from generate_series(1, 300) as number`;
+      insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, status, counted_users,
+        not_before, requested_by, created_at, ended_at)
+      select 'operation ' || number, ${workspaceId}, 'segment ' || number, 1, 'CREATE', lpad(number::text, 32, '0'),
+        'SUCCEEDED', 201, 1, ${at}, 'test', ${at}, ${at}
+      from generate_series(1, 300) as number`;
     await database`
-    insert into callbacks (id, workspace_id, operation_id, url, body, state, created_at, ended_at)
-    select 'callback ' || number, ${workspaceId}, 'operation ' || (number % 300 + 1), 'https://example.com/', '{}',
-      'DELIVERED', ${at}::timestamptz + number * interval '1 second', ${at}
-    from generate_series(0, 5999) as number`;
+      insert into callbacks (id, workspace_id, operation_id, url, body, state, created_at, ended_at)
+      select 'callback ' || number, ${workspaceId}, 'operation ' || (number % 300 + 1), 'https://example.com/', '{}',
+        'DELIVERED', ${at}::timestamptz + number * interval '1 second', ${at}
+      from generate_series(0, 5999) as number`;
     await database`
-    insert into mails (id, workspace_id, operation_id, recipients, subject, body, state, created_at, ended_at)
-    select 'mail ' || number, ${workspaceId}, 'operation ' || (number % 300 + 1), '{a@example.com}', 'S', 'B', 'SENT',
-      ${at}::timestamptz + number * interval '1 second', ${at}
-    from generate_series(0, 5999) as number`;
+      insert into mails (id, workspace_id, operation_id, recipients, subject, body, state, created_at, ended_at)
+      select 'mail ' || number, ${workspaceId}, 'operation ' || (number % 300 + 1), '{a@example.com}', 'S', 'B', 'SENT',
+        ${at}::timestamptz + number * interval '1 second', ${at}
+      from generate_series(0, 5999) as number`;
     await database`analyze segment_operations, callbacks, mails`;
     const plans: string[] = [];
     const found = await inTransaction(database, async (tx) => {
@@ -387,9 +387,9 @@ describe('plans of the outbox', () => {
     const at = new Date();
     const workspaceId = await insertTestWorkspace(database, at);
     await database`
-    insert into callbacks (id, workspace_id, url, body, state, next_at, created_at)
-    select ${host} || number, ${workspaceId}, ${`https://${host}/`} || number, '{}', 'PENDING', ${at}, ${at}
-    from generate_series(1, ${count}::int) as number`;
+      insert into callbacks (id, workspace_id, url, body, state, next_at, created_at)
+      select ${host} || number, ${workspaceId}, ${`https://${host}/`} || number, '{}', 'PENDING', ${at}, ${at}
+      from generate_series(1, ${count}::int) as number`;
     return workspaceId;
   }
 });
@@ -405,48 +405,48 @@ describe('plans of a user’s messages', () => {
     const { database } = bundle;
     await database`insert into workspaces (id, db_name, name, created_at) values ('W', 'w', 'W', '2026-01-01')`;
     await database`
-    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-      created_by, created_at, updated_at)
-    select 'c' || number, 'W', 'C', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
-      '2026-03-01', '2026-03-01' from generate_series(1, 100) as number`;
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        created_by, created_at, updated_at)
+      select 'c' || number, 'W', 'C', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
+        '2026-03-01', '2026-03-01' from generate_series(1, 100) as number`;
     await database`
-    insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
-    select 'r' || number, 'W', 'c' || number % 100 + 1, 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01',
-      '2026-03-01' from generate_series(1, 5000) as number`;
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+      select 'r' || number, 'W', 'c' || number % 100 + 1, 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01',
+        '2026-03-01' from generate_series(1, 5000) as number`;
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-    select 'W', number % 256, lpad(to_hex(number), 24, '0'), 'person-' || number, '{"time_zone": "Asia/Tokyo"}', '2026-03-01', '2026-03-01'
-    from generate_series(1, ${userCount}) as number`;
+      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+      select 'W', number % 256, lpad(to_hex(number), 24, '0'), 'person-' || number, '{"time_zone": "Asia/Tokyo"}', '2026-03-01', '2026-03-01'
+      from generate_series(1, ${userCount}) as number`;
     await database`
-    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-      created_at, updated_at)
-    select 'W', number % 256, 'd' || number, lpad(to_hex(number), 24, '0'), 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
-      '2026-03-01', '2026-03-01' from generate_series(1, ${userCount}) as number`;
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+        created_at, updated_at)
+      select 'W', number % 256, 'd' || number, lpad(to_hex(number), 24, '0'), 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
+        '2026-03-01', '2026-03-01' from generate_series(1, ${userCount}) as number`;
     await database`
-    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
-    select 'W', number % 256, 's', lpad(to_hex(number), 24, '0'), 1 from generate_series(1, ${userCount}) as number`;
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+      select 'W', number % 256, 's', lpad(to_hex(number), 24, '0'), 1 from generate_series(1, ${userCount}) as number`;
     await database`select make_day_partition('deliveries', '2026-03-01')`;
     await database`
-    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
-      attempts, sent_at)
-    select '2026-03-01', (select workspaces.number from workspaces), number % 256, run, decode('d' || lpad(to_hex(number), 23, '0'), 'hex'),
-      decode(lpad(to_hex(number), 24, '0'), 'hex'), 'A',
-      (case when number % 10 = 0 then 'G' else 'A' end)::"char", 1, '2026-03-01'
-    from generate_series(1, ${userCount}) as number, generate_series(1, 3) as run`;
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
+        attempts, sent_at)
+      select '2026-03-01', (select workspaces.number from workspaces), number % 256, run, decode('d' || lpad(to_hex(number), 23, '0'), 'hex'),
+        decode(lpad(to_hex(number), 24, '0'), 'hex'), 'A',
+        (case when number % 10 = 0 then 'G' else 'A' end)::"char", 1, '2026-03-01'
+      from generate_series(1, ${userCount}) as number, generate_series(1, 3) as run`;
     await database`analyze`;
     // As in a campaign under a cap that was set a minute ago: the table has grown, and the planner has not heard of it.
     await database`
-    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-    select 'W', number % 256, lpad(to_hex(number), 24, '0'), 1, '{r1}', '{c1}', array[timestamptz '2026-03-01'], '{true}'
-    from generate_series(1, ${userCount}) as number`;
+      insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+      select 'W', number % 256, lpad(to_hex(number), 24, '0'), 1, '{r1}', '{c1}', array[timestamptz '2026-03-01'], '{true}'
+      from generate_series(1, ${userCount}) as number`;
     await database`
-    insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
-    select 'l', 'r1', number % 256, lpad(to_hex(number), 24, '0'), 'W' from generate_series(1, ${userCount}) as number`;
+      insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
+      select 'l', 'r1', number % 256, lpad(to_hex(number), 24, '0'), 'W' from generate_series(1, ${userCount}) as number`;
     await database`
-    insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
-      count, first_at)
-    select 'W', number % 256, 'c1', 'd' || number, 'CLICK', 'r' || run, 'ANDROID', '{}', 0, '2026-03-01'
-    from generate_series(1, ${userCount}) as number, generate_series(1, 2) as run`;
+      insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
+        count, first_at)
+      select 'W', number % 256, 'c1', 'd' || number, 'CLICK', 'r' || run, 'ANDROID', '{}', 0, '2026-03-01'
+      from generate_series(1, ${userCount}) as number, generate_series(1, 2) as run`;
   });
   afterAll(() => bundle.drop());
 

@@ -42,7 +42,7 @@ describe('transaction boundary', () => {
   const idleTransactions = async (): Promise<number> =>
     (
       await bundle.database`
-    select 1 from pg_stat_activity where application_name = 'boundary' and state like 'idle in transaction%'`
+        select 1 from pg_stat_activity where application_name = 'boundary' and state like 'idle in transaction%'`
     ).length;
 
   const insert = (tx: Transaction, note: string) => tx`insert into notes values (${note})`;
@@ -372,10 +372,10 @@ describe('receipted statement', () => {
   const store = () =>
     sendWithReceipt<{ note: string }[]>(database, {
       statement: ({ poolId, number }) => database`
-      with receipt as (
-        insert into transaction_receipts (pool_id, number, is_stored) values (${poolId}, ${number}, true)
-      )
-      insert into notes values (${'a note'}) returning note`,
+        with receipt as (
+          insert into transaction_receipts (pool_id, number, is_stored) values (${poolId}, ${number}, true)
+        )
+        insert into notes values (${'a note'}) returning note`,
       readBack: async () => [{ note: 'read back' }],
     });
   const notes = async () => (await test_.database`select note from notes`).map(({ note }) => note as string);
@@ -410,9 +410,9 @@ describe('receipts', () => {
     await database`delete from transaction_receipts`;
     // The last is what a restore leaves of a database that had gone further.
     await database`
-    insert into transaction_receipts (pool_id, number, is_stored, made_in)
-    select ${'00'.repeat(16)}::uuid, number, true, made_in::xid8
-    from unnest(${[1, 2, 3, 4]}::bigint[], ${['5', '6', '7', '9000000000000']}::text[]) as receipt (number, made_in)`;
+      insert into transaction_receipts (pool_id, number, is_stored, made_in)
+      select ${'00'.repeat(16)}::uuid, number, true, made_in::xid8
+      from unnest(${[1, 2, 3, 4]}::bigint[], ${['5', '6', '7', '9000000000000']}::text[]) as receipt (number, made_in)`;
     expect(await deleteReceiptsBefore(database, '7')).toBe(3);
     const rows = await database<
       { number: number }[]

@@ -416,10 +416,10 @@ describe('personalised sends', () => {
     for (const [place, { pushId }] of bundle.sent.entries())
       shown[pushId.replace('push-', '')] = bundle.messages[place]!.content;
     const rows = await bundle.database`
-    select users.customer_id, deliveries.outcome, deliveries.code, deliveries.attempts
-    from readable_deliveries as deliveries join runs on runs.id = deliveries.run_id
-    join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
-    where runs.campaign_id = ${campaignId} order by 1`;
+      select users.customer_id, deliveries.outcome, deliveries.code, deliveries.attempts
+      from readable_deliveries as deliveries join runs on runs.id = deliveries.run_id
+      join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
+      where runs.campaign_id = ${campaignId} order by 1`;
     const ledger = Object.fromEntries(rows.map((row) => [row.customer_id, [row.outcome, row.code]]));
     return { shown, ledger, campaignId };
   }
@@ -548,7 +548,7 @@ describe('localized sends', () => {
 
   async function speak(customerId: string, { device, user }: { device?: string; user?: unknown }): Promise<void> {
     await bundle.database`
-    update devices set locale = ${device ?? null} where user_id = (select id from users where customer_id = ${customerId})`;
+      update devices set locale = ${device ?? null} where user_id = (select id from users where customer_id = ${customerId})`;
     await bundle.setAttribute(customerId, { locale: user ?? null });
   }
 
@@ -608,10 +608,10 @@ describe('personalised messages on phones', () => {
       return row !== undefined;
     });
     const rows = await bundle.database`
-    select users.customer_id as who, deliveries.platform, deliveries.outcome, deliveries.code
-    from readable_deliveries as deliveries join runs on runs.id = deliveries.run_id
-    join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
-    where runs.campaign_id = ${cid} order by deliveries.platform`;
+      select users.customer_id as who, deliveries.platform, deliveries.outcome, deliveries.code
+      from readable_deliveries as deliveries join runs on runs.id = deliveries.run_id
+      join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
+      where runs.campaign_id = ${cid} order by deliveries.platform`;
     expect(rows.map((row) => Object.values(row))).toEqual([
       ['ada', 'ANDROID', 'ACCEPTED', null],
       ['grace', 'IOS', 'ACCEPTED', 'FALLBACK_USER_ATTRIBUTE'],

@@ -299,7 +299,7 @@ describe('limits of tokens', () => {
         bundle.clock.advance(60_000);
       }
       const rows = await bundle.database<{ events: number }[]>`
-      select cardinality(events) as events from limit_windows where operation = 'guess-client'`;
+        select cardinality(events) as events from limit_windows where operation = 'guess-client'`;
       expect(rows).toEqual([{ events: 1 }]);
     });
 
@@ -318,7 +318,7 @@ describe('limits of tokens', () => {
       bundle.clock.advance(31 * 24 * 60 * 60 * 1000);
       expect(await send(refreshing(workspaceId, refresh_token), { path: renewal })).toBe(401);
       const [row] = await bundle.database<{ rows: number }[]>`
-      select count(*)::integer as rows from limit_windows where operation like 'guess%'`;
+        select count(*)::integer as rows from limit_windows where operation like 'guess%'`;
       expect(row).toEqual({ rows: 0 });
     });
   });
@@ -444,8 +444,8 @@ describe('secrecy of tokens', () => {
   /** Every row of every table as text; bytes as hexadecimal. */
   async function dump(): Promise<string> {
     const tables = await bundle.database<{ name: string }[]>`
-    select table_name as name from information_schema.tables
-    where table_schema = 'public' and table_type = 'BASE TABLE'`;
+      select table_name as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE'`;
     const texts: string[] = [];
     for (const { name } of tables) {
       texts.push(JSON.stringify(await bundle.database`select t::text as row from ${bundle.database(name)} as t`));

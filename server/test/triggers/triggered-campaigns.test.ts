@@ -392,7 +392,7 @@ describe('event-triggered campaigns', () => {
       await bundle.releaseTriggers();
       while ((await bundle.release()) > 0);
       const budgets = await bundle.database`
-      select count(*) as runs, count(distinct runs.devices_per_minute) as rates from runs where status = 'SENDING'`;
+        select count(*) as runs, count(distinct runs.devices_per_minute) as rates from runs where status = 'SENDING'`;
       expect(budgets[0]).toEqual({ runs: 2, rates: 1 });
       bundle.sent.length = 0;
       const workers = bundle.startWorkers();
@@ -566,9 +566,9 @@ describe('what an event starts', () => {
   const ledger = async (campaignId: string) =>
     (
       await bundle.database`
-      select users.customer_id || ' ' || outcome || coalesce(' ' || code, '') as what
-      from readable_deliveries as deliveries join users on users.id = deliveries.user_id
-      where campaign_id = ${campaignId} order by 1`
+        select users.customer_id || ' ' || outcome || coalesce(' ' || code, '') as what
+        from readable_deliveries as deliveries join users on users.id = deliveries.user_id
+        where campaign_id = ${campaignId} order by 1`
     ).map(({ what }) => what as string);
 
   const explain = async (id: string, customerId: string) =>

@@ -375,14 +375,14 @@ describe('deliver callbacks', () => {
     const operationId = makeId(start);
     const segmentId = makeId(start);
     await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
-      created_at, updated_at)
-    values (${segmentId}, ${workspaceId}, 'S', 'FILE', 'READY', 'API', 'uid', 'string', 'test', ${start}, ${start})`;
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
+        created_at, updated_at)
+      values (${segmentId}, ${workspaceId}, 'S', 'FILE', 'READY', 'API', 'uid', 'string', 'test', ${start}, ${start})`;
     await database`
-    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before,
-      requested_by, created_at)
-    values (${operationId}, ${workspaceId}, ${segmentId}, 1, 'CREATE', ${'a'.repeat(32)}, 'QUEUED', ${start}, 'test',
-      ${start})`;
+      insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before,
+        requested_by, created_at)
+      values (${operationId}, ${workspaceId}, ${segmentId}, 1, 'CREATE', ${'a'.repeat(32)}, 'QUEUED', ${start}, 'test',
+        ${start})`;
 
     return {
       database,

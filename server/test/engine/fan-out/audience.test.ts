@@ -35,9 +35,9 @@ describe('the frozen audience', () => {
     workspaceId = await insertTestWorkspace(testDatabase.database, now);
     const { database } = testDatabase;
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-    select ${workspaceId}, number, 'user ' || number, 'c' || number, jsonb_build_object('number', number), ${now}, ${now}
-    from generate_series(1, 6) as number`;
+      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+      select ${workspaceId}, number, 'user ' || number, 'c' || number, jsonb_build_object('number', number), ${now}, ${now}
+      from generate_series(1, 6) as number`;
     // Of five users a phone, of one a second one of another platform, and one is quiet: it allowed pushes on trial.
     const devices: [user: number, platform: string, isProvisional?: boolean][] = [
       [1, 'ANDROID'],
@@ -49,10 +49,10 @@ describe('the frozen audience', () => {
     ];
     for (const [user, platform, isProvisional = false] of devices)
       await database`
-      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, provisional, registered_at,
-        created_at, updated_at)
-      values (${workspaceId}, ${user}, ${makeId(now)}, ${`user ${user}`}, ${platform}, ${platform}, 'p', 'ACTIVE',
-        ${isProvisional}, ${now}, ${now}, ${now})`;
+        insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, provisional, registered_at,
+          created_at, updated_at)
+        values (${workspaceId}, ${user}, ${makeId(now)}, ${`user ${user}`}, ${platform}, ${platform}, 'p', 'ACTIVE',
+          ${isProvisional}, ${now}, ${now}, ${now})`;
   });
   afterAll(() => testDatabase.drop());
   beforeEach(async () => {
@@ -115,7 +115,7 @@ describe('the frozen audience', () => {
         audience: { users: 3, segment: { id: 'run', version: 0 }, platforms: [on('IOS', 1), on('WEB', 1)] },
       });
       const rows = await testDatabase.database<{ userId: string }[]>`
-      select user_id as "userId" from segment_members where segment_id = 'run' order by 1`;
+        select user_id as "userId" from segment_members where segment_id = 'run' order by 1`;
       expect(rows.map(({ userId }) => userId)).toEqual(['user 4', 'user 5', 'user 6']);
     });
 
@@ -148,10 +148,10 @@ describe('the frozen audience', () => {
   test('the audience of a run that users’ events started is those whose triggers it answers', async () => {
     for (const [user, runId] of [[1, 'run'] as const, [5, 'run'] as const, [3, 'other'] as const])
       await testDatabase.database`
-      insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes,
-        due_at, state, run_id, ended_at)
-      values (${workspaceId}, ${user}, ${`user ${user}`}, 'campaign', 'Left', ${now}, ${now}, '{}', ${now}, 'SENT', ${runId},
-        ${now})`;
+        insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes,
+          due_at, state, run_id, ended_at)
+        values (${workspaceId}, ${user}, ${`user ${user}`}, 'campaign', 'Left', ${now}, ${now}, '{}', ${now}, 'SENT', ${runId},
+          ${now})`;
     expect(await freeze({ deliveryType: 'EVENT_TRIGGERED', segmentId: 'file' })).toEqual({
       audience: {
         ...{ bound: lastIdAt(now), users: 2, segment: undefined, globalControlPercent: null, groupUsers: null },
@@ -225,18 +225,18 @@ describe('the frozen audience', () => {
     const columns = database`${isFile ? 'ID' : null}, ${isFile ? 'string' : null}, ${isFile ? null : database.json(filters)},
     ${excluded ? database.json(excluded) : null}, ${isFile ? null : Buffer.alloc(32)}`;
     await database`
-    insert into segments (id, workspace_id, name, kind, state, state_reason, archived_at, source, attribute_name,
-      attribute_type, included_filters, excluded_filters, filters_digest, uses_segments, version, user_count, created_by,
-      created_at, updated_at)
-    values (${id}, ${workspaceId}, ${`the ${id}`}, ${kind}, ${state}, ${state === 'FAILED' ? 'no file' : null},
-      ${state === 'ARCHIVED' ? now : null}, 'API', ${columns}, ${uses}, ${more.version ?? 2}, ${isFile ? 17 : null}, 'test',
-      ${now}, ${now})`;
+      insert into segments (id, workspace_id, name, kind, state, state_reason, archived_at, source, attribute_name,
+        attribute_type, included_filters, excluded_filters, filters_digest, uses_segments, version, user_count, created_by,
+        created_at, updated_at)
+      values (${id}, ${workspaceId}, ${`the ${id}`}, ${kind}, ${state}, ${state === 'FAILED' ? 'no file' : null},
+        ${state === 'ARCHIVED' ? now : null}, 'API', ${columns}, ${uses}, ${more.version ?? 2}, ${isFile ? 17 : null}, 'test',
+        ${now}, ${now})`;
   }
 
   async function addMember(segmentId: string, user: number, { addedIn = 1, removedIn = null as number | null } = {}) {
     await testDatabase.database`
-    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
-    values (${workspaceId}, ${user}, ${segmentId}, ${`user ${user}`}, ${addedIn}, ${removedIn})`;
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
+      values (${workspaceId}, ${user}, ${segmentId}, ${`user ${user}`}, ${addedIn}, ${removedIn})`;
   }
 });
 
@@ -499,7 +499,7 @@ describe('best time', () => {
     expect(await at(after(start, 7))).toEqual(evening);
     expect(await at(after(start, 9))).toEqual(night);
     const codes = await bundle.database`
-    select outcome, code, count(*)::int as devices from readable_deliveries where campaign_id = ${id} group by 1, 2 order by 1`;
+      select outcome, code, count(*)::int as devices from readable_deliveries where campaign_id = ${id} group by 1, 2 order by 1`;
     expect([...codes]).toEqual([
       { outcome: 'ACCEPTED', code: null, devices: 6 },
       { outcome: 'WITHHELD', code: 'BEST_TIME', devices: phones - 6 },
@@ -528,8 +528,8 @@ describe('best time', () => {
     expect(await at(new Date(bundle.clock.now().getTime() + 61_000))).toEqual(evening);
     expect(await at(after(start, 13))).toEqual(night);
     const [counted] = await bundle.database`
-    select count(*)::int as devices, count(*) filter (where outcome = 'ACCEPTED')::int as accepted
-    from readable_deliveries where run_id = ${runId}`;
+      select count(*)::int as devices, count(*) filter (where outcome = 'ACCEPTED')::int as accepted
+      from readable_deliveries where run_id = ${runId}`;
     expect(counted).toEqual({ devices: phones, accepted: phones });
   });
 

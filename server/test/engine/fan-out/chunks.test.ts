@@ -234,17 +234,17 @@ describe('chunk worker', () => {
   async function addChunk(number: number, { lane = 1, crashes = 0, suspect, setAside = 0, window }: Row = {}) {
     const isClaimed = crashes > 0 || window !== undefined;
     await testDatabase.database`
-    insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, owner, lease_until, crashes,
-      suspect_devices, set_aside, window_opened_at, window_bucket, window_position, window_devices, not_before, created_at)
-    values ('run', ${number}, ${workspaceId}, ${lane}, ${number * 10}, ${number * 10 + 9}, ${isClaimed ? 'CLAIMED' : 'READY'},
-      ${isClaimed ? 'dead' : null}, ${isClaimed ? now : null}, ${Math.max(0, crashes - 1)}, ${suspect ?? null}, ${setAside},
-      ${window ? now : null}, ${window?.bucket ?? null}, ${window?.position ?? null}, ${window?.devices ?? null}, ${now},
-      ${now})`;
+      insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, owner, lease_until, crashes,
+        suspect_devices, set_aside, window_opened_at, window_bucket, window_position, window_devices, not_before, created_at)
+      values ('run', ${number}, ${workspaceId}, ${lane}, ${number * 10}, ${number * 10 + 9}, ${isClaimed ? 'CLAIMED' : 'READY'},
+        ${isClaimed ? 'dead' : null}, ${isClaimed ? now : null}, ${Math.max(0, crashes - 1)}, ${suspect ?? null}, ${setAside},
+        ${window ? now : null}, ${window?.bucket ?? null}, ${window?.position ?? null}, ${window?.devices ?? null}, ${now},
+        ${now})`;
   }
 
   async function addCursor(bucket: number, position: string): Promise<void> {
     await testDatabase.database`
-    insert into run_cursors (run_id, workspace_id, bucket, position) values ('run', ${workspaceId}, ${bucket}, ${position})`;
+      insert into run_cursors (run_id, workspace_id, bucket, position) values ('run', ${workspaceId}, ${bucket}, ${position})`;
   }
 
   /** A worker whose windows become what is given, one after another; it fails with an error among them. */
@@ -279,7 +279,7 @@ describe('chunk worker', () => {
 
   async function readChunks() {
     const rows = await testDatabase.database`
-    select number, state, owner, crashes, lease_until as "leaseUntil", not_before as "notBefore" from chunks order by number`;
+      select number, state, owner, crashes, lease_until as "leaseUntil", not_before as "notBefore" from chunks order by number`;
     return [...rows];
   }
 });
@@ -417,8 +417,8 @@ describe('a device that ends workers', () => {
     // As a cluster leaves it whose coordinator died after the outcomes were stored, where a device was looked for.
     const [cursor] = await bundle.database`select bucket, position from run_cursors`;
     await bundle.database`
-    update chunks set window_opened_at = ${bundle.clock.now()}, window_bucket = ${cursor!.bucket},
-      window_position = ${cursor!.position}, window_devices = 1, suspect_devices = 1, crashes = 3`;
+      update chunks set window_opened_at = ${bundle.clock.now()}, window_bucket = ${cursor!.bucket},
+        window_position = ${cursor!.position}, window_devices = 1, suspect_devices = 1, crashes = 3`;
     bundle.clock.advance(61_000);
     await bundle.work();
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 30 });
@@ -520,8 +520,8 @@ describe('a device that ends workers', () => {
 
   async function failures(): Promise<unknown[]> {
     const rows = await bundle.database`
-    select devices.push_id, deliveries.outcome, deliveries.code from readable_deliveries as deliveries
-    join devices on devices.id = deliveries.device_id where deliveries.outcome <> 'ACCEPTED'`;
+      select devices.push_id, deliveries.outcome, deliveries.code from readable_deliveries as deliveries
+      join devices on devices.id = deliveries.device_id where deliveries.outcome <> 'ACCEPTED'`;
     return [...rows];
   }
 });

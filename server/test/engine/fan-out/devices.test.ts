@@ -583,8 +583,8 @@ describe('outcomes that are kept', () => {
         return run!.status === 'SENT';
       });
       const rows = await node.database`
-      select deliveries.attempts, outcome, count(*) as devices from readable_deliveries as deliveries
-      join runs on runs.id = deliveries.run_id where runs.campaign_id = ${cid} group by 1, 2`;
+        select deliveries.attempts, outcome, count(*) as devices from readable_deliveries as deliveries
+        join runs on runs.id = deliveries.run_id where runs.campaign_id = ${cid} group by 1, 2`;
       expect(rows).toHaveLength(1);
       expect(rows[0]).toMatchObject({ attempts: 1, outcome: 'ACCEPTED' });
       const { ANDROID } = (await node.call('GET', '/sandbox/counters')).json();

@@ -115,10 +115,10 @@ describe('fan out', () => {
       const { runNumber, workspaceNumber } = await ledgerRun(bundle.database, runId);
       await bundle.database`select make_day_partition('deliveries', day) from runs where id = ${runId}`;
       await bundle.database`
-      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, attempts, sent_at)
-      select runs.day, ${workspaceNumber}, bucket, ${runNumber}, decode(devices.id, 'hex'), decode(user_id, 'hex'), 'A', 'R', 1,
-        runs.created_at
-      from devices, runs where runs.id = ${runId} order by devices.id limit 1`;
+        insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, attempts, sent_at)
+        select runs.day, ${workspaceNumber}, bucket, ${runNumber}, decode(devices.id, 'hex'), decode(user_id, 'hex'), 'A', 'R', 1,
+          runs.created_at
+        from devices, runs where runs.id = ${runId} order by devices.id limit 1`;
       await bundle.work();
       expect(await bundle.ledger(runId)).toEqual([
         { outcome: 'ACCEPTED', devices: 4 },
@@ -640,7 +640,7 @@ describe('apps', () => {
     expect(await bundle.retry()).toBe(10);
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 10, REJECTED: 10 });
     const codes = await bundle.database`
-    select distinct platform, code from readable_deliveries where run_id = ${runId} and outcome = 'REJECTED'`;
+      select distinct platform, code from readable_deliveries where run_id = ${runId} and outcome = 'REJECTED'`;
     expect([...codes]).toEqual([{ platform: 'IOS', code: 'NO_CREDENTIAL_FOR_APP' }]);
     expect(await bundle.end()).toBe(1);
     expect((await bundle.states(campaignId)).run).toBe('SENT');

@@ -392,13 +392,13 @@ describe('personalised messages', () => {
   async function addUser(id: string, { attributes = {}, locale }: { attributes?: object; locale?: string } = {}) {
     const { database } = testDatabase;
     await database`
-    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-    values (${workspaceId}, 1, ${id}, ${`customer ${id}`}, ${database.json(attributes)}, ${now}, ${now})`;
+      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+      values (${workspaceId}, 1, ${id}, ${`customer ${id}`}, ${database.json(attributes)}, ${now}, ${now})`;
     await database`
-    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, locale, registered_at,
-      created_at, updated_at)
-    values (${workspaceId}, 1, ${`phone of ${id}`}, ${id}, 'phone', 'ANDROID', 'p', 'ACTIVE', ${locale ?? null}, ${now},
-      ${now}, ${now})`;
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, locale, registered_at,
+        created_at, updated_at)
+      values (${workspaceId}, 1, ${`phone of ${id}`}, ${id}, 'phone', 'ANDROID', 'p', 'ACTIVE', ${locale ?? null}, ${now},
+        ${now}, ${now})`;
   }
 
   async function personalise(run: RunToSend, ...devices: AudienceDevice[]) {
@@ -413,10 +413,10 @@ describe('personalised messages', () => {
   async function addTrigger(userId: string, { occurredAt = now, runId = 'run', attributes = {} }) {
     const { database } = testDatabase;
     await database`
-    insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes,
-      due_at, state, run_id, ended_at)
-    values (${workspaceId}, 1, ${userId}, 'campaign', 'Left', ${occurredAt}, ${now}, ${database.json(attributes)}, ${now},
-      'SENT', ${runId}, ${now})`;
+      insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes,
+        due_at, state, run_id, ended_at)
+      values (${workspaceId}, 1, ${userId}, 'campaign', 'Left', ${occurredAt}, ${now}, ${database.json(attributes)}, ${now},
+        'SENT', ${runId}, ${now})`;
   }
 });
 
@@ -436,12 +436,12 @@ describe('variants', () => {
     for (const [id, ofDevice, ofUser] of languages) {
       const attributes = testDatabase.database.json(ofUser === null ? {} : { locale: ofUser });
       await testDatabase.database`
-      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-      values (${workspaceId}, 1, ${id}, ${id}, ${attributes}, ${now}, ${now})`;
+        insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+        values (${workspaceId}, 1, ${id}, ${id}, ${attributes}, ${now}, ${now})`;
       await testDatabase.database`
-      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, locale, registered_at,
-        created_at, updated_at)
-      values (${workspaceId}, 1, ${id}, ${id}, 'phone', 'IOS', 'p', 'ACTIVE', ${ofDevice}, ${now}, ${now}, ${now})`;
+        insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, locale, registered_at,
+          created_at, updated_at)
+        values (${workspaceId}, 1, ${id}, ${id}, 'phone', 'IOS', 'p', 'ACTIVE', ${ofDevice}, ${now}, ${now}, ${now})`;
     }
   });
   afterAll(() => testDatabase.drop());

@@ -65,8 +65,8 @@ describe('provider evidence', () => {
     Object.fromEntries(
       (
         await bundle.database<{ code: string; devices: number }[]>`
-        select coalesce(code, outcome) as code, count(*) as devices from readable_deliveries
-        where run_id = ${runId} group by 1 order by 1`
+          select coalesce(code, outcome) as code, count(*) as devices from readable_deliveries
+          where run_id = ${runId} group by 1 order by 1`
       ).map(({ code, devices }) => [code, devices]),
     );
 
@@ -188,7 +188,7 @@ describe('provider evidence', () => {
       await bundle.addDevices(60);
       await only('IOS', 'fcm');
       await bundle.database`
-      update devices set platform = 'ANDROID', push_provider = null where push_id in ('push-user-0', 'push-user-1')`;
+        update devices set platform = 'ANDROID', push_provider = null where push_id in ('push-user-0', 'push-user-1')`;
       bundle.answer(({ pushId }) => (/user-[01]$/.test(pushId) ? accepted : appleKey()));
       const { runId } = await send({ platforms: ['IOS', 'ANDROID'] });
       bundle.clock.advance(30_000);
@@ -220,8 +220,8 @@ describe('provider evidence', () => {
     const subscribe = async (origin: string): Promise<void> => {
       const keys = { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16).toString('base64url') };
       await bundle.database`
-      update devices set platform = 'WEB', push_provider = null, push_id =
-        ${`{"endpoint":"${origin}/`}::text || push_id || ${`","keys":${JSON.stringify(keys)}}`}::text`;
+        update devices set platform = 'WEB', push_provider = null, push_id =
+          ${`{"endpoint":"${origin}/`}::text || push_id || ${`","keys":${JSON.stringify(keys)}}`}::text`;
     };
     const providers = {
       'a proxy that answers 404 for every browser': {
@@ -300,8 +300,8 @@ describe('provider evidence', () => {
       await bundle.addDevices(120);
       await subscribe('https://fcm.googleapis.com');
       await bundle.database`
-      update devices set push_id = replace(push_id, 'fcm.googleapis.com', 'push.evil.example')
-      where push_id not like '%user-1_"%'`;
+        update devices set push_id = replace(push_id, 'fcm.googleapis.com', 'push.evil.example')
+        where push_id not like '%user-1_"%'`;
       let asked = 0;
       bundle.answer(({ pushId }) => {
         if (!pushId.includes('evil')) return accepted;
@@ -310,9 +310,9 @@ describe('provider evidence', () => {
       });
       const { runId } = await send({ platforms: ['WEB'] }, { nodes });
       const [row] = await bundle.database`
-      select count(*) as accepted from readable_deliveries as delivery
-      join devices on devices.id = delivery.device_id and devices.bucket = delivery.bucket
-      where run_id = ${runId} and outcome = 'ACCEPTED' and push_id like '%googleapis%'`;
+        select count(*) as accepted from readable_deliveries as delivery
+        join devices on devices.id = delivery.device_id and devices.bucket = delivery.bucket
+        where run_id = ${runId} and outcome = 'ACCEPTED' and push_id like '%googleapis%'`;
       expect(row!.accepted).toBe(10);
       const [holds] = await bundle.database`select count(*) as held from provider_evidence where held_at is not null`;
       expect(holds!.held).toBe(0);
@@ -340,7 +340,7 @@ describe('provider evidence', () => {
       await only('ANDROID');
       bundle.answer(({ pushId }) => (pushId === 'push-user-3' ? malformed() : accepted));
       const suspected = () => bundle.database`
-      select suspected_code as code, suspected_sends as sends, state from devices where push_id = 'push-user-3'`;
+        select suspected_code as code, suspected_sends as sends, state from devices where push_id = 'push-user-3'`;
       for (const [hours, sends, state] of [
         [0, 1, 'ACTIVE'],
         [30, 2, 'ACTIVE'],
@@ -419,9 +419,9 @@ describe('provider evidence', () => {
   /** The credential of Apple is stored again, with another environment. */
   async function correctCredential(): Promise<void> {
     const [row] = await bundle.database`
-    insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
-    values (${bundle.workspaceId}, 'apns', 'default', '\\x00', '{}', true, ${bundle.clock.now()})
-    returning '1 ' || extract(epoch from updated_at) as version`;
+      insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
+      values (${bundle.workspaceId}, 'apns', 'default', '\\x00', '{}', true, ${bundle.clock.now()})
+      returning '1 ' || extract(epoch from updated_at) as version`;
     bundle.version(row!.version as string);
   }
 });
@@ -454,9 +454,9 @@ describe('refused credentials', () => {
   /** A credential of the provider is stored, as another than the one that was refused. */
   const mend = async (provider: string, at = bundle.clock.now()): Promise<void> => {
     const [row] = await bundle.database`
-    insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
-    values (${bundle.workspaceId}, ${provider}, 'default', '\\x00', '{}', true, ${at})
-    returning '1 ' || extract(epoch from updated_at) as version`;
+      insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
+      values (${bundle.workspaceId}, ${provider}, 'default', '\\x00', '{}', true, ${at})
+      returning '1 ' || extract(epoch from updated_at) as version`;
     bundle.version(row!.version as string);
   };
 
@@ -501,7 +501,7 @@ describe('refused credentials', () => {
     expect(await bundle.mend()).toBe(0);
     bundle.clock.advance(1_000);
     await bundle.database`
-    update provider_credentials set check_verdict = 'REFUSED', check_words = 'no', checked_at = ${bundle.clock.now()}`;
+      update provider_credentials set check_verdict = 'REFUSED', check_words = 'no', checked_at = ${bundle.clock.now()}`;
     expect(await bundle.mend()).toBe(0);
     await bundle.database`update provider_credentials set check_verdict = 'ACCEPTED'`;
     expect(await bundle.mend()).toBe(1);
@@ -585,8 +585,8 @@ describe('refused credentials', () => {
     });
     await bundle.sendWindow({ run: await bundle.run(runId), chunk, cursor: first.cursor });
     const rows = await bundle.database`
-    select retry_at <= ${bundle.clock.now()} as due, count(*) as devices from readable_deliveries
-    where run_id = ${runId} and outcome = 'WAITING' group by 1 order by 1`;
+      select retry_at <= ${bundle.clock.now()} as due, count(*) as devices from readable_deliveries
+      where run_id = ${runId} and outcome = 'WAITING' group by 1 order by 1`;
     expect(rows.map(({ due }) => due)).toEqual([false, true]);
     expect((await bundle.states(campaignId)).run).toBe('SENDING');
   });

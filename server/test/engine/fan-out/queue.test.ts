@@ -35,8 +35,8 @@ describe('the queue', () => {
     Object.fromEntries(
       (
         await bundle.database`
-        select outcome || coalesce(' ' || code, '') as what, count(*)::int as devices from readable_deliveries
-        where campaign_id = ${campaignId} group by 1 order by 1`
+          select outcome || coalesce(' ' || code, '') as what, count(*)::int as devices from readable_deliveries
+          where campaign_id = ${campaignId} group by 1 order by 1`
       ).map(({ what, devices }) => [what, devices]),
     );
 
@@ -215,8 +215,8 @@ describe('eligibility', () => {
     Object.fromEntries(
       (
         await bundle.database`
-        select coalesce(code, outcome) as code, count(*) as devices from readable_deliveries as deliveries where run_id = ${runId}
-        group by 1 order by 1`
+          select coalesce(code, outcome) as code, count(*) as devices from readable_deliveries as deliveries where run_id = ${runId}
+          group by 1 order by 1`
       ).map((row) => [row.code as string, row.devices as number]),
     );
 
@@ -241,10 +241,10 @@ describe('eligibility', () => {
     test('applies to users: a message to two devices of a user counts once, even in two windows', async () => {
       await bundle.addDevices(12);
       await bundle.database`
-      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-        created_at, updated_at)
-      select workspace_id, bucket, left(id, 16) || translate(right(id, 8), '0123456789abcdef', '123456789abcdef0'), user_id, 'tablet', platform, push_id || '-2', state,
-        registered_at, created_at, updated_at from devices`;
+        insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+          created_at, updated_at)
+        select workspace_id, bucket, left(id, 16) || translate(right(id, 8), '0123456789abcdef', '123456789abcdef0'), user_id, 'tablet', platform, push_id || '-2', state,
+          registered_at, created_at, updated_at from devices`;
       await setControls({ frequencyCaps: '1/1d' });
       expect((await send({}, 1)).counters).toEqual({ ACCEPTED: 24 });
       expect((await send({}, 1)).counters).toEqual({ WITHHELD: 24 });
@@ -354,10 +354,10 @@ describe('eligibility', () => {
       const first = await send({ settings: { ownDelayHours: 2 } });
       const again = async () => {
         const [run] = await bundle.database`
-        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
-        select to_char(row_number() over () + extract(epoch from ${bundle.clock.now()}::timestamptz), 'FM000000000000000000000000'),
-          workspace_id, campaign_id, 1, 'QUEUED', day, ${new Date(bundle.clock.now().getTime() + hour)}, ${bundle.clock.now()}
-        from runs where id = ${first.runId} returning id`;
+          insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
+          select to_char(row_number() over () + extract(epoch from ${bundle.clock.now()}::timestamptz), 'FM000000000000000000000000'),
+            workspace_id, campaign_id, 1, 'QUEUED', day, ${new Date(bundle.clock.now().getTime() + hour)}, ${bundle.clock.now()}
+          from runs where id = ${first.runId} returning id`;
         while ((await bundle.release()) > 0);
         await bundle.work();
         return codes(run!.id as string);
@@ -565,9 +565,9 @@ describe('eligibility', () => {
       await setControls({ quietHours: '22:00-08:00' });
       const sent = await send();
       const noted = await bundle.database`
-      select users.attributes ->> 'time_zone' as zone, outcome, code, retry_at as "retryAt"
-      from readable_deliveries as deliveries join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
-      where run_id = ${sent.runId}`;
+        select users.attributes ->> 'time_zone' as zone, outcome, code, retry_at as "retryAt"
+        from readable_deliveries as deliveries join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
+        where run_id = ${sent.runId}`;
       expect(noted).toHaveLength(aliases.length + unknown.length + 40);
       for (const { zone, outcome, code, retryAt } of noted) {
         if (zone === null) expect([outcome, code]).toEqual(['ACCEPTED', null]);
@@ -602,7 +602,7 @@ describe('eligibility', () => {
   async function zoned(count: number, timeZone: string): Promise<void> {
     await bundle.addDevices(count, timeZone);
     await bundle.database`
-    update users set attributes = jsonb_build_object('time_zone', ${timeZone}::text)
-    where customer_id like ${`${timeZone}-%`}`;
+      update users set attributes = jsonb_build_object('time_zone', ${timeZone}::text)
+      where customer_id like ${`${timeZone}-%`}`;
   }
 });

@@ -145,7 +145,7 @@ describe('begin and end of a run', () => {
       const variants = { locales: [], percents: [50, 50], contents: [[{ ANDROID: {} }], [{ ANDROID: {} }]] };
       await bundle.accept();
       await bundle.database`update campaigns set variants = ${bundle.database.json(variants)}, winner = 2, winner_named_at = ${start},
-      winner_named_by = 'test'`;
+        winner_named_by = 'test'`;
       await release();
       expect(await readChunks()).toMatchObject([{ winners: [{ after: -1, variation: 2 }] }]);
     });
@@ -156,10 +156,10 @@ describe('begin and end of a run', () => {
       const [run] = await bundle.database`select id from runs`;
       const [user] = await bundle.database`select id, bucket from users limit 1`;
       await bundle.database`
-      insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes,
-        due_at, state, run_id, ended_at)
-      values (${bundle.workspaceId}, ${user!.bucket}, ${user!.id}, 'c', 'Left', ${start}, ${start}, '{}', ${start}, 'SENT',
-        ${run!.id}, ${start})`;
+        insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes,
+          due_at, state, run_id, ended_at)
+        values (${bundle.workspaceId}, ${user!.bucket}, ${user!.id}, 'c', 'Left', ${start}, ${start}, '{}', ${start}, 'SENT',
+          ${run!.id}, ${start})`;
       await release();
       expect(await readChunks()).toMatchObject([{ notBefore: new Date(0) }]);
     });
@@ -167,7 +167,7 @@ describe('begin and end of a run', () => {
 
   describe('a run with nothing left to send', () => {
     const finish = (state = 'DONE') => bundle.database`
-    update chunks set state = ${state}, owner = null, lease_until = null, ended_at = ${start}`;
+      update chunks set state = ${state}, owner = null, lease_until = null, ended_at = ${start}`;
 
     test('ends, with its campaign, and is told of with its counts', async () => {
       const { campaignId, runId } = await bundle.accept();
@@ -175,8 +175,8 @@ describe('begin and end of a run', () => {
       expect(await end()).toBe(0);
       await finish();
       await bundle.database`
-      insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
-      values (${runId}, ${bundle.workspaceId}, 1, 'IOS', 'ACCEPTED', 4)`;
+        insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+        values (${runId}, ${bundle.workspaceId}, 1, 'IOS', 'ACCEPTED', 4)`;
       lines.length = 0;
       bundle.clock.anchor(later(9));
       expect(await end()).toBe(1);
@@ -287,8 +287,8 @@ describe('begin and end of a run', () => {
       await release();
       const run = { ...(await bundle.run(runId)), ...more };
       await bundle.database`
-      insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-      values (${bundle.workspaceId}, ${user.bucket}, ${user.userId}, 1, ${[runId]}, '{c}', ${[start]}, '{true}')`;
+        insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+        values (${bundle.workspaceId}, ${user.bucket}, ${user.userId}, 1, ${[runId]}, '{c}', ${[start]}, '{true}')`;
       await inTransaction(bundle.database, (tx) =>
         withdrawUnsent(tx, { run, chunk: 'HELD', results: [result(outcome)] }),
       );
@@ -306,16 +306,16 @@ describe('begin and end of a run', () => {
 
   async function readRun() {
     const [row] = await bundle.database`
-    select status, status_reason as reason, audience_devices::int as devices, audience_users::int as users, locales,
-      learns_by as "learnsBy", devices_per_minute as "devicesPerMinute", global_control_percent as "controlPercent",
-      started_at as "startedAt", ended_at as "endedAt" from runs`;
+      select status, status_reason as reason, audience_devices::int as devices, audience_users::int as users, locales,
+        learns_by as "learnsBy", devices_per_minute as "devicesPerMinute", global_control_percent as "controlPercent",
+        started_at as "startedAt", ended_at as "endedAt" from runs`;
     return row!;
   }
 
   async function readChunks() {
     return [
       ...(await bundle.database`
-      select bucket_from as from, bucket_to as to, lane, not_before as "notBefore", winners from chunks order by 1`),
+        select bucket_from as from, bucket_to as to, lane, not_before as "notBefore", winners from chunks order by 1`),
     ];
   }
 });
@@ -756,8 +756,8 @@ describe('starts of a run', () => {
       const [counting] = await until(async () => {
         // Not by the transaction, which sees one state of this view.
         const waiting = await database<{ pid: number }[]>`
-        select pid from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%devices%'`;
+          select pid from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%devices%'`;
         return waiting.length > 0 && waiting;
       });
       await work(counting!);
@@ -774,10 +774,10 @@ describe('starts of a run', () => {
       ],
     };
     await bundle.database`
-    insert into segments (id, workspace_id, name, kind, state, source, included_filters, filters_digest, created_by,
-      created_at, updated_at)
-    values (${id}, ${bundle.workspaceId}, 'Everybody', 'FILTER', 'READY', 'API', ${bundle.database.json(everybody)},
-      ${Buffer.alloc(32)}, 'test', ${start}, ${start})`;
+      insert into segments (id, workspace_id, name, kind, state, source, included_filters, filters_digest, created_by,
+        created_at, updated_at)
+      values (${id}, ${bundle.workspaceId}, 'Everybody', 'FILTER', 'READY', 'API', ${bundle.database.json(everybody)},
+        ${Buffer.alloc(32)}, 'test', ${start}, ${start})`;
     return id;
   }
 });

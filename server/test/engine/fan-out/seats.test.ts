@@ -258,8 +258,8 @@ describe('seats', () => {
       expect(await admit(devices(1, 2), capped())).toEqual({ 1: 'send', 2: 'send' });
       expect(await admit(devices(2, 1), capped())).toEqual({ 1: 'send', 2: 'send' });
       const rows = await database`
-      select user_id as "userId", run_ids as "runIds", campaign_ids as "campaignIds", sent_at as at, is_counted as "isCounted"
-      from user_messages order by 1`;
+        select user_id as "userId", run_ids as "runIds", campaign_ids as "campaignIds", sent_at as at, is_counted as "isCounted"
+        from user_messages order by 1`;
       expect([...rows]).toEqual(
         [1, 2].map((number) => ({
           ...{ userId: idOf(number), runIds: ['run'], campaignIds: ['run'], at: [now], isCounted: [true] },
@@ -313,15 +313,15 @@ describe('seats', () => {
   async function addChunk(to: number, { state = 'CLAIMED', isWindowOpen = false, from = 0 } = {}): Promise<void> {
     const isClaimed = state === 'CLAIMED';
     await database`
-    insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, owner, lease_until, ended_at,
-      window_opened_at, window_position, not_before, created_at)
-    values ('run', ${from}, ${workspaceId}, 1, ${from}, ${to}, ${state}, ${isClaimed ? 'w' : null}, ${isClaimed ? now : null},
-      ${state === 'DONE' ? now : null}, ${isWindowOpen ? now : null}, ${isWindowOpen ? '' : null}, ${now}, ${now})`;
+      insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, owner, lease_until, ended_at,
+        window_opened_at, window_position, not_before, created_at)
+      values ('run', ${from}, ${workspaceId}, 1, ${from}, ${to}, ${state}, ${isClaimed ? 'w' : null}, ${isClaimed ? now : null},
+        ${state === 'DONE' ? now : null}, ${isWindowOpen ? now : null}, ${isWindowOpen ? '' : null}, ${now}, ${now})`;
   }
 
   async function readLimit() {
     const [row] = await database`
-    select taken::int, sent::int, (select count(*)::int from audience_seats) as seats from audience_limits`;
+      select taken::int, sent::int, (select count(*)::int from audience_seats) as seats from audience_limits`;
     return row;
   }
 });
@@ -376,8 +376,8 @@ describe('seat races', () => {
     const seated = await bundle.sendWindow({ run, chunk, cursor });
     expect(seated.kind).toBe('sent');
     const [first, second] = (await bundle.database`
-    select deliveries.bucket, user_id as "userId" from readable_deliveries as deliveries
-    where run_id = ${run.id} order by (outcome = 'REJECTED') desc limit 2`) as unknown as {
+      select deliveries.bucket, user_id as "userId" from readable_deliveries as deliveries
+      where run_id = ${run.id} order by (outcome = 'REJECTED') desc limit 2`) as unknown as {
       bucket: number;
       userId: string;
     }[];
@@ -433,15 +433,15 @@ describe('audience limit', () => {
     Object.fromEntries(
       (
         await bundle.database`
-        select outcome || coalesce(' ' || code, '') as what, count(*)::int as devices from readable_deliveries
-        where run_id = ${runId} group by 1 order by 1`
+          select outcome || coalesce(' ' || code, '') as what, count(*)::int as devices from readable_deliveries
+          where run_id = ${runId} group by 1 order by 1`
       ).map(({ what, devices }) => [what, devices]),
     );
   const seatsOf = async (limitId: string) =>
     (
       await bundle.database`
-      select taken::int, sent::int, (select count(*)::int from audience_seats where limit_id = ${limitId}) as seats
-      from audience_limits where id = ${limitId}`
+        select taken::int, sent::int, (select count(*)::int from audience_seats where limit_id = ${limitId}) as seats
+        from audience_limits where id = ${limitId}`
     )[0];
 
   describe('a campaign with an audience limit', () => {
@@ -462,8 +462,8 @@ describe('audience limit', () => {
         failure_breakdown: { CAMPAIGN_AUDIENCE_LIMIT: phones - 50 },
       });
       const [left] = await bundle.database`
-      select users.customer_id as customer from readable_deliveries as deliveries join users on users.id = user_id
-      where run_id = ${runId} and outcome = 'WITHHELD' limit 1`;
+        select users.customer_id as customer from readable_deliveries as deliveries join users on users.id = user_id
+        where run_id = ${runId} and outcome = 'WITHHELD' limit 1`;
       const told = await bundle.explain(id, left!.customer as string);
       expect(told.runs[0].step).toBe('CAMPAIGN_AUDIENCE_LIMIT');
     });
@@ -524,8 +524,8 @@ describe('audience limit', () => {
         for (const worker of workers) worker.wake();
         await new Promise((resolve) => setTimeout(resolve, 2));
         const [row] = await bundle.database`
-        select count(*)::int as due from chunks where run_id = ${runId} and number <> ${lost.number}
-          and (state = 'CLAIMED' or state = 'READY' and not_before <= ${bundle.clock.now()})`;
+          select count(*)::int as due from chunks where run_id = ${runId} and number <> ${lost.number}
+            and (state = 'CLAIMED' or state = 'READY' and not_before <= ${bundle.clock.now()})`;
         return row!.due > 0;
       };
       for (let round = 0; round < 4; round += 1) {
@@ -589,10 +589,10 @@ describe('audience limit', () => {
 
     test('a user counts once, whatever the number of devices', async () => {
       await bundle.database`
-      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-        created_at, updated_at)
-      select workspace_id, bucket, left(id, 16) || translate(right(id, 8), '0123456789abcdef', '123456789abcdef0'), user_id, 'tablet', platform, 'tablet-' || push_id, state,
-        registered_at, created_at, updated_at from devices`;
+        insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+          created_at, updated_at)
+        select workspace_id, bucket, left(id, 16) || translate(right(id, 8), '0123456789abcdef', '123456789abcdef0'), user_id, 'tablet', platform, 'tablet-' || push_id, state,
+          registered_at, created_at, updated_at from devices`;
       // The first device of every fourth user is gone; the second gets the message on the same seat.
       bundle.answer(({ pushId }) =>
         numberOf(pushId) % 4 === 0 && pushId.startsWith('push-')
@@ -604,7 +604,7 @@ describe('audience limit', () => {
         const runId = await begin(id);
         await sendAll(runId, { windowDevices: 7 });
         const [counted] = await bundle.database`
-        select count(distinct user_id)::int as users from readable_deliveries where run_id = ${runId} and outcome = 'ACCEPTED'`;
+          select count(distinct user_id)::int as users from readable_deliveries where run_id = ${runId} and outcome = 'ACCEPTED'`;
         expect(counted!.users).toBe(36);
         expect(await seatsOf(id)).toMatchObject({ taken: 36, sent: 36 });
       } finally {
@@ -749,9 +749,9 @@ describe('audience limit', () => {
     while ((await bundle.release()) > 0);
     const run = (await bundle.runs(id)).at(-1);
     await bundle.database`
-    insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
-    select run_id, part, workspace_id, lane, part * 64, part * 64 + 63, state, not_before, created_at
-    from chunks cross join generate_series(1, 3) as part where run_id = ${run.id} and number = 0`;
+      insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
+      select run_id, part, workspace_id, lane, part * 64, part * 64 + 63, state, not_before, created_at
+      from chunks cross join generate_series(1, 3) as part where run_id = ${run.id} and number = 0`;
     await bundle.database`update chunks set bucket_to = 63 where run_id = ${run.id} and number = 0`;
     return run.id;
   }
@@ -764,8 +764,8 @@ describe('audience limit', () => {
       await bundle.settled(runId, workers);
       await Promise.all(owners.map(() => bundle.retry()));
       const [row] = await bundle.database`
-      select (select count(*)::int from chunks where run_id = ${runId} and state in ('READY', 'CLAIMED')) as chunks,
-        (select count(*)::int from readable_deliveries where run_id = ${runId} and outcome = 'WAITING') as waiting`;
+        select (select count(*)::int from chunks where run_id = ${runId} and state in ('READY', 'CLAIMED')) as chunks,
+          (select count(*)::int from readable_deliveries where run_id = ${runId} and outcome = 'WAITING') as waiting`;
       if (row!.chunks === 0 && row!.waiting === 0) break;
       if (round > 400) throw new Error(`still open: ${JSON.stringify(row)}`);
       // Attempts come later and later.

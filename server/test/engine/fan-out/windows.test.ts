@@ -104,7 +104,7 @@ describe('stored windows', () => {
       }
       expect(new Set(asked.flat()).size).toBe(phones);
       const rows = await bundle.database<{ devices: number }[]>`
-      select count(*)::int as devices from devices group by bucket order by bucket`;
+        select count(*)::int as devices from devices group by bucket order by bucket`;
       expect(asked.map(({ length }) => length)).toEqual(rows.map(({ devices }) => devices));
     });
 
@@ -138,22 +138,22 @@ describe('stored windows', () => {
       const gone = await bundle.database`select gone_reason as code, gone_at as at from devices where state = 'GONE'`;
       expect([...gone]).toEqual([{ code: '410', at: start }]);
       const [counted] = await bundle.database`
-      select count(*)::int as wrong from (
-        select bucket, outcome, sum(devices) as devices from run_counts where run_id = ${runId} group by bucket, outcome
-      ) as counted
-      full join (
-        select bucket, outcome, count(*) as devices from readable_deliveries where run_id = ${runId} group by bucket, outcome
-      ) as stored using (bucket, outcome)
-      where counted.devices is distinct from stored.devices`;
+        select count(*)::int as wrong from (
+          select bucket, outcome, sum(devices) as devices from run_counts where run_id = ${runId} group by bucket, outcome
+        ) as counted
+        full join (
+          select bucket, outcome, count(*) as devices from readable_deliveries where run_id = ${runId} group by bucket, outcome
+        ) as stored using (bucket, outcome)
+        where counted.devices is distinct from stored.devices`;
       expect(counted).toEqual({ wrong: 0 });
     });
 
     test('tells streams what was accepted, where there are any', async () => {
       const { database, workspaceId } = bundle;
       await database`
-      insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at,
-        updated_at)
-      values ('stream', ${workspaceId}, 'https://receiver.example/', 'a', '{delivered}', '{}', '{}', ${start}, ${start})`;
+        insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at,
+          updated_at)
+        values ('stream', ${workspaceId}, 'https://receiver.example/', 'a', '{delivered}', '{}', '{}', ${start}, ${start})`;
       const { run, chunk, runId } = await begin();
       const { sendWindow } = makeWindow((place, delivery) =>
         place < 4 ? { delivery: { ...delivery, outcome: 'REJECTED' } } : {},
@@ -169,7 +169,7 @@ describe('stored windows', () => {
         const { asked, sendWindow } = makeWindow();
         const result = await sendWindow({ run, chunk, cursor: first, search });
         const [row] = await bundle.database`
-        select suspect_devices as suspects, set_aside as "setAside" from chunks`;
+          select suspect_devices as suspects, set_aside as "setAside" from chunks`;
         return { sent: asked[0]?.length, next: result.kind === 'sent' ? result.search : result.kind, ...row };
       };
       expect(await searchOf({ suspectDevices: 9, treatment: 'send' })).toEqual({
@@ -296,7 +296,7 @@ describe('stored windows', () => {
       }));
       expect(await countersOf(runId)).toEqual(['ACCEPTED 4', 'WAITING 6']);
       const rows = await bundle.database`
-      select distinct code, attempts, retry_at as "retryAt", lease_until as "leaseUntil" from deliveries where outcome = 'W'`;
+        select distinct code, attempts, retry_at as "retryAt", lease_until as "leaseUntil" from deliveries where outcome = 'W'`;
       expect([...rows]).toEqual([{ code: 'STILL', attempts: 2, retryAt: later(180), leaseUntil: null }]);
     });
 
@@ -330,9 +330,9 @@ describe('stored windows', () => {
       const { database, workspaceId } = bundle;
       await wait();
       await database`
-      insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at,
-        updated_at)
-      values ('stream', ${workspaceId}, 'https://receiver.example/', 'a', '{delivered}', '{}', '{}', ${start}, ${start})`;
+        insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at,
+          updated_at)
+        values ('stream', ${workspaceId}, 'https://receiver.example/', 'a', '{delivered}', '{}', '{}', ${start}, ${start})`;
       await retry((place, delivery) =>
         place === 0 ? { delivery: { ...delivery, outcome: 'GONE' }, gone: { code: '410', goneSince: later(60) } } : {},
       );
@@ -351,8 +351,8 @@ describe('stored windows', () => {
       await bundle.addDevicesOf(neighbours.slice(0, 10));
       const { runId, run, chunk } = await begin({ settings: { devicesPerMinute: 65 } });
       const setBudget = (tokens: number, at: Date) => bundle.database`
-      insert into send_budgets (key, tokens, refilled_at, busy_since) values (${`run:${runId}`}, ${tokens}, ${at}, ${at})
-      on conflict (key) do update set tokens = excluded.tokens, refilled_at = excluded.refilled_at`;
+        insert into send_budgets (key, tokens, refilled_at, busy_since) values (${`run:${runId}`}, ${tokens}, ${at}, ${at})
+        on conflict (key) do update set tokens = excluded.tokens, refilled_at = excluded.refilled_at`;
       await setBudget(5, start);
       const held = { outcome: 'WAITING', code: 'QUIET_HOURS', attempts: 0, retryAt: later(60) } as const;
       await makeWindow((_place, delivery) => ({ delivery: { ...delivery, ...held } })).sendWindow({
@@ -368,7 +368,7 @@ describe('stored windows', () => {
       );
       expect(asked.map(({ length }) => length)).toEqual([2]);
       const rows = await bundle.database<{ retryAt: Date; attempts: number }[]>`
-      select retry_at as "retryAt", attempts from deliveries where outcome = 'W' order by retry_at`;
+        select retry_at as "retryAt", attempts from deliveries where outcome = 'W' order by retry_at`;
       expect(rows.map(({ retryAt }) => retryAt)).toEqual([later(61), later(61.847), later(62.77), later(600)]);
       expect(rows.every(({ attempts }) => attempts === 0)).toBe(true);
       expect(await countersOf(runId)).toEqual(['ACCEPTED 1', 'WAITING 4']);
@@ -384,7 +384,7 @@ describe('stored windows', () => {
         (await bundle.database`select 1 from user_messages where cardinality(run_ids) > 0`).length;
       expect(await count()).toBe(10);
       await bundle.database`
-      update chunks set state = 'DONE', owner = null, lease_until = null, ended_at = ${start}`;
+        update chunks set state = 'DONE', owner = null, lease_until = null, ended_at = ${start}`;
       await retry((place, delivery) => (place < 2 ? { delivery: { ...delivery, outcome: 'FAILED' } } : {}));
       expect(await count()).toBe(8);
     });
@@ -423,8 +423,8 @@ describe('stored windows', () => {
   /** Each counter that is not nothing, added up over the buckets. */
   async function countersOf(runId: string): Promise<string[]> {
     const rows = await bundle.database<{ line: string }[]>`
-    select concat_ws(' ', outcome, nullif(variation, 0), nullif(locale, ''), sum(devices)) as line from run_counts
-    where run_id = ${runId} group by outcome, variation, locale having sum(devices) <> 0 order by 1`;
+      select concat_ws(' ', outcome, nullif(variation, 0), nullif(locale, ''), sum(devices)) as line from run_counts
+      where run_id = ${runId} group by outcome, variation, locale having sum(devices) <> 0 order by 1`;
     return rows.map(({ line }) => line);
   }
 });

@@ -41,9 +41,9 @@ describe('account limits', () => {
     afterEach(() => test_.drop());
 
     const store = (row: { silent?: Date; penalty?: Date }) => test_.database`
-    insert into send_budgets (key, tokens, refilled_at, busy_since, silent_until, silent_reason, penalty_until)
-    values ('fcm:shop', 0, ${start}, ${start}, ${row.silent ?? null}, ${row.silent ? 'QUOTA_EXCEEDED' : null}, ${row.penalty ?? null})
-    on conflict (key) do update set silent_until = excluded.silent_until, silent_reason = excluded.silent_reason, penalty_until = excluded.penalty_until`;
+      insert into send_budgets (key, tokens, refilled_at, busy_since, silent_until, silent_reason, penalty_until)
+      values ('fcm:shop', 0, ${start}, ${start}, ${row.silent ?? null}, ${row.silent ? 'QUOTA_EXCEEDED' : null}, ${row.penalty ?? null})
+      on conflict (key) do update set silent_until = excluded.silent_until, silent_reason = excluded.silent_reason, penalty_until = excluded.penalty_until`;
 
     test('silence is read when a second has passed, whichever way the clock went, and holds for every message', async () => {
       const governor = node(test_.database);

@@ -297,7 +297,7 @@ describe('governor', () => {
   ): Promise<{ silent_until: Date; penalty_until: Date }> {
     for (;;) {
       const [found] = await test_.database`
-      select * from send_budgets where key = ${key} and ${test_.database(column)} > ${clock.now()}`;
+        select * from send_budgets where key = ${key} and ${test_.database(column)} > ${clock.now()}`;
       if (found) return found as never;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
