@@ -16,6 +16,7 @@ import {
   mergesPerMinute,
   userUpdatesPerMinute,
 } from '../domain/limits/users.ts';
+import { settleEventTime } from '../domain/events/events.ts';
 import { unknownCase } from '../domain/unknown-case.ts';
 import { zoneAttributeFault } from '../domain/users/user-attributes.ts';
 import { inTransaction } from '../storage/database.ts';
@@ -194,7 +195,7 @@ function makesUser(element: BulkElement, { at, zoneAttribute }: { at: Date; zone
     case 'device':
       return false;
     case 'event':
-      return element.command.actions.every(({ occurredAt = at }) => occurredAt <= at);
+      return element.command.actions.every(({ time }) => time === undefined || 'at' in settleEventTime(time.sent, at));
     default:
       return unknownCase(element);
   }

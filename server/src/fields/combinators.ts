@@ -146,6 +146,19 @@ export const requiredTemplate = (options: TextOptions = {}): RequiredWords =>
 export const requiredPlain = (options: TextOptions = {}): RequiredWords =>
   requiredWords(options, (part, name, max) => part.requiredPlain(name, max));
 
+/** An id. Clients that keep ids as numbers send them so; a number is taken as its digits. */
+export const requiredId = (options: TextOptions = {}): RequiredWords => ({
+  ...requiredWords(options, (part, name, max) => part.requiredId(name, max)),
+  schema: Type.Union([Type.String(options), Type.Integer()]),
+});
+
+/** An id that may be left out, but not be empty. */
+export const filledId = (options: TextOptions = {}): Field<string> => ({
+  ...requiredId(options),
+  isRequired: undefined as never,
+  read: (part, name) => (part.get(name) === undefined ? undefined : part.requiredId(name, options.max)),
+});
+
 /** A text that may be left out, but not be empty: an empty one counts as missing. */
 export const filledText = (options: TextOptions = {}): Field<string> =>
   words(options, (part, name, max) => (part.get(name) === undefined ? undefined : part.requiredText(name, max)));

@@ -104,6 +104,17 @@ export class RequestReader {
     return this.#requiresWords(name) ? (this.text(name, maxCharacters) ?? '') : '';
   }
 
+  /**
+   * Reads an id, which may be sent as a number. JSON readers round whole numbers beyond 2^53, so that two ids could become one:
+   * those must be sent as texts.
+   */
+  requiredId(name: string, maxCharacters?: number): string {
+    const value = this.get(name);
+    if (typeof value !== 'number') return this.requiredText(name, maxCharacters);
+    if (!Number.isSafeInteger(value)) this.invalid(name, 'is a number that cannot be an id; send it as a text');
+    return String(value);
+  }
+
   /** Reads a text that may be a template. An invalid template is rejected. */
   template(name: string, maxCharacters?: number): string | undefined {
     const text = this.text(name, maxCharacters);

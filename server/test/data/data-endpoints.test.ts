@@ -223,7 +223,7 @@ describe('refusals (table of fact 5)', () => {
       bad(400, 'MissingAttributeError', 'customer_id is not found in the payload'),
     ],
     ['an empty customer_id', customer({ customer_id: '' }), bad(400, 'MissingAttributeError', /customer_id/)],
-    ['a numeric customer_id', customer({ customer_id: 7 }), bad(400, 'ValueError', /customer_id/)],
+    ['a fractional customer_id', customer({ customer_id: 7.5 }), bad(400, 'ValueError', /customer_id/)],
     ['a long customer_id', customer({ customer_id: 'x'.repeat(513) }), bad(400, 'ValueError', /customer_id/)],
     ['attributes of another type', customer({ attributes: [] }), bad(400, 'ValueError', /attributes/)],
     [
@@ -307,8 +307,8 @@ describe('refusals (table of fact 5)', () => {
       bad(400, 'MissingAttributeError', "'push_id' is not found in payload"),
     ],
     [
-      'a lower-case platform',
-      device({ platform: 'android' }),
+      'an unknown platform',
+      device({ platform: 'andro' }),
       bad(400, 'ValueError', "'platform' is not a valid platform."),
     ],
     ['a television', device({ platform: 'TV' }), bad(400, 'ValueError', /TV/)],

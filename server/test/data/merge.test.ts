@@ -158,10 +158,10 @@ describe('merge', () => {
     });
 
     test('so a repeat changes nothing', async () => {
-      for (const name of ['repeat-a', 'repeat-b']) await bundle.addUser(name, { name });
+      for (const name of ['repeat-a', 'repeat-b']) await bundle.addUser(name, { label: name });
       await merge(['repeat-a', 'repeat-b']);
       expect((await merge(['repeat-a', 'repeat-b'])).status).toBe(200);
-      expect(await bundle.attributes('repeat-b')).toEqual({ name: 'repeat-b' });
+      expect(await bundle.attributes('repeat-b')).toEqual({ label: 'repeat-b' });
     });
 
     test('while it is merged, nothing that comes for it is lost and nobody is made again', async () => {

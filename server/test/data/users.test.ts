@@ -315,7 +315,7 @@ describe('bulk calls', () => {
       /elements\[1\]: ValueError: 'customer_id' must exist/,
       /elements\[2\]: ValueError: 'elements' must be a list of objects/,
       /elements\[3\]: ValueError: 'type' must be/,
-      /elements\[4\]: ValueError: 'actions\[0\]\.user_time' must not be in the future/,
+      /elements\[4\]: ValueError: 'actions\[0\]\.user_time' must not be more than 5 minutes in the future/,
     ])
       expect(errorDetail).toMatch(told);
   });

@@ -48,7 +48,7 @@ export async function makeExperimentBundle() {
               {
                 name,
                 attributes: attributesOf(customerId),
-                occurredAt: at,
+                time: undefined,
                 platform: null,
                 appVersion: null,
                 utcOffsetSeconds: null,

@@ -163,7 +163,7 @@ describe('import', () => {
     const bad: [string, RegExp][] = [
       ['{', /JSON/],
       ['[1]', /object/],
-      ['{"customer_id":5}', /customer_id/],
+      ['{"customer_id":5.5}', /customer_id/],
       ['{"customer_id":"guest"}', /reserved/],
       ['{"customer_id":"x","attributes":[]}', /attributes/],
       ['{"customer_id":"x","attributes":{"id":1}}', /'id' is a reserved/],

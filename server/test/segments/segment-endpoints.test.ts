@@ -421,7 +421,7 @@ describe('cohort sync (fact 2.4)', () => {
     ['cohort_name', {}, { cohort_name: 'a|b' }],
     ['cohort_id', {}, { cohort_id: '' }],
     ['members', {}, { members: {} }],
-    ['members', {}, { members: [{ uid: 5 }] }],
+    ['members', {}, { members: [{ uid: 5.5 }] }],
   ])('%s: refused in the shape of the data family', async (field, more, parameters) => {
     const answer = await sync(parameters, more);
     expect([answer.statusCode, answer.json().status]).toEqual([400, 'fail']);

@@ -29,7 +29,8 @@ export async function makeTriggerBundle() {
       const at = clock.now();
       await ensureEventsPartition(database, at.toISOString().slice(0, 10));
       const action = { name, attributes, platform: null, appVersion: null, utcOffsetSeconds: null };
-      const actions = [{ ...action, occurredAt: new Date(at.getTime() - ago) }];
+      const sent = new Date(at.getTime() - ago);
+      const actions = [{ ...action, time: { sent, member: 'user_time' as const } }];
       await inTransaction(database, async (tx) => {
         const { bucket, userId } = await lockOrMakeUser(tx, { workspaceId, customerId, at });
         const events = eventsOf({ actions, at });

@@ -1,7 +1,8 @@
 import { noSuchApp } from '../../domain/apps.ts';
 import type { Platform } from '../../domain/content/content.ts';
-import { isOffset, readEventPlatform, readEventTime } from '../../domain/events/events.ts';
+import { isOffset, readEventPlatform, readEventTime, settleEventTime } from '../../domain/events/events.ts';
 import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } from '../../domain/limits/users.ts';
+import { underStoredNames } from '../../domain/users/standard-attributes.ts';
 import { parseDeviceAttributes } from '../../domain/users/device-attributes.ts';
 import type { DeviceAttributes } from '../../domain/users/device-attributes.ts';
 import {
@@ -45,15 +46,17 @@ export function parseUserRow(
   const parsed = devices.map((device) => parseDevice(device, rules));
   const refused = parsed.find((device) => 'reason' in device);
   if (refused) return refused as { reason: string };
-  return { user: { customerId: customerId as string, attributes, devices: parsed as ImportedUser['devices'] } };
+  const stored = underStoredNames(attributes);
+  return { user: { customerId: String(customerId), attributes: stored, devices: parsed as ImportedUser['devices'] } };
 }
 
 export type DeviceRowRules = Pick<UserRowRules, 'prefixes' | 'isApp'>;
 
 /** Returns why a customer id of a file is invalid, or undefined. */
 function readCustomerId(customerId: unknown): string | undefined {
-  if (typeof customerId !== 'string') return "'customer_id' is not found or is no text";
-  const fault = customerIdFault(customerId);
+  const isNumber = Number.isSafeInteger(customerId);
+  if (typeof customerId !== 'string' && !isNumber) return "'customer_id' is not found or is no text";
+  const fault = customerIdFault(String(customerId));
   return fault === undefined ? undefined : `'customer_id' ${fault}`;
 }
 
@@ -67,7 +70,7 @@ export function parseDeviceRow(
   const fault = readCustomerId(customerId);
   if (fault !== undefined) return { reason: fault };
   const device = parseDevice(rest, rules);
-  return 'reason' in device ? device : { customerId: customerId as string, device };
+  return 'reason' in device ? device : { customerId: String(customerId), device };
 }
 
 function parseDevice(device: unknown, { prefixes, isApp }: DeviceRowRules): ImportedDevice | { reason: string } {
@@ -106,9 +109,10 @@ export function parseEventRow(
   if (!isRecord(attributes)) return { reason: "'attributes' must be an object" };
   const wrong = attributesFault(attributes, prefixes);
   if (wrong) return { reason: `'${wrong.attribute}' ${wrong.reason}` };
-  const occurredAt = readEventTime(value.user_time);
-  if (!occurredAt) return { reason: "'user_time' must be an ISO 8601 time or seconds since 1970" };
-  if (occurredAt > now) return { reason: "'user_time' must not be in the future" };
+  const sent = readEventTime(value.user_time);
+  if (!sent) return { reason: "'user_time' must be an ISO 8601 time or seconds since 1970" };
+  const time = settleEventTime(sent, now);
+  if ('fault' in time) return { reason: `'user_time' ${time.fault}` };
   const stored = isAbsent(platform) ? null : readEventPlatform(platform);
   if (stored === undefined) return { reason: "'platform' is not a valid platform." };
   if (!isAbsent(offset) && !isOffset(offset))
@@ -119,10 +123,10 @@ export function parseEventRow(
   if (optional !== undefined) return { reason: optional };
   return {
     event: {
-      customerId: customerId as string,
+      customerId: String(customerId),
       name: action as string,
       attributes,
-      occurredAt,
+      occurredAt: time.at,
       platform: stored,
       appVersion: (value.app_version as string | undefined) ?? null,
       utcOffsetSeconds: (offset as number | undefined) ?? null,

@@ -2,9 +2,11 @@ import type { Clock } from '../../clock.ts';
 import { makeDocumentReader } from '../../domain/campaign-document/campaign.ts';
 import { readStoredTrigger } from '../../domain/campaign-document/trigger.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { settleEventTime } from '../../domain/events/events.ts';
 import { decideDue, startsCampaign } from '../../domain/events/triggers.ts';
 import type { TriggerCondition } from '../../domain/events/triggers.ts';
 import { makeId } from '../../domain/ids.ts';
+import { storedNameOf } from '../../domain/users/standard-attributes.ts';
 import type { UserKey } from '../../domain/users/users.ts';
 import type { Transaction, Database } from '../../storage/database.ts';
 import { listListeningCampaigns, insertTriggers } from '../../storage/triggers.ts';
@@ -14,8 +16,8 @@ import { holdUser, findUsers } from '../../storage/users/users.ts';
 import { lockOrMakeUser } from './users.ts';
 
 export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {
-  /** Undefined means the time of the request. */
-  occurredAt: Date | undefined;
+  /** The time and the member that had it. Undefined means the time of the request. */
+  time: { sent: Date; member: 'user_time' | 'current_time' } | undefined;
 };
 
 export type TrackEventsCommand = {
@@ -41,13 +43,11 @@ export async function trackEvents(tx: Transaction, command: TrackEventsCommand):
 
 /** Returns the events with their ids and times. @throws ServiceError DATA_VALUE_INVALID for a future event */
 export function eventsOf({ actions, at }: Pick<TrackEventsCommand, 'actions' | 'at'>): NewEvent[] {
-  return actions.map((action, index) => {
-    const { occurredAt = at } = action;
-    if (occurredAt <= at) return { ...action, id: makeId(at), occurredAt };
-    throw new ServiceError('DATA_VALUE_INVALID', {
-      field: `actions[${index}].user_time`,
-      reason: 'must not be in the future',
-    });
+  return actions.map(({ time, ...action }, index) => {
+    const settled = time === undefined ? { at } : settleEventTime(time.sent, at);
+    if ('at' in settled) return { ...action, id: makeId(at), occurredAt: settled.at };
+    const field = `actions[${index}].${time!.member}`;
+    throw new ServiceError('DATA_VALUE_INVALID', { field, reason: settled.fault });
   });
 }
 
@@ -136,7 +136,7 @@ async function findUserTimes(
     return delay.attribute !== undefined && !Object.hasOwn(event.attributes, delay.attribute);
   });
   if (asked.length === 0) return () => ({});
-  const names = [...new Set(asked.map(({ condition }) => condition.delay.attribute!))];
+  const names = [...new Set(asked.map(({ condition }) => storedNameOf(condition.delay.attribute!)))];
   const found = await findUsers(tx, { workspaceId, users: asked, names });
   return (userId) => found.get(userId)?.attributes ?? {};
 }

@@ -1,8 +1,8 @@
 import { isDeadlock } from '../../domain/database-faults.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId, makeId } from '../../domain/ids.ts';
-import { mergeAttributes, zoneAttributeFault } from '../../domain/users/user-attributes.ts';
-import type { Attributes } from '../../domain/users/user-attributes.ts';
+import { mergeAttributes, withoutUnset, zoneAttributeFault } from '../../domain/users/user-attributes.ts';
+import type { Attributes, UnsetRule } from '../../domain/users/user-attributes.ts';
 import { identifiersOf } from '../../domain/users/users.ts';
 import type { Identifier, UserIdentity } from '../../domain/users/users.ts';
 import type { Transaction, Database } from '../../storage/database.ts';
@@ -44,6 +44,8 @@ export type UpsertUserCommand = {
   customerId: string;
   /** A value replaces the attribute, `null` removes it. */
   attributes: Attributes;
+  /** Removed before the attributes are set. */
+  unset?: readonly UnsetRule[];
   /** Does not create an unknown user. */
   updateExistingOnly?: true;
   at: Date;
@@ -79,7 +81,8 @@ export async function storeUser(tx: Transaction, command: UpsertUserCommand): Pr
     ? await lockUserOrRetained(tx, { workspaceId, customerId })
     : await lockOrMakeUser(tx, { workspaceId, customerId, at });
   if (!user) return false;
-  const attributes = mergeAttributes(user.attributes, command.attributes);
+  const kept = command.unset === undefined ? user.attributes : withoutUnset(user.attributes, command.unset);
+  const attributes = mergeAttributes(kept, command.attributes);
   await setUserAttributes(tx, { workspaceId, ...user, attributes, at });
   const before = identifiersOf(user.attributes);
   const after = identifiersOf(attributes);

@@ -1,5 +1,5 @@
 import { maxBusinessAttributes, maxBusinessNameCharacters } from '../limits/campaigns.ts';
-import { maxOffsetSeconds } from '../limits/users.ts';
+import { maxEventLeadSeconds, maxOffsetSeconds } from '../limits/users.ts';
 import { checked, list, part, readWith, required, text, word } from '../../fields/combinators.ts';
 import { readMembers } from '../../fields/field.ts';
 import type { ReadingRules } from '../../fields/reading-rules.ts';
@@ -117,11 +117,31 @@ export function readEventTime(value: unknown): Date | undefined {
   return time && (time.kind === 'day' ? time.startsAt : time.at);
 }
 
-/** Returns the stored name of a platform, or undefined if it is unknown. */
+const hundredYearsSeconds = 100 * 365.25 * 86_400;
+
+/**
+ * Returns when an event counts as having happened. The clocks of senders run ahead (interface 4 is silent; decision 0070), so a
+ * time a little ahead counts as now. Otherwise a future time is a fault; one that is far ahead is usually in milliseconds.
+ */
+export function settleEventTime(sent: Date, now: Date): { at: Date } | { fault: string } {
+  const leadSeconds = (sent.getTime() - now.getTime()) / 1000;
+  if (leadSeconds <= 0) return { at: sent };
+  if (leadSeconds <= maxEventLeadSeconds) return { at: now };
+  const isMilliseconds = leadSeconds > hundredYearsSeconds;
+  return {
+    fault: isMilliseconds
+      ? 'must not be in the future; it looks like milliseconds, and seconds are expected'
+      : `must not be more than ${maxEventLeadSeconds / 60} minutes in the future`,
+  };
+}
+
+const eventPlatformsInCapitals = new Map(
+  Object.entries(eventPlatforms).map(([name, stored]) => [name.toUpperCase(), stored]),
+);
+
+/** Returns the stored name of a platform, whose name may be in any case, or undefined if it is unknown. */
 export function readEventPlatform(value: unknown): (typeof eventPlatforms)[keyof typeof eventPlatforms] | undefined {
-  return typeof value === 'string' && Object.hasOwn(eventPlatforms, value)
-    ? eventPlatforms[value as keyof typeof eventPlatforms]
-    : undefined;
+  return typeof value === 'string' ? eventPlatformsInCapitals.get(value.toUpperCase()) : undefined;
 }
 
 /** True if a number of seconds can be an offset from UTC. */

@@ -10,6 +10,7 @@ import type {
   TimeTest,
 } from '../segments/filter.ts';
 import { unknownCase } from '../unknown-case.ts';
+import { storedNameOf } from '../users/standard-attributes.ts';
 import { readEventTime } from './events.ts';
 
 /** A filter for an event by its name and attributes. The tree holds only attribute filters and groups of them. */
@@ -65,7 +66,7 @@ export function decideDue(
   const base =
     attribute === undefined
       ? event.occurredAt
-      : readAttributeTime(own(event.attributes, attribute) ?? own(user, attribute));
+      : readAttributeTime(own(event.attributes, attribute) ?? own(user, storedNameOf(attribute)));
   if (!base) return { reason: 'NO_TIME' };
   const at = new Date(base.getTime() + (relation === 'BEFORE' ? -milliseconds : milliseconds));
   return at.getTime() - now.getTime() > aheadMilliseconds ? { reason: 'TOO_FAR' } : { at };

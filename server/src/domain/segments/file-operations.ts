@@ -1,5 +1,6 @@
 import { minFileBytesPerSecond, maxFileValueBytes } from '../limits/segments.ts';
 import { unknownCase } from '../unknown-case.ts';
+import { storedNameOf } from '../users/standard-attributes.ts';
 import { canonicalNumber, identifierOf } from '../users/users.ts';
 
 export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
@@ -213,6 +214,6 @@ export function valueMeaningOf({ attributeName, attributeType }: NamedBy): Value
   const standard = identifierOf(attributeName, { isCustom: false });
   if (attributeName === 'customer_id' || attributeName === 'uid' || standard?.kind === 'customer-id')
     return { kind: 'customer-id' };
-  const attribute = standard?.kind === 'attribute' ? standard.attribute : attributeName;
+  const attribute = standard?.kind === 'attribute' ? standard.attribute : storedNameOf(attributeName);
   return { kind: 'attribute', attribute, type: attributeType };
 }

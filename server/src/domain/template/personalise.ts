@@ -5,6 +5,7 @@ import type { ContentIn } from '../content/locales.ts';
 import { changeTexts } from '../content/texts.ts';
 import type { OwnContent, TextPlace } from '../content/texts.ts';
 import { addressFault } from '../../fields/request-reader.ts';
+import { storedNameInTemplates } from '../users/standard-attributes.ts';
 import type { Attributes } from '../users/user-attributes.ts';
 import { parseTemplate, isTemplate } from './parser.ts';
 import type { TemplateMode } from './parser.ts';
@@ -226,26 +227,6 @@ export type User = { customerId: string; attributes: Attributes };
 
 export const unknownUser: User = { customerId: '', attributes: {} };
 
-/** Names of the standard attributes (fact 3.8, 5): as they are displayed, and as lookups of the push API name them. */
-const standardNames: Record<string, string> = {
-  ID: 'uid',
-  Name: 'u_n',
-  'First Name': 'u_fn',
-  'Last Name': 'u_ln',
-  'Email (Standard)': 'u_em',
-  'Mobile Number (Standard)': 'u_mb',
-  Gender: 'u_gd',
-  Birthday: 'u_bd',
-  USER_ATTRIBUTE_UNIQUE_ID: 'uid',
-  USER_ATTRIBUTE_USER_NAME: 'u_n',
-  USER_ATTRIBUTE_USER_FIRST_NAME: 'u_fn',
-  USER_ATTRIBUTE_USER_LAST_NAME: 'u_ln',
-  USER_ATTRIBUTE_USER_EMAIL: 'u_em',
-  USER_ATTRIBUTE_USER_MOBILE: 'u_mb',
-  USER_ATTRIBUTE_USER_GENDER: 'u_gd',
-  USER_ATTRIBUTE_USER_BDAY: 'u_bd',
-};
-
 /**
  * Returns the source `UserAttribute` for a user. An attribute with exactly that name comes first, so that a workspace's
  * own attribute `Name` keeps its value. The customer id is always the user's, whatever the attributes contain.
@@ -255,7 +236,7 @@ export function userSource({ customerId, attributes }: User): AttributeSource {
     const id = customerId === '' ? undefined : customerId;
     if (name === 'uid' || name === 'customer_id') return id;
     if (Object.hasOwn(attributes, name)) return attributes[name];
-    const key = Object.hasOwn(standardNames, name) ? standardNames[name]! : name;
+    const key = storedNameInTemplates(name);
     if (key === 'uid') return id;
     return Object.hasOwn(attributes, key) ? attributes[key] : undefined;
   };
@@ -265,7 +246,5 @@ export function userSource({ customerId, attributes }: User): AttributeSource {
 /** Returns the stored names of the attributes that lookups by these names may read. */
 export function storedNames(names: readonly string[] | 'all'): readonly string[] | 'all' {
   if (names === 'all') return names;
-  return [
-    ...new Set(names.flatMap((name) => (Object.hasOwn(standardNames, name) ? [name, standardNames[name]!] : [name]))),
-  ];
+  return [...new Set(names.flatMap((name) => [name, storedNameInTemplates(name)]))];
 }

@@ -5,6 +5,7 @@ import { plainRulesOfForms } from '../../fields/reading-rules.ts';
 import type { ReadingRules } from '../../fields/reading-rules.ts';
 import { RequestReader } from '../../fields/request-reader.ts';
 import { isAppId } from '../apps.ts';
+import { platforms } from '../content/content.ts';
 import type { Platform } from '../content/content.ts';
 import { canonicalTag } from '../content/locales.ts';
 import { providerNames, providerOf, providers, providersOf, pushIdTypes } from '../delivery/providers.ts';
@@ -41,6 +42,12 @@ export type ParsedDevice =
   { device: DeviceAttributes } | { missing: string } | { fault: { attribute: string; reason: string } };
 
 const platformNames: Record<string, Platform> = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB' };
+
+/** Returns the platform of a name in any case: clients write `android`, `ios` and `Web`. */
+export function readPlatformName(name: unknown): Platform | undefined {
+  const capitals = typeof name === 'string' ? name.toUpperCase() : undefined;
+  return platforms.find((platform) => platform === capitals);
+}
 
 const addressNames = providerNames.map((name) => providers[name].names.ofAddress).join(', ');
 const providersByPlatform = (Object.keys(providersOf) as Platform[])
@@ -166,9 +173,10 @@ function readVendorFlag(device: RequestReader, name: string): boolean | undefine
 
 function readPlatform(device: RequestReader, name: string): Platform | undefined {
   const value = device.members[name];
-  const platform = typeof value === 'string' && Object.hasOwn(platformNames, value) ? platformNames[value] : undefined;
+  const platform = readPlatformName(value);
   if (platform) return platform;
-  device.invalid(name, value === 'TV' ? 'TV devices cannot be reached by this service.' : 'is not a valid platform.');
+  const isTelevision = typeof value === 'string' && value.toUpperCase() === 'TV';
+  device.invalid(name, isTelevision ? 'TV devices cannot be reached by this service.' : 'is not a valid platform.');
   return undefined;
 }
 

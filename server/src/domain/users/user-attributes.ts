@@ -1,5 +1,7 @@
 import { findTimeZone, noTimeZone } from '../timing/local-time.ts';
 import { maxAttributeNameCharacters, maxCustomerIdBytes } from '../limits/users.ts';
+import { unknownCase } from '../unknown-case.ts';
+import { storedNameOf } from './standard-attributes.ts';
 
 export type Attributes = Record<string, unknown>;
 
@@ -79,8 +81,42 @@ export function zoneAttributeFault(attributes: Attributes, zoneAttribute: string
     : { attribute: zoneAttribute, reason: `${noTimeZone}: ${value.slice(0, 50)}` };
 }
 
-/** Standard keys that carry the vendor's prefix (fact 5). */
-const allowedVendorNames = new Set(['gaid', 'sub_w']);
+/** Standard attributes whose names carry the vendor's prefix (fact 5): whom other channels may not reach, and how they failed. */
+const allowedVendorNames = new Set([
+  ...['gaid', 'sub_w', 'unsubscribe', 'spam', 'hard_bounce'],
+  ...['wa_subscription', 'sms_subscription', 'em_unsub_categories'],
+]);
+
+/** How a rule of `unset_attributes` compares names. */
+export const unsetKinds = ['equals', 'prefix', 'suffix', 'contains'] as const;
+
+/** The attributes that a request removes. */
+export type UnsetRule = { attr: string; type: (typeof unsetKinds)[number]; isCaseless?: true };
+
+/** Returns the attributes that no rule removes. */
+export function withoutUnset(attributes: Attributes, rules: readonly UnsetRule[]): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([name]) => !rules.some((rule) => isUnset(name, rule))),
+  );
+}
+
+function isUnset(stored: string, { attr, type, isCaseless }: UnsetRule): boolean {
+  const [name, asked] = [stored, type === 'equals' ? storedNameOf(attr) : attr].map((text) =>
+    isCaseless ? text.toLowerCase() : text,
+  ) as [string, string];
+  switch (type) {
+    case 'equals':
+      return name === asked;
+    case 'prefix':
+      return name.startsWith(asked);
+    case 'suffix':
+      return name.endsWith(asked);
+    case 'contains':
+      return name.includes(asked);
+    default:
+      return unknownCase(type);
+  }
+}
 
 /**
  * Returns why a value cannot be stored. Values have JSON types. A date is an ISO 8601 string, which filters read as a

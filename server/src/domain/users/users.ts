@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { maxIdentifierBytes } from '../limits/users.ts';
+import { standardAttributes, storedNameOf } from './standard-attributes.ts';
 
 /** A value by which a file or a send identifies a user: the attribute's text, or a number's shortest decimal form. */
 export type Identifier = { attribute: string; type: 'string' | 'double'; value: string };
@@ -8,9 +9,9 @@ export type Identifier = { attribute: string; type: 'string' | 'double'; value: 
 export type IdentifierName = { kind: 'customer-id' } | { kind: 'attribute'; attribute: string };
 
 const standardNames: Record<string, IdentifierName> = {
-  USER_ATTRIBUTE_UNIQUE_ID: { kind: 'customer-id' },
-  USER_ATTRIBUTE_USER_EMAIL: { kind: 'attribute', attribute: 'u_em' },
-  USER_ATTRIBUTE_USER_MOBILE: { kind: 'attribute', attribute: 'u_mb' },
+  [standardAttributes.uid.selector]: { kind: 'customer-id' },
+  [standardAttributes.u_em.selector]: { kind: 'attribute', attribute: 'u_em' },
+  [standardAttributes.u_mb.selector]: { kind: 'attribute', attribute: 'u_mb' },
   SVC_GAID: { kind: 'attribute', attribute: 'device:gaid' },
   ADVERTISING_IDENTIFIER: { kind: 'attribute', attribute: 'device:idfv' },
   PUSH_ID: { kind: 'attribute', attribute: 'device:push_id' },
@@ -27,7 +28,7 @@ export function neutralName(name: string, prefixes: readonly string[]): string {
 
 /** Returns what a name in the push API looks up; undefined if it is neither a standard name nor marked as custom. */
 export function identifierOf(name: string, { isCustom }: { isCustom: boolean }): IdentifierName | undefined {
-  if (isCustom) return name === 'uid' ? { kind: 'customer-id' } : { kind: 'attribute', attribute: name };
+  if (isCustom) return name === 'uid' ? { kind: 'customer-id' } : { kind: 'attribute', attribute: storedNameOf(name) };
   return Object.hasOwn(standardNames, name) ? standardNames[name] : undefined;
 }
 

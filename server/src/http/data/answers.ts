@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { ExportedUser, ExportUsersQuery } from '../../app/users/users.ts';
 import type { ServiceError } from '../../domain/errors.ts';
+import { storedNameOf } from '../../domain/users/standard-attributes.ts';
 import type { UserIdentity } from '../../domain/users/users.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { declareErrors, routeErrors, statusPhrases } from '../route/dialect-errors.ts';
@@ -125,11 +126,12 @@ function presentIdentity({ kind, value }: UserIdentity) {
   return { identifier_type: kind === 'id' ? 'id' : 'customer_id', identifier: value };
 }
 
-/** Always includes `customer_id`, so that each user can be identified. */
+/** Always includes `customer_id`, so that each user can be identified. Each field has the name that was asked for. */
 function selectFields({ id, customerId, attributes }: ExportedUser, fields: string[] | undefined) {
   const all: Record<string, unknown> = { ...attributes, id, customer_id: customerId };
   if (!fields) return all;
-  return Object.fromEntries(Object.entries(all).filter(([name]) => name === 'customer_id' || fields.includes(name)));
+  const asked = [...fields, 'customer_id'].filter((name) => Object.hasOwn(all, storedNameOf(name)));
+  return Object.fromEntries(asked.map((name) => [name, all[storedNameOf(name)]]));
 }
 
 export function presentAccepted({ requestId }: { requestId: string }) {

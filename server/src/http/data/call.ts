@@ -72,13 +72,29 @@ export function makeDataRoute(deps: DataRouteDependencies): DeclareDataRoute {
       refuses: [409],
       config: { dataOperation: operations[0], ...(isAnswerSecret && { isAnswerSecret }) },
       async admit({ request, reply, params, query, workspaceId }) {
-        const named = 'path' in workspaceIn ? (params as Body)[workspaceIn.path] : query[workspaceIn.query];
-        checkDataWorkspace(workspaceId, named);
+        const named = 'path' in workspaceIn ? (params as Body)[workspaceIn.path] : undefined;
+        checkDataWorkspace(workspaceId, named ?? namedInQuery(query));
         // Counted before it is parsed, so that the limit also covers parsing.
         const uses = usesOf({ operations, countUses }, request.body);
         setLimitHeaders(reply, await countDataCall(deps, { workspaceId, uses }));
       },
     });
+}
+
+/**
+ * Returns the routes again with the workspace in the query instead of the path, as some clients send it; the document has
+ * only the form of fact 5.
+ */
+export function withWorkspaceInQuery(routes: readonly Route[]): Route[] {
+  return routes.flatMap((declared) => {
+    const [, url] = /^(.+)\/:\w+$/.exec(declared.options.url) ?? [];
+    if (url === undefined) return [];
+    return [{ ...declared, options: { ...declared.options, url, schema: { hide: true } } }];
+  });
+}
+
+function namedInQuery(query: Body): unknown {
+  return query.app_id ?? query.workspace_id;
 }
 
 type Body = Record<string, unknown>;

@@ -14,6 +14,7 @@ import {
   anyOf,
   anything,
   choice,
+  filledId,
   filledText,
   list,
   literal,
@@ -30,6 +31,7 @@ import type { Field } from '../../fields/field.ts';
 import { isObject } from '../../fields/request-reader.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
 import type { Body, Route } from '../route/route.ts';
+import { addWarnings } from '../route/warnings.ts';
 import { describeElementFault, presentAccepted } from './answers.ts';
 import { onceOf } from './call.ts';
 import type { DataRouteDependencies, DeclareDataRoute } from './call.ts';
@@ -106,9 +108,11 @@ export function incomingRoutes(deps: DataRouteDependencies, dataRoute: DeclareDa
       read: ({ body }) => parseTransition(body, prefixes),
       async handle({ input: { elements, faults }, request, workspaceId, ...call }) {
         const answer = await acceptBulk(deps, { command: { elements, workspaceId }, once: onceOf(call) });
-        // Fact 5: the response does not report faults; the API log does.
+        // Fact 5: the body does not report faults. The API log and the warning header do (decision D5).
         const all = [...faults, ...answer.faults].sort((a, b) => a.index - b.index);
         if (all.length > 0) request.facts.errorDetail = describeFaults(all);
+        const told = all.slice(0, maxFaultsKept).map(describeFault);
+        addWarnings(deps.vendorHeaders, { request, reply: call.reply }, told);
         return presentAccepted(answer);
       },
     }),
@@ -116,11 +120,13 @@ export function incomingRoutes(deps: DataRouteDependencies, dataRoute: DeclareDa
 }
 
 function describeFaults(faults: ElementFault[]): string {
-  const told = faults
-    .slice(0, maxFaultsKept)
-    .map(({ index, error }) => `elements[${index}]: ${describeElementFault(error)}`);
+  const told = faults.slice(0, maxFaultsKept).map(describeFault);
   const others = faults.length - told.length;
   return `${faults.length} elements refused. ${told.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
+}
+
+function describeFault({ index, error }: ElementFault): string {
+  return `elements[${index}]: ${describeElementFault(error)}`;
 }
 
 /** Returns the number of events that a request counts as; one without events, or a malformed one, counts as one. */
@@ -167,7 +173,7 @@ function readOffset(action: RequestReader, name: string): number | undefined {
 const eventMembers = {
   type: required(literal('event')),
   customer_id: customerId(),
-  device_id: filledText(),
+  device_id: filledId(),
   actions: required(list({ ...anything, schema: schemaOf(actionMembers) }, { max: Infinity, minItems: 1 })),
 };
 
@@ -195,16 +201,20 @@ function readAction(action: RequestReader, prefixes: readonly string[]): Tracked
   const name = read('action');
   const attributes = read('attributes') ?? {};
   rejectAttributes(action, attributes, prefixes);
-  const currentTime = read('current_time');
+  const [userTime, currentTime] = [read('user_time'), read('current_time')];
   return {
     name,
     attributes,
     platform: read('platform') ?? null,
     appVersion: read('app_version') ?? null,
     // Without the event's own time, the sender's clock when it sent the request is the best approximation.
-    occurredAt: read('user_time') ?? currentTime,
+    time: timeOf('user_time', userTime) ?? timeOf('current_time', currentTime),
     utcOffsetSeconds: read('user_timezone_offset') ?? null,
   };
+}
+
+function timeOf<Name extends string>(member: Name, sent: Date | undefined): { sent: Date; member: Name } | undefined {
+  return sent && { sent, member };
 }
 
 type ParsedTransition = {

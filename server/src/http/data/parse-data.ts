@@ -1,18 +1,26 @@
 import type { RegisterDeviceCommand } from '../../app/users/devices.ts';
 import type { UpsertUserCommand } from '../../app/users/users.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { deviceAttributesShape, parseDeviceAttributes } from '../../domain/users/device-attributes.ts';
+import { maxUnsetRules } from '../../domain/limits/users.ts';
+import { deviceAttributesShape, parseDeviceAttributes, readPlatformName } from '../../domain/users/device-attributes.ts';
 import type { DeviceAttributes } from '../../domain/users/device-attributes.ts';
-import { attributesFault, customerIdFault } from '../../domain/users/user-attributes.ts';
-import type { Attributes } from '../../domain/users/user-attributes.ts';
+import { underStoredNames } from '../../domain/users/standard-attributes.ts';
+import { attributesFault, customerIdFault, unsetKinds } from '../../domain/users/user-attributes.ts';
+import type { Attributes, UnsetRule } from '../../domain/users/user-attributes.ts';
 import {
+  anyOf,
   anything,
+  choice,
   flag,
   list,
   literal,
   membersOf,
+  part,
+  readWith,
   required,
+  requiredId,
   requiredText,
+  text,
   withDescription,
 } from '../../fields/combinators.ts';
 import { reading, schemaOf } from '../../fields/field.ts';
@@ -54,7 +62,7 @@ export function customerId(description?: string) {
   return {
     ...requiredText(description === undefined ? {} : { description }),
     read(part: RequestReader, name: string): string {
-      const id = part.requiredText(name);
+      const id = part.requiredId(name);
       const fault = customerIdFault(id);
       if (fault !== undefined) part.invalid(name, fault);
       return id;
@@ -67,10 +75,30 @@ const platform: Field<unknown> = {
   schema: schemaOf({ platform: requiredText(), active: withDescription(anything, 'Not read: devices say it') }),
   read(platforms, index) {
     const item = platforms.get(index) as { platform?: unknown } | null;
-    if (!['ANDROID', 'iOS', 'web'].includes(item?.platform as string)) platforms.reject(invalidPlatform());
+    if (readPlatformName(item?.platform) === undefined) platforms.reject(invalidPlatform());
     return item;
   },
 };
+
+const unsetMembers = {
+  attr: requiredText({ description: 'Name of the attribute, or a part of its name' }),
+  type: choice(unsetKinds, 'How `attr` is compared with names; equals if absent'),
+  case_sensitive: flag('Absent: true'),
+};
+
+const unsetRule = part(unsetMembers);
+
+/** Reads the attributes to remove: rules, or names alone, as some clients send them. */
+function readUnset(customer: RequestReader, name: string): UnsetRule[] | undefined {
+  if (customer.get(name) === undefined) return undefined;
+  const items = customer.items(name, maxUnsetRules);
+  return items.names().map((index) => {
+    if (typeof items.members[index] === 'string') return { attr: items.requiredText(index), type: 'equals' };
+    const read = reading(items.part(index), unsetMembers);
+    const rule = { attr: read('attr'), type: read('type') ?? 'equals' };
+    return read('case_sensitive') === false ? { ...rule, isCaseless: true as const } : rule;
+  });
+}
 
 const customerMembers = {
   type: required(literal('customer')),
@@ -79,6 +107,7 @@ const customerMembers = {
   // Lists where a user has the app. Devices state it exactly, so it is only validated (docs/decisions/0006).
   platforms: list(platform, { max: Infinity }),
   update_existing_only: flag(),
+  unset_attributes: readWith(list(anyOf([unsetRule, text()]), { maxItems: maxUnsetRules }), readUnset),
 };
 
 /** The body of a user (fact 5). */
@@ -92,18 +121,24 @@ export function parseCustomer(body: Body, prefixes: readonly string[]): Customer
     const read = reading(customer, customerMembers);
     read('type');
     const id = read('customer_id');
-    const { platforms: nested, ...attributes } = read('attributes') ?? {};
-    rejectAttributes(customer, attributes, prefixes);
+    const { platforms: nested, ...sent } = read('attributes') ?? {};
+    rejectAttributes(customer, sent, prefixes);
+    const attributes = underStoredNames(sent);
     customerMembers.platforms.read(customer.over({ platforms: customer.get('platforms') ?? nested }), 'platforms');
-    const only = read('update_existing_only');
-    return { customerId: id, attributes, ...(only === true ? { updateExistingOnly: true as const } : {}) };
+    const [only, unset] = [read('update_existing_only'), read('unset_attributes')];
+    return {
+      customerId: id,
+      attributes,
+      ...(only === true ? { updateExistingOnly: true as const } : {}),
+      ...(unset === undefined ? {} : { unset }),
+    };
   });
 }
 
 const deviceMembers = {
   type: required(literal('device')),
   customer_id: customerId(),
-  device_id: requiredText(),
+  device_id: requiredId(),
   attributes: required(membersOf),
 };
 

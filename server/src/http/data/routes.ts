@@ -2,7 +2,7 @@ import { acrossOf } from '../route/auth.ts';
 import { addRoutes } from '../route/route.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { authenticationRoute } from './authentication.ts';
-import { makeDataRoute } from './call.ts';
+import { makeDataRoute, withWorkspaceInQuery } from './call.ts';
 import type { DataRouteDependencies } from './call.ts';
 import { incomingRoutes } from './incoming.ts';
 import { usersRoutes } from './users.ts';
@@ -16,8 +16,10 @@ export type { DataRouteDependencies };
 export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
   return async (server) => {
     const dataRoute = makeDataRoute(deps);
+    const incoming = incomingRoutes(deps, dataRoute);
     await addRoutes(server, [
-      ...incomingRoutes(deps, dataRoute),
+      ...incoming,
+      ...withWorkspaceInQuery(incoming),
       ...usersRoutes(deps, dataRoute),
       // Its credentials are in the body, so it is not bound to a workspace.
       authenticationRoute(acrossOf(deps)),

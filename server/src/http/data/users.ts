@@ -22,6 +22,7 @@ import {
   readWith,
   record,
   required,
+  requiredId,
   requiredText,
   text,
 } from '../../fields/combinators.ts';
@@ -123,7 +124,7 @@ const actions = ['block', 'unblock'] as const;
 
 const blockMembers = {
   user_identifier_type: identityType,
-  user_identifier_value: requiredText(),
+  user_identifier_value: requiredId(),
   action_type: readWith(required(choice(actions)), (body, name) => {
     body.requiredText(name);
     return choice(actions).read(body, name);
@@ -175,12 +176,12 @@ function readDevice(device: RequestReader, prefixes: readonly string[]): DeviceN
   if (!device.isAbsent('identifier_type')) {
     const kind = kinds.get(device.requiredText('identifier_type'));
     if (!kind) device.invalid('identifier_type', `must be one of ${[...kinds.keys()].join(', ')}`);
-    const value = device.requiredText('identifier', maxPushIdCharacters);
+    const value = device.requiredId('identifier', maxPushIdCharacters);
     return kind ? [{ kind, value }] : [];
   }
   const given = device.names().filter((name) => kinds.has(name));
   if (given.length === 0) device.missing([...kinds.keys()][0]!);
-  return given.map((name) => ({ kind: kinds.get(name)!, value: device.requiredText(name, maxPushIdCharacters) }));
+  return given.map((name) => ({ kind: kinds.get(name)!, value: device.requiredId(name, maxPushIdCharacters) }));
 }
 
 /** Reads a list of at least one item. A longer one than `max` exceeds a documented limit, which is a separate error. */
@@ -199,7 +200,7 @@ function readLimited<Value>(
   return items.names().map((index) => readItem(items.part(index)));
 }
 
-const identifierMembers = { identifier_type: identityType, identifier: requiredText() };
+const identifierMembers = { identifier_type: identityType, identifier: requiredId() };
 
 const exportedMembers = {
   identifiers: required(list(part(identifierMembers), { minItems: 1, maxItems: maxExportedUsers })),
@@ -260,7 +261,7 @@ function parseMerge(sent: Body): Omit<MergeUsersCommand, 'workspaceId' | 'at'> {
   }));
 }
 
-const deleteMembers = { identity_type: identityType, identity_value: requiredText() };
+const deleteMembers = { identity_type: identityType, identity_value: requiredId() };
 
 const deleteBody = schemaOf(deleteMembers, { title: 'DeleteRequest' });
 

@@ -120,5 +120,6 @@ export function addWarnings(
   const name = vendorHeaders.nameOf('x-*-warning');
   const earlier = reply.getHeader(name);
   request.facts.warnings.push(...warnings);
-  reply.header(name, [...(earlier === undefined ? [] : [String(earlier)]), ...warnings].join(', '));
+  const printable = warnings.map((warning) => warning.replace(/[^\x20-\x7e]/g, '?'));
+  reply.header(name, [...(earlier === undefined ? [] : [String(earlier)]), ...printable].join(', '));
 }

@@ -2,7 +2,7 @@ import { syncCohort } from '../../app/segments/cohorts.ts';
 import type { SyncCohortCommand } from '../../app/segments/cohorts.ts';
 import { maxDataBodyBytes } from '../../domain/limits/users.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
-import { choice, list, part, readWith, required, requiredText, text } from '../../fields/combinators.ts';
+import { choice, list, part, readWith, required, requiredId, requiredText, text } from '../../fields/combinators.ts';
 import { reading, schemaOf } from '../../fields/field.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
 import { dataAnswer, dataError, dataErrors, presentAccepted, presentDataError } from '../data/answers.ts';
@@ -73,7 +73,7 @@ const parameterMembers = {
     // Forms send an empty text for a field that was left empty.
     parameters.get(name) === undefined || parameters.get(name) === '' ? undefined : readCohortText(parameters, name),
   ),
-  members: readWith(required(list(part({ uid: requiredText() }), { max: Infinity })), readMemberIds),
+  members: readWith(required(list(part({ uid: requiredId() }), { max: Infinity })), readMemberIds),
 };
 
 const cohortMembers = {
@@ -117,10 +117,15 @@ function readCohortName(parameters: RequestReader, name: string): string {
 
 function readMemberIds(parameters: RequestReader, name: string): string[] {
   parameters.requires(name);
-  const ids = parameters.list(name, Infinity).map((member) => (member as { uid?: unknown } | null)?.uid);
+  const ids = parameters.list(name, Infinity).map((member) => toText((member as { uid?: unknown } | null)?.uid));
   if (ids.every(isMemberId)) return ids;
   parameters.invalid(name, "must hold objects with a text 'uid'");
   return [];
+}
+
+/** Partners that keep ids as numbers send them so. */
+function toText(uid: unknown): unknown {
+  return Number.isSafeInteger(uid) ? String(uid) : uid;
 }
 
 function isMemberId(uid: unknown): uid is string {

@@ -12,7 +12,7 @@ import type { Logger } from '../../log.ts';
 import { describeRoutes } from '../openapi/document.ts';
 import type { Description } from '../openapi/document.ts';
 import { toServiceError, presentDefaultError } from '../route/errors.ts';
-import { readJsonBody } from '../route/json-body.ts';
+import { decodeBody, readJsonBody } from '../route/json-body.ts';
 import { callerAddress, makeTrustProxy } from './call-origin.ts';
 import type { TrustedProxies } from './call-origin.ts';
 import { beginCallTrace, endCallTrace } from './call-traces.ts';
@@ -117,6 +117,7 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     forceCloseConnections: 'idle',
     // A request that arrives while the node stops is handled as usual: everything behind the server stops later.
     return503OnClosing: false,
+    rewriteUrl: ({ url = '' }) => withoutLastSlash(url),
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: answerUnroutable,
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -134,6 +135,7 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   // members it does not list, or turn an error of the gateway into a 500.
   server.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
   server.setValidatorCompiler(makeLazyValidators());
+  server.addHook('preParsing', decodeBody);
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', { parseAs: 'string' }, readJsonBody);
   server.setErrorHandler((error, request, reply) => presentDefaultError(toServiceError(error, request), reply));
@@ -160,6 +162,16 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   await describeRoutes(server as unknown as FastifyInstance, described);
   for (const family of families) await server.register(family);
   return server as unknown as FastifyInstance;
+}
+
+/** Pages, whose relative links need the slash. */
+const pages = /^\/(?:$|\?|console\/|docs\/)/;
+
+/** Some clients of the interface end a path with a slash: it is the same route. Paths of pages stay. */
+function withoutLastSlash(url: string): string {
+  const end = url.indexOf('?') === -1 ? url.length : url.indexOf('?');
+  if (url[end - 1] !== '/' || pages.test(url)) return url;
+  return url.slice(0, end - 1) + url.slice(end);
 }
 
 /**

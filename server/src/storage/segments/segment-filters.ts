@@ -1,3 +1,4 @@
+import { storedNameOf } from '../../domain/users/standard-attributes.ts';
 import { isoTimePattern } from '../../domain/timing/iso-time.ts';
 import type {
   AttributeFilter,
@@ -116,8 +117,8 @@ function isMember(tx: Queryable, reference: SegmentReference, { workspaceId }: P
 }
 
 function passes(tx: Queryable, filter: AttributeFilter, at: Date): Fragment {
-  const value =
-    filter.name === 'uid' ? tx`to_jsonb(users.customer_id)` : tx`(users.attributes -> ${filter.name}::text)`;
+  const name = storedNameOf(filter.name);
+  const value = name === 'uid' ? tx`to_jsonb(users.customer_id)` : tx`(users.attributes -> ${name}::text)`;
   switch (filter.dataType) {
     case 'string':
       return textPasses(tx, filter.test, value);

@@ -114,11 +114,12 @@ describe('event fields', () => {
     expect(readEventTime(value)?.toISOString()).toBe(time);
   });
 
-  test('accepts only the documented platforms of events (fact 5)', () => {
+  test('accepts only the documented platforms of events, in any case (fact 5, field B2)', () => {
     expect(['ANDROID', 'iOS', 'web', 'TV', 'unknown'].map(readEventPlatform)).toEqual([
       ...['ANDROID', 'IOS', 'WEB', 'TV', 'UNKNOWN'],
     ]);
-    for (const other of ['android', 'IOS', 'toString', '', 7, null, undefined, ['TV']])
+    expect(['android', 'IOS', 'Web'].map(readEventPlatform)).toEqual(['ANDROID', 'IOS', 'WEB']);
+    for (const other of ['andro', 'toString', '', 7, null, undefined, ['TV']])
       expect(readEventPlatform(other)).toBeUndefined();
   });
 
