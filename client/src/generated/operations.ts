@@ -154,6 +154,38 @@ export const operations = {
     query: [],
     headers: ['Idempotency-Key'],
   },
+  upsertCustomerByQuery: {
+    method: 'POST',
+    path: '/v1/customer',
+    family: 'Data',
+    key: 'data',
+    query: ['app_id'],
+    headers: ['Idempotency-Key'],
+  },
+  upsertDeviceByQuery: {
+    method: 'POST',
+    path: '/v1/device',
+    family: 'Data',
+    key: 'data',
+    query: ['app_id'],
+    headers: ['Idempotency-Key'],
+  },
+  trackEventsByQuery: {
+    method: 'POST',
+    path: '/v1/event',
+    family: 'Data',
+    key: 'data',
+    query: ['app_id'],
+    headers: ['Idempotency-Key'],
+  },
+  importInBulkByQuery: {
+    method: 'POST',
+    path: '/v1/transition',
+    family: 'Data',
+    key: 'data',
+    query: ['app_id'],
+    headers: ['Idempotency-Key'],
+  },
   blockDevices: {
     method: 'POST',
     path: '/v1/devices/manage',
@@ -753,6 +785,30 @@ export type Operations = {
   };
   /** Users, devices and events in bulk */
   importInBulk: {
+    parameters: Record<never, never>;
+    body: TransitionRequest;
+    reply: DataAccepted;
+  };
+  /** Create or update a user */
+  upsertCustomerByQuery: {
+    parameters: Record<never, never>;
+    body: CustomerRequest;
+    reply: DataAccepted;
+  };
+  /** Create or update a device of a user */
+  upsertDeviceByQuery: {
+    parameters: Record<never, never>;
+    body: DeviceRequest;
+    reply: DataAccepted;
+  };
+  /** Track what a user did */
+  trackEventsByQuery: {
+    parameters: Record<never, never>;
+    body: EventRequest;
+    reply: DataAccepted;
+  };
+  /** Users, devices and events in bulk */
+  importInBulkByQuery: {
     parameters: Record<never, never>;
     body: TransitionRequest;
     reply: DataAccepted;

@@ -1857,7 +1857,7 @@ export type CohortRequest = {
     cohort_id: string;
     cohort_description?: string;
     members: {
-      uid: string;
+      uid: string | number;
     }[];
   };
 };
@@ -1889,6 +1889,19 @@ export type CustomerRequest = {
     active?: unknown;
   }[];
   update_existing_only?: boolean;
+  unset_attributes?: (
+    | {
+        /** Name of the attribute, or a part of its name */
+        attr: string;
+
+        /** How `attr` is compared with names; equals if absent */
+        type?: 'equals' | 'prefix' | 'suffix' | 'contains';
+
+        /** Absent: true */
+        case_sensitive?: boolean;
+      }
+    | string
+  )[];
 };
 
 export type DataAccepted = {
@@ -1961,7 +1974,7 @@ export type DeadEventBatches = {
 export type DeleteRequest = {
   /** customer_id or id */
   identity_type: string;
-  identity_value: string;
+  identity_value: string | number;
 };
 
 export type DeliveryExplanation = {
@@ -2032,7 +2045,7 @@ export type DeliveryExplanation = {
 export type DeviceBlockRequest = {
   /** customer_id or id */
   user_identifier_type: string;
-  user_identifier_value: string;
+  user_identifier_value: string | number;
   action_type: 'block' | 'unblock';
 
   /** Absent: all devices. {"push_id": "…"}, or svc_gaid, unique_id, device_unique_id */
@@ -2044,7 +2057,7 @@ export type DeviceBlockRequest = {
 export type DeviceRequest = {
   type: 'device';
   customer_id: string;
-  device_id: string;
+  device_id: string | number;
   attributes: {
     /** ANDROID, iOS or web */
     platform: string;
@@ -2131,7 +2144,7 @@ export type EventBatchesResent = {
 export type EventRequest = {
   type: 'event';
   customer_id: string;
-  device_id?: string;
+  device_id?: string | number;
   actions: {
     /** Name of the event */
     action: string;
@@ -2374,7 +2387,7 @@ export type ExportRequest = {
     identifiers: {
       /** customer_id or id */
       identifier_type: string;
-      identifier: string;
+      identifier: string | number;
     }[];
     user_fields_to_export?: string[];
   };
@@ -2692,6 +2705,8 @@ export type MergeRequest = {
 export type PlatformStats = {
   /** and each locale of a campaign in several */
   locales: {
+    /** The same as all_locales, as some clients spell it */
+    all_locale?: unknown;
     all_locales: {
       /** and variation_1, variation_2 … where there are several */
       variations: {

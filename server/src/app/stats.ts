@@ -24,6 +24,7 @@ import {
   countFailures,
   countStartedRuns,
   countStatsCampaigns,
+  findStatsForm,
   listReportedCampaigns,
   listStatsCampaigns,
   sumOutcomes,
@@ -31,6 +32,7 @@ import {
   sumRunInteractions,
 } from '../storage/campaigns/campaign-stats.ts';
 import type {
+  StatsForm,
   StatsCampaign,
   StatsSpan,
   AskedVariant,
@@ -49,6 +51,8 @@ import { countWithinLimit } from '../storage/limits/push-rate-limit.ts';
 import type { LimitGrant } from '../storage/limits/push-rate-limit.ts';
 import { findWorkspace } from '../storage/workspaces.ts';
 
+export type { StatsForm };
+
 export type StatsDependencies = { database: Database; clock: Clock };
 
 export type CampaignStatsRequest = {
@@ -64,7 +68,7 @@ export type CampaignStatsRequest = {
   limit: number;
 };
 
-export type CampaignStats = { totalCampaigns: number; campaigns: CampaignFigures[] };
+export type CampaignStats = { totalCampaigns: number; campaigns: CampaignFigures[]; form: StatsForm };
 
 /**
  * Returns the figures of campaigns: of the runs that began in the requested days, with all their results, at whatever time.
@@ -80,7 +84,8 @@ export async function readCampaignStats(
     const query = { ...span, workspaceId, ids: request.campaignIds };
     const totalCampaigns = await countStatsCampaigns(tx, query);
     const campaigns = await listStatsCampaigns(tx, { ...query, offset, limit });
-    return { totalCampaigns, campaigns: await readFigures(tx, { ...span, workspaceId, campaigns, attribution }) };
+    const form = await findStatsForm(tx, workspaceId);
+    return { form, totalCampaigns, campaigns: await readFigures(tx, { ...span, workspaceId, campaigns, attribution }) };
   });
 }
 
@@ -99,6 +104,14 @@ export async function readWholeFigures(
     const [figures] = await readFigures(tx, { ...always, workspaceId, campaigns, attribution });
     return figures;
   });
+}
+
+/** Returns in which form a workspace gets its statistics. */
+export async function readStatsForm(
+  { database }: Pick<StatsDependencies, 'database'>,
+  workspaceId: string,
+): Promise<StatsForm> {
+  return inTransaction(database, (tx) => findStatsForm(tx, workspaceId));
 }
 
 /**

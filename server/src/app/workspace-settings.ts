@@ -104,6 +104,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
               devicesPerMinute: undefined,
               campaignVersioning: undefined,
               v1SearchBareArray: undefined,
+              earlierStatistics: undefined,
               secretRequiredAtRefresh: undefined,
               signatureV2Required: undefined,
             },

@@ -145,6 +145,7 @@ export type WorkspaceChanges = {
   /** Null for the installation's default. */
   dataPrefix: string | null | undefined;
   v1SearchBareArray: boolean | undefined;
+  earlierStatistics: boolean | undefined;
   secretRequiredAtRefresh: boolean | undefined;
   signatureV2Required: boolean | undefined;
 };
@@ -175,6 +176,7 @@ export async function updateWorkspace(tx: Queryable, { id, ...changes }: Workspa
       push_from = coalesce(${changes.pushFrom ?? null}, push_from),
       data_prefix = case when ${dataPrefix === undefined} then data_prefix else ${dataPrefix ?? null} end,
       v1_search_bare_array = coalesce(${changes.v1SearchBareArray ?? null}, v1_search_bare_array),
+      earlier_statistics = coalesce(${changes.earlierStatistics ?? null}, earlier_statistics),
       secret_required_at_refresh = coalesce(${changes.secretRequiredAtRefresh ?? null}, secret_required_at_refresh),
       signature_v2_required = coalesce(${changes.signatureV2Required ?? null}, signature_v2_required)
     where id = ${id}

@@ -486,7 +486,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
       page: 1,
       campaign_fields: { id: first },
     });
-    expect(v1.json().campaigns.map((one: any) => [one.campaign_id, one.status])).toEqual([[first, 'ACTIVE']]);
+    expect(v1.json().map((one: any) => [one.campaign_id, one.status])).toEqual([[first, 'ACTIVE']]);
   });
 
   test('an occurrence is sent once, by the newest version; executions cover all versions', async () => {

@@ -316,7 +316,7 @@ describe('periodic campaigns', () => {
       page: 1,
       campaign_fields: { id },
     });
-    expect(found.json().campaigns[0].scheduling_details).toEqual({
+    expect(found.json()[0].scheduling_details).toEqual({
       delivery_type: 'AT_FIXED_TIME',
       start_time: '2026-09-07T16:00:00',
       expiry_time: '2026-09-30T16:00:00',

@@ -70,7 +70,7 @@ export async function makeExperimentBundle() {
       const request = { ...asked, ...more, campaignIds: [campaignId] };
       const stats = await readCampaignStats({ database, clock }, { ...request, workspaceId });
       const [shown] = presentStats(stats, request).data[campaignId] as any;
-      return shown.platforms.android.locales;
+      return shown.platforms.ANDROID.locales;
     },
     async explain(campaignId: string, customerId: string): Promise<any> {
       return (await bundle.call('GET', `/v5/campaigns/${campaignId}/explain?customer_id=${customerId}`)).json().data;

@@ -142,7 +142,7 @@ describe('figures', () => {
       const eligibleOf = ({ variation, locale }: Block) =>
         locale === null ? meant.filter((user) => variation === 0 || user.variation === variation) : undefined;
       for (const attribution of attributionTypes) {
-        const shown = (await statsOf(attribution)).platforms.android.locales;
+        const shown = (await statsOf(attribution)).platforms.ANDROID.locales;
         for (const block of blocks) {
           const [locale, variation] = nameOf(block).split(' ');
           const {
@@ -385,7 +385,7 @@ describe('figures', () => {
   /** `RECORD=1` with `FULL=1` writes docs/reports/figures.txt. */
   async function record({ events, bytes }: { events: number; bytes: number }): Promise<void> {
     if (process.env.RECORD !== '1') return;
-    const { performance_stats: shown, delivery_funnel: funnel } = (await statsOf('TOTAL_CONVERSIONS')).platforms.android
+    const { performance_stats: shown, delivery_funnel: funnel } = (await statsOf('TOTAL_CONVERSIONS')).platforms.ANDROID
       .locales.all_locales.variations.all_variations;
     const rows = await Promise.all(
       blocks.map(async (block) => {

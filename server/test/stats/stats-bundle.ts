@@ -200,6 +200,6 @@ const goodRequest = {
 };
 
 /** The figures of one platform, out of the boxes the answer puts them in (fact 7). */
-export function figuresOf(answer: { body: StatsAnswer }, campaignId: string, platform = 'android'): Variations {
+export function figuresOf(answer: { body: StatsAnswer }, campaignId: string, platform = 'ANDROID'): Variations {
   return answer.body.data[campaignId]![0].platforms[platform]!.locales.all_locales.variations.all_variations;
 }

@@ -17,6 +17,33 @@ describe('stats', () => {
     beforeEach(begin);
     afterEach(() => bundle.end());
 
+    test('adds up all platforms, and has both spellings of the locale key (field B3)', async () => {
+      const campaignId = await bundle.addCampaign([{ name: 'Bought', event: 'Bought' } as never], {
+        platforms: ['ANDROID', 'IOS'],
+      });
+      await bundle.addRun(campaignId, [
+        { customerId: 'ann' },
+        { customerId: 'bob', outcome: 'GONE', code: 'UNREGISTERED' },
+        { customerId: 'ann', platform: 'IOS' },
+      ]);
+      const { platforms } = (await bundle.ask()).body.data[campaignId]![0];
+      expect(Object.keys(platforms)).toEqual(['ALL_PLATFORMS', 'ANDROID', 'IOS']);
+      const { all_locale, all_locales } = platforms['ALL_PLATFORMS']!.locales as Record<string, any>;
+      expect(all_locale).toEqual(all_locales);
+      const { performance_stats, failure_breakdown } = all_locale.variations.all_variations;
+      expect(performance_stats).toMatchObject({ attempted: 3, sent: 2, failed: 1, bounced: 1, sent_rate: 66.67 });
+      expect(failure_breakdown).toEqual({ UNREGISTERED: 1 });
+    });
+
+    test('has lower-case platforms without a total for a workspace that chose the earlier form', async () => {
+      await bundle.database`update workspaces set earlier_statistics = true where id = ${bundle.workspaceId}`;
+      const campaignId = await bundle.addCampaign([], { platforms: ['ANDROID', 'IOS'] });
+      await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+      const { platforms } = (await bundle.ask()).body.data[campaignId]![0];
+      expect(Object.keys(platforms)).toEqual(['android', 'ios']);
+      expect(Object.keys(platforms['android']!.locales)).toEqual(['all_locales']);
+    });
+
     test('what was attempted, sent, failed and why, with rates in percent', async () => {
       const campaignId = await bundle.addCampaign([], { platforms: ['ANDROID', 'IOS'] });
       const runId = await bundle.addRun(campaignId, [

@@ -639,7 +639,7 @@ describe('personalised messages on phones', () => {
       },
     });
     const { platforms } = stats.json().data[cid][0];
-    const { performance_stats, failure_breakdown } = platforms.web.locales.all_locales.variations.all_variations;
+    const { performance_stats, failure_breakdown } = platforms.WEB.locales.all_locales.variations.all_variations;
     expect([performance_stats.failed, failure_breakdown]).toEqual([1, { TEMPLATE_USER_ATTRIBUTE: 1 }]);
   });
 });

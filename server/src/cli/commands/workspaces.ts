@@ -77,6 +77,7 @@ function addChangeOptions(command: Command): Command {
     )
     .addOption(onOff('--campaign-versioning <switch>', 'keep published revisions of a campaign (V5)'))
     .addOption(onOff('--v1-bare-array <switch>', 'return V1 searches as a bare array'))
+    .addOption(onOff('--earlier-statistics <switch>', 'return statistics with lower-case platforms and without a total'))
     .addOption(onOff('--secret-at-refresh <switch>', 'require the client secret when a token is refreshed'))
     .addOption(onOff('--signature-v2 <switch>', 'require the stronger push signature'));
 }
@@ -107,6 +108,7 @@ type ChangeWorkspaceOptions = {
   dataPrefix?: string;
   campaignVersioning?: Switch;
   v1BareArray?: Switch;
+  earlierStatistics?: Switch;
   secretAtRefresh?: Switch;
   signatureV2?: Switch;
 };
@@ -150,6 +152,7 @@ const workspacesCommand = {
       pushBodies: options.pushBodies,
       campaignVersioning: flag(options.campaignVersioning),
       v1SearchBareArray: flag(options.v1BareArray),
+      earlierStatistics: flag(options.earlierStatistics),
       secretRequiredAtRefresh: flag(options.secretAtRefresh),
       signatureV2Required: flag(options.signatureV2),
     });

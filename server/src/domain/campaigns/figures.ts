@@ -35,11 +35,12 @@ export type ReportFigures = {
   devices: number | undefined;
 };
 
-export type PlatformFigures = Figures & {
-  platform: Platform;
+export type ContentFigures = Figures & {
   /** Figures by variant; empty if all users get the same content. */
   variants: VariantFigures[];
 };
+
+export type PlatformFigures = ContentFigures & { platform: Platform };
 
 /** Figures of a variation (null: of all) in a locale (null: in all). */
 export type VariantFigures = Figures & { variation: number | null; locale: string | null };
@@ -177,6 +178,61 @@ function inPercent(share: number | undefined): number | undefined {
 function percent(part: number | undefined, whole: number | undefined): number | undefined {
   if (part === undefined || whole === undefined || whole === 0) return undefined;
   return Math.round((part / whole) * 10_000) / 100;
+}
+
+/**
+ * Returns the figures of all platforms together. A device has one platform, so messages, reports and events add up. A user may
+ * have several: the numbers of users are unknown then, and unique conversions count a user once a platform.
+ */
+export function totalOf(platforms: readonly PlatformFigures[]): ContentFigures {
+  const [only, ...others] = platforms;
+  if (only && others.length === 0) return only;
+  const keyOf = ({ variation, locale }: VariantFigures): string => JSON.stringify([variation, locale]);
+  const variants = [...Map.groupBy(platforms.flatMap((figures) => figures.variants), keyOf).values()];
+  return {
+    ...sumFigures(platforms),
+    variants: variants.map((rows) => ({
+      ...{ variation: rows[0]!.variation, locale: rows[0]!.locale },
+      ...sumFigures(rows),
+    })),
+  };
+}
+
+function sumFigures(rows: readonly Figures[]): Figures {
+  const reports = (kind: 'impressions' | 'clicks' | 'closes'): ReportFigures => sumReports(rows.map((row) => row[kind]));
+  return {
+    devices: sumOf(rows, 'devices'),
+    attempted: sumOf(rows, 'attempted'),
+    sent: sumOf(rows, 'sent'),
+    failed: sumOf(rows, 'failed'),
+    gone: sumOf(rows, 'gone'),
+    failures: sumFailures(rows.map(({ failures }) => failures)),
+    ...{ impressions: reports('impressions'), clicks: reports('clicks'), closes: reports('closes') },
+    conversions: (rows[0]?.conversions ?? []).map(({ goal, revenue }, number) => {
+      const own = rows.map(({ conversions }) => conversions[number]!);
+      const sums = { total: sumOf(own, 'total'), unique: sumOf(own, 'unique'), users: sumOf(own, 'users') };
+      const sum = own.reduce((all, row) => all + (row.revenue?.sum ?? 0), 0);
+      return { goal, ...sums, revenue: revenue && { sum, currency: revenue.currency } };
+    }),
+    audience: undefined,
+    groups: undefined,
+  };
+}
+
+function sumReports(rows: readonly ReportFigures[]): ReportFigures {
+  const devices = rows.map((row) => row.devices);
+  const known = devices.filter((number) => number !== undefined);
+  const sum = known.length === rows.length ? known.reduce((all, number) => all + number, 0) : undefined;
+  return { total: sumOf(rows, 'total'), messages: sumOf(rows, 'messages'), devices: sum };
+}
+
+function sumFailures(rows: readonly Figures['failures'][]): Figures['failures'] {
+  const sums: Record<string, number> = {};
+  for (const failures of rows) {
+    if (failures === undefined) return undefined;
+    for (const [cause, devices] of Object.entries(failures)) sums[cause] = (sums[cause] ?? 0) + devices;
+  }
+  return sums;
 }
 
 /** Returns the sum of one number of each row; 0 for no rows. */

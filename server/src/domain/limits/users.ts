@@ -75,13 +75,13 @@ export const batchEventsPerMinute = 60_000;
 export const maxEventNameCharacters = 256;
 /** Longest version of an app. Unit: characters per value. Exceeded: DATA_VALUE_INVALID. */
 export const maxAppVersionCharacters = 256;
-/** Rules of `unset_attributes` in one request. Unit: rules. Exceeded: DATA_VALUE_INVALID. */
+/** Rules of `unset_attributes` in one request. Unit: rules per request. Exceeded: DATA_VALUE_INVALID. */
 export const maxUnsetRules = 100;
 /** Largest offset of a local time from UTC (fact 5). Unit: seconds per value. Exceeded: DATA_VALUE_INVALID. */
 export const maxOffsetSeconds = 54_000;
 /**
- * How far an event's time may be ahead of this clock, because clocks of senders differ: the event counts as happening now.
- * Unit: seconds. Exceeded: DATA_VALUE_INVALID.
+ * Farthest time of an event ahead of this clock, because clocks of senders differ; the event counts as happening now. Unit:
+ * seconds per event. Exceeded: DATA_VALUE_INVALID.
  */
 export const maxEventLeadSeconds = 300;
 

@@ -1,5 +1,3 @@
-import type { Attributes } from './user-attributes.ts';
-
 /**
  * The standard attributes (facts 3.8 and 5): the name under which each is stored, and the other names that callers use.
  * Clients of the data API send `email`, templates read `Email (Standard)`, and pushes look up `USER_ATTRIBUTE_USER_EMAIL`:
@@ -48,7 +46,7 @@ export function storedNameInTemplates(name: string): string {
 }
 
 /** Returns attributes under the names under which they are stored. If two names mean the same one, the last one counts. */
-export function underStoredNames(attributes: Attributes): Attributes {
+export function underStoredNames(attributes: Record<string, unknown>): Record<string, unknown> {
   for (const name in attributes)
     if (storedByApiName.has(name))
       return Object.fromEntries(Object.entries(attributes).map(([sent, value]) => [storedNameOf(sent), value]));

@@ -235,7 +235,7 @@ export const v1SearchAnswer = named(
   'CampaignsFoundV1',
   Type.Union([
     Type.Object({ total_count: Type.Integer(), campaigns: Type.Array(v1Campaign) }),
-    Type.Array(v1Campaign, { description: 'When the workspace chose it; X-Total-Count beside' }),
+    Type.Array(v1Campaign, { description: 'Unless the workspace chose the object; X-Total-Count has the number of all' }),
   ]),
 );
 

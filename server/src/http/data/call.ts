@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 import type { TObject, TSchema } from 'typebox';
 import { countDataCall, peekDataCall } from '../../app/data.ts';
@@ -81,16 +81,12 @@ export function makeDataRoute(deps: DataRouteDependencies): DeclareDataRoute {
     });
 }
 
-/**
- * Returns the routes again with the workspace in the query instead of the path, as some clients send it; the document has
- * only the form of fact 5.
- */
-export function withWorkspaceInQuery(routes: readonly Route[]): Route[] {
-  return routes.flatMap((declared) => {
-    const [, url] = /^(.+)\/:\w+$/.exec(declared.options.url) ?? [];
-    if (url === undefined) return [];
-    return [{ ...declared, options: { ...declared.options, url, schema: { hide: true } } }];
-  });
+/** Returns the same route with the workspace in the query instead of the path, as some clients send it. */
+export function inQuery(declared: Route): Route {
+  const { params: _params, ...schema } = declared.options.schema as FastifySchema & { operationId: string };
+  const url = declared.options.url.replace(/\/:\w+$/, '');
+  const described = { ...schema, operationId: `${schema.operationId}ByQuery`, ...describeWorkspace({ query: 'app_id' }) };
+  return { ...declared, options: { ...declared.options, url, schema: described } };
 }
 
 function namedInQuery(query: Body): unknown {

@@ -2,7 +2,7 @@ import { acrossOf } from '../route/auth.ts';
 import { addRoutes } from '../route/route.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { authenticationRoute } from './authentication.ts';
-import { makeDataRoute, withWorkspaceInQuery } from './call.ts';
+import { inQuery, makeDataRoute } from './call.ts';
 import type { DataRouteDependencies } from './call.ts';
 import { incomingRoutes } from './incoming.ts';
 import { usersRoutes } from './users.ts';
@@ -19,7 +19,7 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
     const incoming = incomingRoutes(deps, dataRoute);
     await addRoutes(server, [
       ...incoming,
-      ...withWorkspaceInQuery(incoming),
+      ...incoming.map(inQuery),
       ...usersRoutes(deps, dataRoute),
       // Its credentials are in the body, so it is not bound to a workspace.
       authenticationRoute(acrossOf(deps)),

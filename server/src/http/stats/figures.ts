@@ -7,6 +7,7 @@ import {
   goalUplift,
   performanceOf,
   rateFigures,
+  totalOf,
 } from '../../domain/campaigns/figures.ts';
 import type {
   CampaignFigures,
@@ -14,25 +15,29 @@ import type {
   Figures,
   GoalFigures,
   GroupFigures,
-  PlatformFigures,
+  ContentFigures,
   VariantFigures,
 } from '../../domain/campaigns/figures.ts';
+import type { StatsForm } from '../../app/stats.ts';
 import { variationName } from '../../domain/experiments/variants.ts';
 
-export type FiguresAsked = Pick<CampaignStatsRequest, 'attribution'> & { metric: FigureMetric };
+export type FiguresAsked = Pick<CampaignStatsRequest, 'attribution'> & { metric: FigureMetric; form: StatsForm };
 type Asked = FiguresAsked & { runs: number };
 
 /** Presents the figures of a campaign in the boxes of fact 7. Unknown figures, and shares of a total of zero, are omitted. */
 export function presentFigures({ runs, platforms }: CampaignFigures, figuresAsked: FiguresAsked) {
   const asked = { ...figuresAsked, runs };
+  const parts: [name: string, figures: ContentFigures][] = platforms.map((figures) => [figures.platform, figures]);
+  const named: typeof parts =
+    asked.form === 'earlier'
+      ? parts.map(([name, figures]) => [name.toLowerCase(), figures])
+      : [['ALL_PLATFORMS', totalOf(platforms)], ...parts];
   return {
-    platforms: Object.fromEntries(
-      platforms.map((figures) => [figures.platform.toLowerCase(), { locales: presentLocales(figures, asked) }]),
-    ),
+    platforms: Object.fromEntries(named.map(([name, figures]) => [name, { locales: presentLocales(figures, asked) }])),
   };
 }
 
-function presentLocales(figures: PlatformFigures, asked: Asked) {
+function presentLocales(figures: ContentFigures, asked: Asked) {
   const ofLocale = (wanted: string | null) =>
     Object.fromEntries(
       figures.variants
@@ -44,12 +49,14 @@ function presentLocales(figures: PlatformFigures, asked: Asked) {
     );
   const ofAll = { all_variations: presentBlock(figures, asked), ...ofLocale(null), ...presentGroups(figures, asked) };
   return {
+    // Clients read either spelling; the documented one comes last (fact 7).
+    ...(asked.form === 'earlier' ? {} : { all_locale: { variations: ofAll } }),
     all_locales: { variations: ofAll },
     ...Object.fromEntries(localesOf(figures).map((locale) => [locale, { variations: ofLocale(locale) }])),
   };
 }
 
-function localesOf({ variants }: PlatformFigures): string[] {
+function localesOf({ variants }: ContentFigures): string[] {
   return [...new Set(variants.flatMap(({ locale }) => (locale === null ? [] : [locale])))];
 }
 

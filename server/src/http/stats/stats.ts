@@ -60,13 +60,13 @@ export function presentStatsError(error: ServiceError, { request, reply }: Answe
   return reply.code(wire.status).send({ title: wire.title, description: error.message, code: makeRequestId() });
 }
 
-export function presentStats({ totalCampaigns, campaigns }: CampaignStats, asked: StatsAsked) {
+export function presentStats({ totalCampaigns, campaigns, form }: CampaignStats, asked: StatsAsked) {
   return {
     response_id: asked.requestId,
     total_campaigns: totalCampaigns,
     current_page: Math.floor(asked.offset / asked.limit) + 1,
     total_pages: Math.ceil(totalCampaigns / asked.limit),
-    data: Object.fromEntries(campaigns.map((campaign) => [campaign.id, [presentFigures(campaign, asked)]])),
+    data: Object.fromEntries(campaigns.map((campaign) => [campaign.id, [presentFigures(campaign, { ...asked, form })]])),
   };
 }
 
@@ -151,6 +151,7 @@ const platformStats = named(
   Type.Object({
     locales: Type.Object(
       {
+        all_locale: Type.Optional(Type.Unknown({ description: 'The same as all_locales, as some clients spell it' })),
         all_locales: Type.Object({
           variations: Type.Object(
             {

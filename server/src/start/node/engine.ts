@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { recheckCredentials } from '../../app/credentials.ts';
-import { readReportFigures } from '../../app/stats.ts';
+import { readReportFigures, readStatsForm } from '../../app/stats.ts';
 import { makeReadAlertIssues } from '../../app/system/alerts.ts';
 import { providerNames, providers } from '../../domain/delivery/providers.ts';
 import { makeInteractionTokens } from '../../domain/events/interactions.ts';
@@ -178,10 +178,11 @@ function reportedOrigins({ origins }: SandboxPhones): SimulatorOrigins {
 /** Returns the reader of a report file's lines: the figures of each campaign, with the same members as the statistics API. */
 export function makeReadReport(database: Database): ReadReport {
   return async function* readReport(asked) {
+    const form = await readStatsForm({ database }, asked.workspaceId);
     for await (const campaign of readReportFigures({ database }, asked)) {
       const { id, name, deliveryType } = campaign;
       const named = { campaign_id: id, campaign_name: name, campaign_delivery_type: deliveryType };
-      yield `${JSON.stringify({ ...named, ...presentFigures(campaign, asked) })}\n`;
+      yield `${JSON.stringify({ ...named, ...presentFigures(campaign, { ...asked, form }) })}\n`;
     }
   };
 }

@@ -14,6 +14,17 @@ export type StatsQuery = StatsSpan & {
   ids: string[] | undefined;
 };
 
+/** `current`: with a total of all platforms, named as clients read them; `earlier`: lower-case platforms alone. */
+export type StatsForm = 'current' | 'earlier';
+
+/** Returns in which form a workspace gets its statistics. Index: workspaces primary key. */
+export async function findStatsForm(tx: Queryable, workspaceId: string): Promise<StatsForm> {
+  const [row] = await tx<{ form: StatsForm }[]>`
+    select case when earlier_statistics then 'earlier' else 'current' end as form
+    from workspaces where id = ${workspaceId}`;
+  return row?.form ?? 'current';
+}
+
 export type StatsCampaign = {
   id: string;
   name: string;

@@ -108,7 +108,7 @@ export async function restoreWorkspace(
       v1_search_bare_array = default, devices_per_minute = default, cap_messages = default, cap_hours = default,
       quiet_from = default, quiet_to = default, quiet_mode = default, minimum_delay_minutes = default,
       zone_attribute = default, android_mode = default, push_from = default, data_prefix = default,
-      push_bodies = default
+      push_bodies = default, earlier_statistics = default
     where id = ${id}`;
 }
 

@@ -545,7 +545,7 @@ describe('best time', () => {
     const found = await bundle.call('POST', '/v1/campaigns/search', {
       ...{ request_id: 'r', limit: 1, page: 1, campaign_fields: { id } },
     });
-    expect(found.json().campaigns?.[0] ?? found.json()).toMatchObject({
+    expect(found.json()[0]).toMatchObject({
       scheduling_details: { delivery_type: 'SEND_IN_BTS', bts_details: { window_in_hours: 8 } },
     });
     expect(await at(start)).toHaveLength(phones - evening.length);
