@@ -114,9 +114,25 @@ export const operations = {
     query: [],
     headers: ['Idempotency-Key'],
   },
+  sendPushV2Priority: {
+    method: 'POST',
+    path: '/v2/transaction/sendpush/priority',
+    family: 'Push',
+    key: 'none',
+    query: [],
+    headers: ['Idempotency-Key'],
+  },
   sendPushV21: {
     method: 'POST',
     path: '/v2.1/transaction/sendpush',
+    family: 'Push',
+    key: 'none',
+    query: [],
+    headers: ['X-*-APPKEY', 'Idempotency-Key'],
+  },
+  sendPushV21Priority: {
+    method: 'POST',
+    path: '/v2.1/transaction/sendpush/priority',
     family: 'Push',
     key: 'none',
     query: [],
@@ -759,8 +775,20 @@ export type Operations = {
     body: PushRequestV2;
     reply: PushAnswer;
   };
+  /** Create and send a push campaign, v2 */
+  sendPushV2Priority: {
+    parameters: Record<never, never>;
+    body: PushRequestV2;
+    reply: PushAnswer;
+  };
   /** Create and send a push campaign, v2.1 */
   sendPushV21: {
+    parameters: Record<never, never>;
+    body: PushRequestV21;
+    reply: PushAnswer;
+  };
+  /** Create and send a push campaign, v2.1 */
+  sendPushV21Priority: {
     parameters: Record<never, never>;
     body: PushRequestV21;
     reply: PushAnswer;

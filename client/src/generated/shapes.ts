@@ -3327,8 +3327,12 @@ export type PushSuccess = {
 export type PushWebContent = {
   message: string;
   title: string;
-  redirectURL: string;
-  iconURL: string;
+
+  /** Absent: a click opens the site */
+  redirectURL?: string;
+
+  /** Absent: the browser's own icon */
+  iconURL?: string;
 
   /** https */
   imageURL?: string;
@@ -3375,7 +3379,11 @@ export type PushWebContent = {
   fallback?: {
     message?: string;
     title?: string;
+
+    /** Absent: a click opens the site */
     redirectURL?: string;
+
+    /** Absent: the browser's own icon */
     iconURL?: string;
 
     /** https */

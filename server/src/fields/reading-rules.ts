@@ -27,6 +27,8 @@ export type ReadingRules = {
    * value is accepted, with a warning.
    */
   onlyFault(value: boolean): string | undefined;
+  /** Items of a list of media whose kind is unknown are left out with a warning. Otherwise they are faults. */
+  dropsUnknownMedia?: true;
   templates: TemplateRules;
 };
 

@@ -28,7 +28,7 @@ import { insertTestWorkspace } from '../test-workspace.ts';
 import { vacuumWhole } from '../vacuum-whole.ts';
 import { campaign, faultsOf, makeAuthoringBundle } from './authoring-bundle.ts';
 import type { AuthoringBundle } from './authoring-bundle.ts';
-import { makeCampaignBundle, versions } from './campaign-bundle.ts';
+import { campaignsOf, makeCampaignBundle, versions } from './campaign-bundle.ts';
 import type { CampaignBundle, Version } from './campaign-bundle.ts';
 
 describe('plans of searches', () => {
@@ -372,7 +372,7 @@ describe('executions', () => {
       ]);
       const fields = version === 'V1' ? { id: missed } : { ids: [missed] };
       const found = await bundle.search(version, { include_child_campaigns: true, campaign_fields: fields });
-      expect(dataOf(found).campaigns.map(said)).toEqual([['MISSED', late, '2026-06-23 14:30:00.000000']]);
+      expect(campaignsOf(found).map(said)).toEqual([['MISSED', late, '2026-06-23 14:30:00.000000']]);
     });
 
     test.each(versions)(
@@ -385,8 +385,8 @@ describe('executions', () => {
         const moment = new Date('2026-06-23T14:30:00Z');
         await bundle.insertRun(missed, { status: 'MISSED', started_at: null, moment, status_reason: 'found 3 h late' });
         await bundle.insert({ name });
-        const { campaigns } = dataOf(await bundle.search(version, { campaign_fields: { name } }));
-        expect(campaigns.map((row: any) => [row.status, row.status_reason, row.planned_time])).toEqual([
+        const found = campaignsOf(await bundle.search(version, { campaign_fields: { name } }));
+        expect(found.map((row: any) => [row.status, row.status_reason, row.planned_time])).toEqual([
           ['SENT', undefined, undefined],
           ['FAILED', 'MISSED: found 3 h late', '2026-06-23 14:30:00.000000'],
           ['FAILED', 'the segment is archived', undefined],

@@ -747,9 +747,10 @@ test('whatever comes, the answer has the documented shape and is never a fault o
       seen.set(answer.statusCode, (seen.get(answer.statusCode) ?? 0) + 1);
       expect(answer.statusCode).toBeLessThan(500);
       const shapes = url.startsWith('/v1')
-        ? ['error', 'total_count,campaigns', 'executions,total_instances']
+        ? ['error', 'list', 'executions,total_instances']
         : ['response_id,error', 'response_id,type,data'];
-      expect(shapes).toContain(Object.keys(answer.json()).join());
+      const said = answer.json();
+      expect(shapes).toContain(Array.isArray(said) ? 'list' : Object.keys(said).join());
     }),
     { numRuns: 400 },
   );

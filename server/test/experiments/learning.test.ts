@@ -512,7 +512,7 @@ describe('requested variants', () => {
         ...new Array(10).fill(undefined),
       ]);
       const figures = await bundle.locales(id);
-      expect(Object.keys(figures).sort()).toEqual(['all_locales', 'de', 'default', 'pt']);
+      expect(Object.keys(figures).sort()).toEqual(['all_locale', 'all_locales', 'de', 'default', 'pt']);
       expect(figures.pt.variations.all_variations.performance_stats.sent).toBe(2);
       expect(Object.keys(figures.pt.variations)).toEqual(['all_variations']);
       expect((await bundle.explain(id, 'user-1')).runs[0].devices[0]).toMatchObject({ variation: null, locale: 'pt' });

@@ -190,6 +190,22 @@ function* dataCalls({ workspaceId, keys }: Walk): Generator<ExampleCall> {
     body: { type: 'device', ...linus, device_id: 'phone', attributes },
   };
   yield { operationId: 'trackEvents', parameters: { workspace_id: workspaceId }, body: event };
+  yield {
+    operationId: 'upsertCustomerByQuery',
+    parameters: app,
+    body: { type: 'customer', ...linus, attributes: { email: 'linus@example.com' } },
+  };
+  yield {
+    operationId: 'upsertDeviceByQuery',
+    parameters: app,
+    body: { type: 'device', ...linus, device_id: 'phone', attributes },
+  };
+  yield { operationId: 'trackEventsByQuery', parameters: app, body: event };
+  yield {
+    operationId: 'importInBulkByQuery',
+    parameters: app,
+    body: { type: 'transition', elements: [event] },
+  };
   const users = ['margaret', 'maggie', 'nobody'].map((customer_id) => ({ type: 'customer', customer_id }));
   yield {
     operationId: 'importInBulk',
@@ -240,6 +256,18 @@ function* pushCalls({ workspaceId, said }: Walk): Generator<ExampleCall> {
   const { svc_report_token: token, svc_click_proof: proof } = said('readInbox').messages[0].payload.data;
   yield { operationId: 'reportInteraction', body: { token, kind: 'impression', id: 'report-1' } };
   yield { operationId: 'followClick', parameters: { token: `${token}.${proof}`, to: link.value } };
+  yield {
+    operationId: 'sendPushV21Priority',
+    parameters: { 'X-*-APPKEY': workspaceId, 'X-*-PushAPI-Signature': '', 'X-*-Query-Type': 'user' },
+    body: { campaignName: 'Sign-in codes', ...toAda, payload: { ANDROID: message } },
+  };
+  yield {
+    operationId: 'sendPushV2Priority',
+    body: {
+      ...{ appId: workspaceId, signature: '', campaignName: 'Sign-in codes' },
+      ...{ ...toAda, payload: { ANDROID: message } },
+    },
+  };
   yield {
     operationId: 'sendPushV2',
     body: {

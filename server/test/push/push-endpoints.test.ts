@@ -407,7 +407,7 @@ describe('a rejected push (interface 7, decision D30 to D36)', () => {
       ios({ enableIosBadge: 'True' }),
       parsing('payload.IOS.enableIosBadge: must be true or false'),
     ],
-    ['web without redirectURL', web({ redirectURL: undefined }), parsing('payload.WEB.redirectURL: is required')],
+    ['web without a title', web({ title: undefined }), parsing('payload.WEB.title: is required')],
     [
       'web with a script for an icon',
       web({ iconURL: 'javascript:alert(1)' }),

@@ -105,7 +105,7 @@ describe('stats', () => {
         delivered: 0,
       };
       // Of no impressions there is no share; an audience that has no iPhones has no users of them.
-      expect(figuresOf(answer, campaignId, 'ios').performance_stats).toEqual({
+      expect(figuresOf(answer, campaignId, 'IOS').performance_stats).toEqual({
         ...ofIos,
         ...{ delivery_rate: 0, sent_rate: 100, failure_rate: 0, eligible_users: 0 },
       });

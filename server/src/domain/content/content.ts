@@ -97,7 +97,9 @@ export type IosContent = {
 export type WebContent = {
   message: string;
   title: string;
+  /** Empty: a click opens the site. */
   redirectUrl: string;
+  /** Empty: the browser's own icon. */
   iconUrl: string;
   imageUrl?: string;
   /** True if the notification disappears after 8 seconds. */

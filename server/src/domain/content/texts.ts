@@ -86,15 +86,18 @@ function changeIos(content: OwnContent['IOS'], change: ChangeText): OwnContent['
 function changeWeb(content: OwnContent['WEB'], change: ChangeText): OwnContent['WEB'] {
   const { imageUrl: image, ...rest } = content;
   const imageUrl = image === undefined ? undefined : change(image, { ...optionalUrl('imageUrl'), schemes: ['https:'] });
-  const requiredUrl = (field: 'redirectUrl' | 'iconUrl'): string =>
-    change(content[field], { field, longest: maxValueCharacters, schemes: web, isRequired: true })!;
+  // An absent address has no text to change; one that is rendered may not become empty.
+  const urlUnlessAbsent = (field: 'redirectUrl' | 'iconUrl'): string =>
+    content[field] === ''
+      ? ''
+      : change(content[field], { field, longest: maxValueCharacters, schemes: web, isRequired: true })!;
   return {
     ...rest,
     ...changeOptionTexts<'WEB'>(content.options, { change, buttonsOpen: web }),
     ...changeOverrideTexts(content.overrides, change),
     ...changeShown(content, change),
-    redirectUrl: requiredUrl('redirectUrl'),
-    iconUrl: requiredUrl('iconUrl'),
+    redirectUrl: urlUnlessAbsent('redirectUrl'),
+    iconUrl: urlUnlessAbsent('iconUrl'),
     ...(imageUrl === undefined ? {} : { imageUrl }),
   };
 }

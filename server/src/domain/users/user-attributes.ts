@@ -95,9 +95,7 @@ export type UnsetRule = { attr: string; type: (typeof unsetKinds)[number]; isCas
 
 /** Returns the attributes that no rule removes. */
 export function withoutUnset(attributes: Attributes, rules: readonly UnsetRule[]): Attributes {
-  return Object.fromEntries(
-    Object.entries(attributes).filter(([name]) => !rules.some((rule) => isUnset(name, rule))),
-  );
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => !rules.some((rule) => isUnset(name, rule))));
 }
 
 function isUnset(stored: string, { attr, type, isCaseless }: UnsetRule): boolean {

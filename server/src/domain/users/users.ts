@@ -72,7 +72,12 @@ export type UserIdentity = { kind: 'customer-id' | 'id'; value: string };
  */
 export function identityKindOf(type: string, prefixes: readonly string[]): UserIdentity['kind'] | undefined {
   if (type === 'customer_id') return 'customer-id';
-  return ['id', ...prefixes.map((prefix) => `${prefix}_id`)].includes(type) ? 'id' : undefined;
+  return type === 'id' || prefixes.some((prefix) => isIdOf(prefix, type)) ? 'id' : undefined;
+}
+
+/** True for `svc_id`, and for the vendor's whole name, which begins with its abbreviation. */
+function isIdOf(prefix: string, type: string): boolean {
+  return type.startsWith(prefix) && /^[a-z]*_id$/.test(type.slice(prefix.length));
 }
 
 /** The number of buckets over which every workspace's users are spread. Changing it means moving every row. */

@@ -91,8 +91,9 @@ export function composeMessage({ run, device, tokens, phoneDefaults, app }: Comp
       if (!content) return undefined;
       const identity = messageIdentity(run.id, device.id, content.options?.tag);
       const ttlSeconds = settings.ttlMinutes.WEB * 60;
-      const report = passTo(content.redirectUrl, { run, device, tokens });
-      const link = linkOf(content.redirectUrl, { report, publicUrl: phoneDefaults.publicUrl });
+      const address = content.redirectUrl === '' ? undefined : content.redirectUrl;
+      const report = passTo(address, { run, device, tokens });
+      const link = address === undefined ? {} : linkOf(address, { report, publicUrl: phoneDefaults.publicUrl });
       return { ...base, platform: 'WEB', content, identity, report, ttlSeconds, urgency: settings.webUrgency, ...link };
     }
     default:

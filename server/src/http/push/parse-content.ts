@@ -76,13 +76,23 @@ const defaultAction = partAs(
 function richContent<const Type extends string>(types: readonly Type[]) {
   const members = { type: required(word(types)), value: requiredTemplate({ max: maxValue }) };
   const item = partAs(members, {
-    read(_item, read): { type: Type; value: string } | undefined {
+    read(item, read): { type: Type; value: string } | undefined {
+      // Clients send kinds of media that this service does not have; the message is worth more without them than not at all.
+      if (item.rules.dropsUnknownMedia && isOtherWord(item, types)) {
+        item.warn('type', 'is unknown, so the item is left out');
+        return undefined;
+      }
       const type = read('type');
       const value = read('value');
       return type && { type, value };
     },
   });
   return list(item, { max: maxRichItems });
+}
+
+function isOtherWord(item: RequestReader, words: readonly string[]): boolean {
+  const type = item.get('type');
+  return typeof type === 'string' && !words.some((word) => item.rules.isChoice(type, word));
 }
 
 const androidAction = partAs(
@@ -142,8 +152,8 @@ const iosMembers = {
 
 const webMembers = {
   ...shownMembers,
-  redirectURL: required(templateUrl(webSchemes)),
-  iconURL: required(templateUrl(webSchemes)),
+  redirectURL: templateUrl(webSchemes, 'Absent: a click opens the site'),
+  iconURL: templateUrl(webSchemes, "Absent: the browser's own icon"),
   imageURL: templateUrl(['https:'], 'https'),
   autoDismiss: flagOrText(),
   options: webOptions,

@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { PushOfWorkspace } from '../../app/push/admit-push.ts';
 import { goalOperators, goalValueFault } from '../../domain/campaigns/conversions.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversions.ts';
 import { defaultDeliverySettings, deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { platforms as everyPlatform } from '../../domain/content/content.ts';
 import type { Platform } from '../../domain/content/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxCampaignNameCharacters, maxConversionGoals } from '../../domain/limits/campaigns.ts';
 import { maxPushTags, maxSelectorValues, minPushNameCharacters } from '../../domain/limits/push.ts';
-import type { PushAudience, PushCommand } from '../../domain/push.ts';
+import type { PushAudience, PushBodies, PushCommand } from '../../domain/push.ts';
 import type { TemplateMode } from '../../domain/template/parser.ts';
 import { maxRepeatAfterDays } from '../../domain/limits/campaigns.ts';
 import { parseTiming, timingMembers } from '../../domain/timing/push-timing.ts';
 import type { DeliveryType } from '../../domain/timing/push-timing.ts';
-import type { Timing } from '../../domain/timing/timing.ts';
+import type { StoredTiming, Timing } from '../../domain/timing/timing.ts';
 import { neutralName } from '../../domain/users/users.ts';
 import {
   anyOf,
@@ -142,25 +144,29 @@ export function parsePush(body: PushBody, { admitted, now, queryType, prefixes }
   const reader = makePushReader(body, { mode: readTemplateMode(body, admitted), bodies });
   if ([...admitted.name].length > maxCampaignNameCharacters)
     reader.invalid('campaignName', `must have at most ${maxCampaignNameCharacters} characters`);
-  const read = reading(reader, members);
   const audience = parseAudience(reader, prefixes);
   if (queryType) checkQueryType(reader, queryType);
-  const sentPlatforms = read('targetPlatform') ?? [];
-  // The stored data of a joined campaign wins (decision D33); the content must cover its stored platforms.
-  const platforms = admitted.existing?.platforms ?? sentPlatforms;
+  const { existing, workspace } = admitted;
+  // Of a request that joins a campaign, the other members are neither used nor judged (decision D33).
+  const own = existing ? makePushReader(body, { mode: readTemplateMode(body, admitted), bodies }) : reader;
+  const readOwn = reading(own, members);
+  const sentPlatforms = readOwn('targetPlatform') ?? [];
+  // The content of a joined campaign must cover its stored platforms.
+  const platforms = existing?.platforms ?? sentPlatforms;
   // Faults of the flag are reported with the other settings.
-  const { isSilent } = admitted.existing
-    ? deliverySettings(admitted.existing.settings)
+  const { isSilent } = existing
+    ? deliverySettings(existing.settings)
     : { isSilent: readSettingFlag(body, { admitted, name: 'silent' }) ?? false };
-  const { dataPrefix } = admitted.workspace.androidPayload;
+  const { dataPrefix } = workspace.androidPayload;
   const ownPrefixes = dataPrefix === null ? prefixes : [...prefixes, dataPrefix];
   const content = parseContent(reader, { platforms, isSilent, prefixes: ownPrefixes });
-  const timing = readTiming(reader, { now, workspaceTimeZone: admitted.workspace.timeZone });
-  const tags = read('campaignTags') ?? [];
-  const conversionGoals = read('conversionGoals') ?? [];
-  const settings = read('advancedSettings') ?? defaultDeliverySettings;
-  const requestId = read('requestId');
+  const timing = readTiming(own, { now, workspaceTimeZone: workspace.timeZone, bodies });
+  const tags = readOwn('campaignTags') ?? [];
+  const conversionGoals = readOwn('conversionGoals') ?? [];
+  const settings = readOwn('advancedSettings') ?? defaultDeliverySettings;
+  const requestId = readOwn('requestId');
   refuseFirstFault(reader);
+  const parsed = { platforms: sentPlatforms, timing, settings };
   return {
     name: admitted.name,
     requestId: requestId === undefined || requestId === '' ? randomUUID() : requestId,
@@ -170,9 +176,41 @@ export function parsePush(body: PushBody, { admitted, now, queryType, prefixes }
     timing,
     tags,
     conversionGoals,
-    settings,
-    warnings: reader.warnings,
+    settings: existing ? deliverySettings(existing.settings) : settings,
+    warnings: [...reader.warnings, ...(existing ? warnOfIgnored(own, { existing, parsed }) : [])],
   };
+}
+
+type Ignored = {
+  existing: NonNullable<PushOfWorkspace['existing']>;
+  parsed: { platforms: readonly Platform[]; timing: Timing; settings: DeliverySettings };
+};
+
+/**
+ * Returns a warning for each member of a joining request that would have changed what is sent, to which platforms, or when
+ * (decision D33). Tags and goals would not.
+ */
+function warnOfIgnored(own: RequestReader, { existing, parsed }: Ignored): string[] {
+  const faults = new Set(own.faults.map(({ field }) => /^\w+/.exec(field)?.[0]));
+  const differs = {
+    targetPlatform: parsed.platforms.join() !== everyPlatform.filter((one) => existing.platforms.includes(one)).join(),
+    campaignDelivery: isOtherTiming(parsed.timing, existing.timing),
+    advancedSettings: !isDeepStrictEqual(toStored(parsed.settings), toStored(deliverySettings(existing.settings))),
+  };
+  return Object.entries(differs)
+    .filter(([name, isOther]) => !own.isAbsent(name) && (isOther || faults.has(name)))
+    .map(([name]) => `${name} is ignored: the campaign of this name has its own`);
+}
+
+/** The first day of a recurring campaign follows from the time of the request that made it. */
+function isOtherTiming(sent: Timing, stored: StoredTiming): boolean {
+  const comparable = (timing: Timing | StoredTiming): unknown => toStored({ ...timing, firstDate: undefined });
+  return !isDeepStrictEqual(comparable(sent), comparable(stored));
+}
+
+/** As JSON has it: without absent members, and times as texts. */
+function toStored(value: object): unknown {
+  return JSON.parse(JSON.stringify(value));
 }
 
 function parsePlatforms(body: RequestReader, name: string): Platform[] {
@@ -229,17 +267,40 @@ function checkQueryType(body: RequestReader, { name: field, value: queryType }: 
     body.invalid(field, 'differs from targetAudience');
 }
 
-function readTiming(body: RequestReader, context: { now: Date; workspaceTimeZone: string }): Timing {
+type TimingReading = { now: Date; workspaceTimeZone: string; bodies: PushBodies };
+
+function readTiming(body: RequestReader, { bodies, ...context }: TimingReading): Timing {
   if (!body.requires('campaignDelivery')) return { kind: 'soon' };
   const sent = body.part('campaignDelivery');
   const type = delivery.members.type.read(sent, 'type');
   if (type === undefined) return { kind: 'soon' };
   for (const [name, readers] of Object.entries<readonly DeliveryType[]>(timingMembers))
     if (!readers.includes(type)) warnOfIdle(sent, name);
-  const timing = parseTiming({ ...sent.sentMembers(), type }, context);
+  const timing = parseTiming(
+    { ...(bodies === 'lenient' ? toTimes(sent.sentMembers()) : sent.sentMembers()), type },
+    context,
+  );
   if (!('fault' in timing)) return timing;
   body.invalid(timing.fault.field, timing.fault.reason);
   return { kind: 'soon' };
+}
+
+function toTimes(members: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, toTime(value)]));
+}
+
+/**
+ * Formatters pad days and months or do not, and write narrow no-break spaces (U+202F) before AM and PM, as those of
+ * browsers and of Java have done since CLDR 42.
+ */
+function toTime(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return value
+    .trim()
+    .replace(/[\u00a0\u2009\u202f]/g, ' ')
+    .replace(/^(\d{1,2})\/(\d{1,2})\/(\d{4})$/, (_all, month: string, day: string, year: string) =>
+      [month.padStart(2, '0'), day.padStart(2, '0'), year].join('/'),
+    );
 }
 
 /**

@@ -55,6 +55,7 @@ const lenientRules: Rules = {
   isChoice: (value, word) =>
     value === word || (typeof value === 'string' && value.toLowerCase() === String(word).toLowerCase()),
   onlyFault: () => undefined,
+  dropsUnknownMedia: true,
 };
 
 /** False for null, an empty text, an empty object, and the empty list that some clients send for an empty object. */

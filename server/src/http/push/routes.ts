@@ -47,12 +47,14 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
   return async (server) =>
     addRoutes(
       server,
-      (['v2', 'v2.1'] as const).map((version) => {
+      addresses.map(({ version, path, suffix }) => {
         const ofVersion = { ...deps, version };
+        const { operationId, ...described } = versions[version];
         return route(dialect, {
           method: 'POST',
-          url: `/${version}/transaction/sendpush`,
-          ...versions[version],
+          url: `/${version}/transaction/sendpush${path}`,
+          ...described,
+          operationId: `${operationId}${suffix}`,
           summary: `Create and send a push campaign, ${version}`,
           maxBodyBytes: maxPushBodyBytes,
           config: { keptBody: withoutSignature },
@@ -76,6 +78,12 @@ const versions = {
 };
 
 type Version = keyof typeof versions;
+
+/** Clients with a separate lane for one-time passwords call the second; here pushes to users have the lane anyway. */
+const addresses = (['v2', 'v2.1'] as const).flatMap((version) => [
+  { version, path: '', suffix: '' },
+  { version, path: '/priority', suffix: 'Priority' },
+]);
 
 function makePushDialect(deps: PushRouteDependencies): RouteDialect {
   const requirePushScope = makeRequireBearer(deps)('push');

@@ -11,8 +11,8 @@ export function makeWorkerPayload({ content, identity, report, ...message }: Bro
   return {
     title: content.title,
     message: content.message,
-    redirectURL: content.redirectUrl,
-    iconURL: content.iconUrl,
+    ...(content.redirectUrl === '' ? {} : { redirectURL: content.redirectUrl }),
+    ...(content.iconUrl === '' ? {} : { iconURL: content.iconUrl }),
     ...(content.imageUrl === undefined ? {} : { imageURL: content.imageUrl }),
     autoDismiss: content.autoDismiss,
     // The notification's tag: a repeat replaces the first.

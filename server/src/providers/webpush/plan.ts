@@ -96,6 +96,8 @@ export function makeWebPayload(message: BrowserMessage, endpoint: URL | undefine
 
 /** Safari is the browser that supports declarative web push. */
 function isDeclarative({ content }: BrowserMessage, endpoint: URL | undefined): boolean {
+  // A declarative notification must say where it leads.
+  if (content.redirectUrl === '') return false;
   const wanted = content.options?.declarative ?? 'never';
   return wanted === 'always' || (wanted === 'auto' && /(^|\.)push\.apple\.com$/.test(endpoint?.hostname ?? ''));
 }
@@ -115,7 +117,7 @@ function makeDeclaration({ content, link, language }: BrowserMessage, payload: P
       title: content.title,
       body: content.message,
       navigate: link ?? content.redirectUrl,
-      icon: content.iconUrl,
+      ...(content.iconUrl === '' ? {} : { icon: content.iconUrl }),
       ...(content.imageUrl === undefined ? {} : { image: content.imageUrl }),
       ...(badgeURL === undefined ? {} : { badge: badgeURL }),
       tag: payload.tag,

@@ -63,6 +63,7 @@ export type StoredCampaign = {
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   platforms: Platform[];
   settings: Record<string, unknown>;
+  timing: StoredTiming;
   /** True if a request that joins the campaign makes it send again. */
   hasEnded: boolean;
 };
@@ -87,7 +88,7 @@ export async function findCampaignsByNames(
   const names = [...new Map(asked.map((name) => [`${name.workspaceId}|${name.name}`, name])).values()];
   const rows = await tx<(StoredCampaign & { place: number })[]>`
     select asked.place::int as place, campaigns.id, campaigns.audience, campaigns.platforms, campaigns.settings,
-      campaigns.status in ('SENT', 'FAILED') as "hasEnded"
+      campaigns.timing, campaigns.status in ('SENT', 'FAILED') as "hasEnded"
     from unnest(${names.map(({ workspaceId }) => workspaceId)}::text[], ${names.map(({ name }) => name)}::text[])
       with ordinality as asked (workspace_id, name, place)
     join campaign_names on campaign_names.workspace_id = asked.workspace_id collate "C"

@@ -45,7 +45,7 @@ describe('a device (fact 5)', () => {
     expect(read(web)).toEqual({ ...unsaid, platform: 'WEB', pushId: JSON.stringify(subscription) });
   });
 
-  test.each(['android', 'IOS', 'Web', 7, null, '', ['ANDROID']])(
+  test.each(['andro', 'I OS', 'Webb', 7, null, '', ['ANDROID']])(
     'may not have the platform %j, which is misspelled',
     (platform) => {
       expect(refusal({ ...android, platform })).toBe('platform: is not a valid platform.');
