@@ -238,7 +238,7 @@ function toCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   const text = typeof value === 'string' ? value : value instanceof Date ? value.toISOString() : JSON.stringify(value);
-  if (/^'?[=+\-@\t\r]/.test(text)) return quote(`'${text}`);
+  if (/^'?[=+\-@\t\r＝＋－＠]/.test(text)) return quote(`'${text}`);
   return /[",\r\n]/.test(text) || text !== text.trim() ? quote(text) : text;
 }
 

@@ -94,6 +94,36 @@ describe('credentials', () => {
     });
   });
 
+  describe('a key as editors and environment variables leave it (field B15)', () => {
+    const lines = (text: string) => JSON.stringify(text).slice(1, -1);
+    test.each<[string, string]>([
+      ['a byte order mark', `\uFEFF${JSON.stringify(account)}`],
+      ['a private key with the two characters of a line end', JSON.stringify({ ...account, private_key: lines(rsa) })],
+      [
+        'a private key with line ends of Windows',
+        JSON.stringify({ ...account, private_key: rsa.replaceAll('\n', '\r\n') }),
+      ],
+    ])('is read with %s', (_what, text) => {
+      expect(parseFcmKeyFile(text).privateKey).toBe(rsa);
+    });
+
+    test.each([`\uFEFF${p256}`, lines(p256), p256.replaceAll('\n', '\r\n')])(
+      'is read as a .p8 file: %j',
+      (privateKey) => {
+        const ids = { teamId: 'TEAM123456', keyId: 'KEY1234567', topic: 'com.example.app' };
+        expect(parseApnsKey({ privateKey, ...ids, environment: 'production' }).privateKey).toBe(p256);
+      },
+    );
+
+    test.each([
+      [rsa, /private key alone/],
+      [Buffer.from(JSON.stringify(account)).toString('base64'), /looks like base64/],
+      [JSON.stringify(JSON.stringify(account)).slice(1, -1), /quotes are escaped/],
+    ])('names the cause if it is not a key file: %j', (text, cause) => {
+      expect(() => parseFcmKeyFile(text)).toThrow(cause);
+    });
+  });
+
   describe('an APNs key', () => {
     const key = {
       privateKey: p256,

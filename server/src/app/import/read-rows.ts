@@ -121,7 +121,7 @@ function readCell(cell: string, type: string): unknown {
     }
     default:
       // Removes the prefix that an export put before a cell that a spreadsheet would read as a formula.
-      return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
+      return /^'[=+\-@\t\r＝＋－＠]/.test(cell) ? cell.slice(1) : cell;
   }
 }
 

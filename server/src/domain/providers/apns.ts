@@ -1,5 +1,5 @@
 import type { ApnsEnvironment } from '../apps.ts';
-import { ProviderKeyError, maxKeyFile, requirePrivateKey } from './key-fields.ts';
+import { maxKeyFile, ProviderKeyError, readPem, requirePrivateKey } from './key-fields.ts';
 import type { KeyFields, KeyOf } from './key-fields.ts';
 import { sharedAdvice } from './provider-facts.ts';
 import type { ProviderFacts } from './provider-facts.ts';
@@ -162,7 +162,8 @@ export const apns = {
 } as const satisfies ProviderFacts<ApnsCredential, typeof fields>;
 
 /** Parses an APNs key (.p8, PKCS#8, P-256) with the ids that Apple provides with it. @throws ProviderKeyError */
-export function parseApnsKey({ privateKey, teamId, keyId, topic, environment }: ApnsKey): ApnsCredential {
+export function parseApnsKey({ privateKey: given, teamId, keyId, topic, environment }: ApnsKey): ApnsCredential {
+  const privateKey = readPem(given);
   if (privateKey.length > maxKeyFile || !privateKey.includes('-----BEGIN PRIVATE KEY-----'))
     throw new ProviderKeyError('The key is not a .p8 file (PEM, "BEGIN PRIVATE KEY").');
   requirePrivateKey(privateKey, 'ec');

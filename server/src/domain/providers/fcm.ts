@@ -1,5 +1,5 @@
 import { fcmMessagesPerMinute } from '../limits/delivery.ts';
-import { ProviderKeyError, maxKeyFile, requirePrivateKey } from './key-fields.ts';
+import { maxKeyFile, ProviderKeyError, readKeyFile, readPem, requirePrivateKey } from './key-fields.ts';
 import type { KeyFields } from './key-fields.ts';
 import { sharedAdvice } from './provider-facts.ts';
 import type { ProviderFacts } from './provider-facts.ts';
@@ -137,6 +137,14 @@ export const fcm = {
   },
 } as const satisfies ProviderFacts<FcmCredential, typeof fields>;
 
+/** Returns what a text that is not JSON seems to be, for its sender. */
+function hintOf(text: string): string {
+  if (text.trimStart().startsWith('-----BEGIN')) return ': it is a private key alone; give the whole JSON file';
+  if (/^\s*eyJ/.test(text)) return ': it looks like base64; decode it first';
+  if (/\{\\+"/.test(text)) return ': its quotes are escaped; give the file as it was downloaded';
+  return '';
+}
+
 /**
  * Parses a service account's key file (JSON, as Google's console provides it). Its `token_uri` is not used, because the
  * deployment decides where tokens are fetched (fault 3.9). A file that names another host is rejected, so that a forged
@@ -144,13 +152,14 @@ export const fcm = {
  *
  * @throws ProviderKeyError
  */
-export function parseFcmKeyFile(text: string): FcmCredential {
+export function parseFcmKeyFile(given: string): FcmCredential {
+  const text = readKeyFile(given);
   if (text.length > maxKeyFile) throw new ProviderKeyError('The key file is too long to be a service account key.');
   let file: Record<string, unknown>;
   try {
     file = JSON.parse(text) as Record<string, unknown>;
   } catch {
-    throw new ProviderKeyError('The key file is not JSON.');
+    throw new ProviderKeyError(`The key file is not JSON${hintOf(text)}.`);
   }
   if (file === null || typeof file !== 'object' || file.type !== 'service_account')
     throw new ProviderKeyError('The key file is not that of a service account (type "service_account").');
@@ -163,7 +172,7 @@ export function parseFcmKeyFile(text: string): FcmCredential {
   const tokenUri = file.token_uri;
   if (tokenUri !== undefined && !/^https:\/\/(oauth2|accounts)\.(googleapis|google)\.com\//.test(String(tokenUri)))
     throw new ProviderKeyError("The key file's token_uri is not Google's.");
-  const privateKey = read('private_key', /^-----BEGIN PRIVATE KEY-----/);
+  const privateKey = readPem(read('private_key', /^-----BEGIN PRIVATE KEY-----/));
   requirePrivateKey(privateKey, 'rsa');
   return {
     provider: 'fcm',

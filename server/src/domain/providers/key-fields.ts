@@ -74,6 +74,21 @@ export class ProviderKeyError extends Error {
 /** Maximum characters of a key file. */
 export const maxKeyFile = 16_384;
 
+/** Returns the text of a key file without the byte order mark that editors on Windows put before it. */
+export function readKeyFile(text: string): string {
+  return text.replace(/^\uFEFF/, '');
+}
+
+/**
+ * Returns a PEM text with real line ends. A key that passed through an environment variable or a form often has the two
+ * characters `\\n` instead; no PEM contains a backslash, so they are unambiguous (RFC 7468 §3).
+ */
+export function readPem(text: string): string {
+  return readKeyFile(text)
+    .replaceAll(/\\r?\\n|\\n|\r\n/g, '\n')
+    .replaceAll('\\r', '');
+}
+
 /** @throws ProviderKeyError unless a PEM text is a private key of the type */
 export function requirePrivateKey(pem: string, type: 'rsa' | 'ec'): void {
   let key: ReturnType<typeof createPrivateKey>;

@@ -142,7 +142,9 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   server.setNotFoundHandler((_request, reply) =>
     reply.code(404).send({ code: 404, status: 'error', reason: 'Page not found. Please recheck the URL' }),
   );
-  server.addHook('onSend', async (request, _reply, payload) => {
+  server.addHook('onSend', async (request, reply, payload) => {
+    // A browser that opens an answer must not guess that it is a page (OWASP, REST security).
+    reply.header('x-content-type-options', 'nosniff');
     if (typeof payload === 'string') request.answerText = payload;
     return payload;
   });
