@@ -25,6 +25,7 @@ import { troubleMeanings } from '../server/src/domain/operations/readiness.ts';
 import { providerNames, providers, providersOf } from '../server/src/domain/delivery/providers.ts';
 import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { nameOfPlatform } from '../server/src/domain/users/device-attributes.ts';
+import { standardAttributes } from '../server/src/domain/users/standard-attributes.ts';
 import type { Platform } from '../server/src/domain/content/content.ts';
 import { timeZoneAliases } from '../server/src/domain/timing/local-time.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
@@ -63,6 +64,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     ...(await renderSwitching(table)),
     roles: renderRoles(),
     screens: renderScreens(),
+    'standard-attributes': renderStandardAttributes(),
     glossary: table(
       ['Word', 'What it means'],
       Object.entries(glossary).map(([word, means]) => [`**${word}**`, means]),
@@ -95,6 +97,17 @@ function table(head: string[], rows: string[][]): string {
 /** A pipe would end the cell, and an angle bracket would start a tag. */
 function escapeCell(cell: string): string {
   return cell.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}
+
+function renderStandardAttributes(): string {
+  const quote = (name: string): string => `\`${name}\``;
+  const rows = Object.entries(standardAttributes).map(([stored, { display, ofApi, selector }]) => [
+    ...[quote(stored), ofApi.map(quote).join(', '), quote(display), quote(selector)],
+  ]);
+  return table(
+    ['Stored as', 'In the data API and in files', 'In templates', 'In templates and selectors of pushes'],
+    rows,
+  );
 }
 
 function renderLeftOutTables(): string {

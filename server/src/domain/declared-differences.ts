@@ -38,6 +38,63 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     },
   },
   {
+    what: 'A user push to an existing campaign',
+    here: 'Only identity, target and payload are judged. Members that would have changed what is sent are named in `X-SVC-Warning`.',
+    operationIds: ['sendPushV2', 'sendPushV21'],
+    test: {
+      file: 'server/test/push/real-clients.test.ts',
+      name: 'names the members that would have changed what is sent',
+    },
+  },
+  {
+    what: 'Elements of a bulk request that cannot be stored',
+    here: 'Named in `X-SVC-Warning`; the answer is 200 as documented.',
+    operationIds: ['importInBulk'],
+    test: {
+      file: 'server/test/data/real-clients.test.ts',
+      name: 'names the elements of a bulk request that it cannot store in the warning header (field B9)',
+    },
+  },
+  {
+    what: 'Time zone of a `later` push without `timezone`',
+    here: 'The time zone of the workspace (`--time-zone`), where the other service uses its own country.',
+    operationIds: ['sendPushV2', 'sendPushV21'],
+    test: {
+      file: 'server/test/push/scheduled-push.test.ts',
+      name: 'uses its zone, or the zone of the workspace (decision D36)',
+    },
+  },
+  {
+    what: 'V1 search',
+    here: 'A bare array with `X-Total-Count`; `--v1-bare-array off` returns an object with `total_count` and `campaigns`.',
+    operationIds: ['searchCampaignsV1'],
+    test: {
+      file: 'server/test/campaigns/search.test.ts',
+      name: '7: returns the object of V1 with total_count to a workspace that chose it (decision D41)',
+    },
+  },
+  {
+    what: 'Statistics',
+    here: '`ALL_PLATFORMS`, `ANDROID`, `IOS`, `WEB`, and both `all_locale` and `all_locales`; `--earlier-statistics on` returns lower-case platforms alone.',
+    operationIds: ['readCampaignStats'],
+    test: {
+      file: 'server/test/stats/stats.test.ts',
+      name: 'adds up all platforms, and has both spellings of the locale key (field B3)',
+    },
+  },
+  {
+    what: 'Rich content of an unknown type',
+    here: 'Left out, and named in `X-SVC-Warning`; [what is not available](not-there.md) lists the kinds.',
+    operationIds: ['sendPushV2', 'sendPushV21'],
+    test: { file: 'server/test/push/real-clients.test.ts', name: 'is left out with a warning' },
+  },
+  {
+    what: 'Old access tokens',
+    here: 'A token that expired more than a day ago is unknown (`ER001`), before that it is expired (`ER008`).',
+    operationIds: ['upsertCustomer', 'createFileSegment'],
+    test: { file: 'server/test/tokens/token-endpoints.test.ts', name: 'an access token is live until its last second, ER008 for 24 hours, then ER001' },
+  },
+  {
     what: 'Data centers',
     here: 'Any host is served; with `CARILLON_SERVICE_DOMAIN` a workspace addressed through another data center is refused like unknown credentials.',
     operationIds: ['generateToken'],

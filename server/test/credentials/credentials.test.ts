@@ -222,11 +222,13 @@ describe('credentials', () => {
         );
         expect((await carillon('workspaces', 'create', '--name', 'X', '--time-zone', 'Mars/Base')).code).toBe(2);
         const changes = ['--devices-per-minute', '5000', '--campaign-versioning', 'on', '--time-zone', 'Asia/Calcutta'];
+        changes.push('--v1-bare-array', 'off', '--earlier-statistics', 'on');
         expect((await carillon('workspaces', 'set', 'SHOP', ...changes)).text).toBe('Changed workspace SHOP.\n');
         expect((await carillon('workspaces', 'set', 'SHOP', '--name', 'Store')).code).toBe(0);
-        const columns = database`name, time_zone, devices_per_minute, campaign_versioning, v1_search_bare_array`;
+        const columns = database`name, time_zone, devices_per_minute, campaign_versioning, v1_search_bare_array,
+          earlier_statistics`;
         const [changed] = await database`select ${columns} from workspaces`;
-        expect(Object.values(changed!)).toEqual(['Store', 'Asia/Calcutta', 5_000, true, false]);
+        expect(Object.values(changed!)).toEqual(['Store', 'Asia/Calcutta', 5_000, true, false, true]);
         await carillon('workspaces', 'set', 'SHOP', '--devices-per-minute', 'none');
         expect((await database`select devices_per_minute as rate from workspaces`)[0]!.rate).toBeNull();
         expect((await carillon('workspaces', 'set', 'SHOP', '--devices-per-minute', '0')).code).toBe(2);

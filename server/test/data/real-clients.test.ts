@@ -131,6 +131,13 @@ describe('what clients send to the data routes', () => {
     );
   });
 
+  test('does not call an attribute of a user in a bulk request unknown', async () => {
+    const answer = await bundle.call('/v1/transition/', bulk(customer({ attributes: { email: 'a@b.example' } })));
+    expect(answer.headers['x-svc-warning']).toBeUndefined();
+    const unknown = await bundle.call('/v1/transition/', bulk(customer({ colour: 'red' })));
+    expect(unknown.headers['x-svc-warning']).toBe('unknown field "elements[0].colour"');
+  });
+
   test.each(['unsubscribe', 'spam', 'hard_bounce', 'wa_subscription', 'sms_subscription', 'em_unsub_categories'])(
     'stores svc_%s (field B7)',
     async (name) => {

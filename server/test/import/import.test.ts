@@ -276,7 +276,7 @@ describe('import of campaigns', () => {
   const search = async (version: 'v1' | 'v5', fields: object) => {
     const body = { request_id: 'r', limit: 15, page: 1, campaign_fields: fields };
     const answer = (await bundle.call('POST', `/${version}/campaigns/search`, body)).json();
-    return (answer.data ?? answer).campaigns;
+    return version === 'v1' ? answer : answer.data.campaigns;
   };
 
   test('a record is found as the interface says: SMS by V5 when asked, never by V1; parts as they were', async () => {

@@ -4,6 +4,7 @@ import type { VendorHeaders } from './vendor-headers.ts';
 /** The part of JSON Schema that names fields; TypeBox objects are of this form. */
 type Schema = {
   properties?: Record<string, Schema>;
+  const?: unknown;
   additionalProperties?: boolean | Schema;
   patternProperties?: Record<string, Schema>;
   items?: Schema;
@@ -29,7 +30,7 @@ type Walk = { path: string; found: string[] };
 
 function collect(schema: Schema, value: unknown, walk: Walk): void {
   if (walk.found.length >= maxReported || value === null || typeof value !== 'object') return;
-  const { items, named, others } = membersOf(schema);
+  const { items, named, others } = membersOf(variantOf(schema, value));
   if (Array.isArray(value)) {
     if (items) value.forEach((item, index) => collect(items, item, { ...walk, path: `${walk.path}[${index}]` }));
     return;
@@ -42,6 +43,16 @@ function collect(schema: Schema, value: unknown, walk: Walk): void {
     if (known) collect(known, member, { ...walk, path });
     else if (walk.found.length < maxReported) walk.found.push(path);
   }
+}
+
+/**
+ * Returns the variant whose literal `type` the value has: an element of a bulk request is a user, a device or an event, and
+ * what a user's attributes may hold is unknown in a device.
+ */
+function variantOf(schema: Schema, value: object): Schema {
+  const type = (value as { type?: unknown }).type;
+  if (schema.anyOf === undefined || typeof type !== 'string') return schema;
+  return schema.anyOf.find(({ properties }) => properties?.type?.const === type) ?? schema;
 }
 
 type Members = {
