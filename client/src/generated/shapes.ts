@@ -7,31 +7,31 @@ export type App = {
   platform: 'ANDROID' | 'IOS' | 'WEB';
   name: string;
 
-  /** Null: of a default app without a credential */
+  /** Null: the default app, which has no credential */
   identifier: string | null;
 
-  /** Of iOS: which of Apple's services; absent: production */
+  /** iOS only: Apple's service; absent: production */
   environment?: 'production' | 'sandbox';
 
-  /** Of Android: FCM is told the package and refuses tokens of another */
+  /** Android only: FCM receives the package and rejects tokens of other packages */
   restrictPackage?: boolean;
 
-  /** Of Android: who shows its messages */
+  /** Android only: whether the app or the system shows messages */
   mode?: 'data' | 'notification' | 'both';
 
-  /** Of sites: the declarative form of a web push */
+  /** Sites only: the declarative form of a web push */
   declarative?: 'auto' | 'always' | 'never';
 
-  /** Of iOS: Apple granted the app critical alerts, and messages may have such sounds */
+  /** iOS only: Apple granted the app critical alerts, so messages may use critical sounds */
   criticalAlerts?: boolean;
 
-  /** Of Android: value of push_from */
+  /** Android only: value of push_from */
   pushFrom?: string;
 
-  /** Of phones: stands before the names of our keys */
+  /** Phones only: prefix of Carillon's keys */
   dataPrefix?: string;
 
-  /** What a content has that says nothing else */
+  /** Defaults for contents that set no value */
   defaults?: {
     /** Android channel */
     channel_id?: string;
@@ -46,7 +46,7 @@ export type App = {
     color?: string;
   };
 
-  /** The app whose credential its messages take; null: there is none */
+  /** The app whose credential its messages use; null: there is none */
   credential_of: string | null;
 };
 
@@ -54,34 +54,34 @@ export type AppRequest = {
   /** ANDROID, IOS or WEB */
   platform: 'ANDROID' | 'IOS' | 'WEB';
 
-  /** For people; absent: the id */
+  /** Display name; absent: the id */
   name?: string;
 
-  /** Android package, bundle id, or origin of the site; stands */
+  /** Android package, bundle id, or origin of the site; cannot be changed */
   identifier: string;
 
-  /** Of iOS: which of Apple's services; absent: production */
+  /** iOS only: Apple's service; absent: production */
   environment?: 'production' | 'sandbox';
 
-  /** Of Android: FCM is told the package and refuses tokens of another */
+  /** Android only: FCM receives the package and rejects tokens of other packages */
   restrictPackage?: boolean;
 
-  /** Of Android: who shows its messages */
+  /** Android only: whether the app or the system shows messages */
   mode?: 'data' | 'notification' | 'both';
 
-  /** Of sites: the declarative form of a web push */
+  /** Sites only: the declarative form of a web push */
   declarative?: 'auto' | 'always' | 'never';
 
-  /** Of iOS: Apple granted the app critical alerts, and messages may have such sounds */
+  /** iOS only: Apple granted the app critical alerts, so messages may use critical sounds */
   criticalAlerts?: boolean;
 
-  /** Of Android: value of push_from */
+  /** Android only: value of push_from */
   pushFrom?: string;
 
-  /** Of phones: stands before the names of our keys */
+  /** Phones only: prefix of Carillon's keys */
   dataPrefix?: string;
 
-  /** What a content has that says nothing else */
+  /** Defaults for contents that set no value */
   defaults?: {
     /** Android channel */
     channel_id?: string;
@@ -131,7 +131,7 @@ export type BusinessEventSearchV5 = {
   event_names?: string[];
   limit?: number;
 
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
 };
 
@@ -162,7 +162,7 @@ export type BusinessEventTriggeredV5 = {
   response_id: string;
   type: 'business_event';
   data: {
-    /** Whether all campaigns were started */
+    /** True if all campaigns were started */
     triggered_status: 'FAILURE' | 'PARTIAL_SUCCESS' | 'SUCCESS';
     message: string;
     summary: {
@@ -187,7 +187,7 @@ export type BusinessEventsV1 = {
     created_at: string;
     total_trigger: number;
 
-    /** Campaigns that were published with it */
+    /** Number of campaigns published with it */
     usage_count: number;
     last_received_time?: string;
   }[];
@@ -206,7 +206,7 @@ export type BusinessEventsV5 = {
       created_at: string;
       total_trigger: number;
 
-      /** Campaigns that were published with it */
+      /** Number of campaigns published with it */
       usage_count: number;
       last_received_time?: string;
     }[];
@@ -272,7 +272,7 @@ export type CampaignAudienceLimit = {
   /** Default: true where there is a limit */
   is_campaign_audience_limit_enabled?: boolean;
 
-  /** Users to whom it is sent, each once a run; the others are left out */
+  /** Maximum users, each counted once per run; further users are excluded */
   limit?: number;
 
   /** TOTAL: in all runs together; INSTANCE: in each */
@@ -344,10 +344,10 @@ export type CampaignChangeV1 = {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
 
-    /** Of its users, who get nothing of it */
+    /** Percent of its users that get no message */
     campaign_control_group_percentage?: number;
 
-    /** Leaves the workspace's control group out; default false */
+    /** Excludes the workspace's control group; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -382,7 +382,7 @@ export type CampaignContent = {
     /** CLICKS, or GOAL: the primary goal */
     sherpa_metric?: string;
 
-    /** What each variation gets at least */
+    /** Minimum share of each variation */
     sherpa_minimum_percentage?: number;
 
     /** Percent of the users by variation, 100 together */
@@ -404,7 +404,7 @@ export type CampaignDeliveryControls = {
   /** Default false */
   bypass_dnd?: boolean;
 
-  /** Default: what is not ignored counts */
+  /** Default: messages that respect the cap count */
   count_for_frequency_capping?: boolean;
 
   /** Default false */
@@ -416,10 +416,10 @@ export type CampaignDeliveryControls = {
   /** false */
   send_message_in_offline_mode?: boolean;
 
-  /** Whoever a cap, a delay or quiet hours hold back is sent to later; default false */
+  /** Queues messages that a cap, a delay or quiet hours hold back; default false */
   queuing_enabled?: boolean;
 
-  /** Hours that they wait at most; default 48 */
+  /** Maximum hours in the queue; default 48 */
   queue_duration?: number;
 
   /** Devices a minute */
@@ -437,7 +437,7 @@ export type CampaignDeliveryControls = {
   /** V1: messages of this campaign to a user */
   send_limit_value?: number;
 
-  /** V1: within so many hours */
+  /** V1: within this many hours */
   send_limit_granularity_in_hours?: number;
   limit_send_config?: {
     /** Default false */
@@ -446,7 +446,7 @@ export type CampaignDeliveryControls = {
     /** Messages of this campaign to a user */
     max_count?: number;
 
-    /** Within so many units; 30 days at most */
+    /** Number of units, at most 30 days */
     window_value?: number;
 
     /** MINUTES, HOURS or DAYS */
@@ -483,10 +483,10 @@ export type CampaignDraftChange = {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
 
-    /** Of its users, who get nothing of it */
+    /** Percent of its users that get no message */
     campaign_control_group_percentage?: number;
 
-    /** Leaves the workspace's control group out; default false */
+    /** Excludes the workspace's control group; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -522,10 +522,10 @@ export type CampaignDraftRequest = {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
 
-    /** Of its users, who get nothing of it */
+    /** Percent of its users that get no message */
     campaign_control_group_percentage?: number;
 
-    /** Leaves the workspace's control group out; default false */
+    /** Excludes the workspace's control group; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -559,7 +559,7 @@ export type CampaignErrorV1 = {
       | '503 Service Unavailable';
     message: string;
 
-    /** What it is about; empty if nothing */
+    /** The subject; empty if there is none */
     target: string;
     details: {
       code?: string;
@@ -567,16 +567,16 @@ export type CampaignErrorV1 = {
       message: string;
     }[];
 
-    /** As sent; empty if none was */
+    /** As sent; empty if the request had none */
     request_id: string;
   };
 };
 
 export type CampaignErrorV5 = {
-  /** Finds this call in the API log */
+  /** Identifies this call in the API log */
   response_id: string;
   error: {
-    /** What kind of refusal it is */
+    /** The kind of error */
     code:
       | 'BAD_REQUEST'
       | 'FORBIDDEN'
@@ -614,7 +614,7 @@ export type CampaignGoals = {
     /** The first goal */
     is_primary_goal?: boolean;
 
-    /** The number attribute of the event that says what it brought */
+    /** The numeric event attribute that contains the revenue */
     revenue_attribute?: string;
 
     /** Three letters (ISO 4217); nothing is converted */
@@ -690,7 +690,7 @@ export type CampaignMetaSearchV5 = {
       to_date?: string;
     };
 
-    /** Any part of the name, ignoring case */
+    /** A part of the name, in any case */
     name?: string;
 
     /** DRAFT, SCHEDULED, SENDING, SENT, ACTIVE, PAUSED, RETIRED, STOPPED, FAILED, ARCHIVED */
@@ -700,10 +700,10 @@ export type CampaignMetaSearchV5 = {
     tags?: string[];
     id?: string;
 
-    /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED, or another documented type, of which there are none */
+    /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED; other documented types find no campaign */
     delivery_type?: string;
 
-    /** With campaign versioning only */
+    /** Only with campaign versioning */
     version_number?: number;
   };
 };
@@ -737,7 +737,7 @@ export type CampaignPreview = {
         /** RENDERED, FALLBACK or FAILED */
         outcome: string;
 
-        /** Of the locales; absent: the texts for everybody else */
+        /** The locale for all other users; absent: the campaign's texts */
         language?: string;
 
         /** As in campaign_content */
@@ -761,10 +761,10 @@ export type CampaignPreviewRequest = {
   basic_details?: CampaignBasicDetails;
   campaign_content?: CampaignContent;
 
-  /** One of the campaign’s; every one when absent */
+  /** One of the campaign's; absent: all of them */
   platform?: string;
 
-  /** default or a language of the campaign; absent: each person’s own */
+  /** `default` or a language of the campaign; absent: each user's own */
   locale_name?: string;
 
   /** variation_1, variation_2 …; absent: variation_1 */
@@ -774,7 +774,7 @@ export type CampaignPreviewRequest = {
   identifier: string;
   identifier_value: string;
 
-  /** What a firing of the business event would say */
+  /** Attributes of a sample firing of the business event */
   event_attributes?: Record<string, unknown>;
 };
 
@@ -799,18 +799,18 @@ export type CampaignPushContent = {
       icon?: string;
       sticky?: boolean | 'true' | 'false';
 
-      /** Gone after so long */
+      /** Removed after this time */
       timeoutSeconds?: number;
 
       /** The number on the icon of the app */
       badge?: {
         operation: 'set' | 'clear' | 'increment';
 
-        /** To set, or 1 to 99 to add to what is counted for the device */
+        /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
       locKeys?: {
-        /** Key of a text in the app; its arguments need it */
+        /** Key of a text in the app; required for its arguments */
         titleLocKey?: string;
         titleLocArgs?: string[];
         bodyLocKey?: string;
@@ -884,18 +884,18 @@ export type CampaignPushContent = {
         icon?: string;
         sticky?: boolean | 'true' | 'false';
 
-        /** Gone after so long */
+        /** Removed after this time */
         timeoutSeconds?: number;
 
         /** The number on the icon of the app */
         badge?: {
           operation: 'set' | 'clear' | 'increment';
 
-          /** To set, or 1 to 99 to add to what is counted for the device */
+          /** The number to set, or 1 to 99 to add to the device's count */
           value?: number;
         };
         locKeys?: {
-          /** Key of a text in the app; its arguments need it */
+          /** Key of a text in the app; required for its arguments */
           titleLocKey?: string;
           titleLocArgs?: string[];
           bodyLocKey?: string;
@@ -969,10 +969,10 @@ export type CampaignPushContent = {
         /** A file of the app, or default */
         name: string;
 
-        /** Sounds although the phone is muted; needs an app with criticalAlerts */
+        /** Plays even if the phone is muted; requires an app with criticalAlerts */
         critical?: boolean | 'true' | 'false';
 
-        /** Of a critical sound */
+        /** For a critical sound */
         volume?: number;
       };
 
@@ -980,13 +980,13 @@ export type CampaignPushContent = {
       badge?: {
         operation: 'set' | 'clear' | 'increment';
 
-        /** To set, or 1 to 99 to add to what is counted for the device */
+        /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
       contentAvailable?: boolean | 'true' | 'false';
       launchImage?: string;
       locKeys?: {
-        /** Key of a text in the app; its arguments need it */
+        /** Key of a text in the app; required for its arguments */
         titleLocKey?: string;
         titleLocArgs?: string[];
         bodyLocKey?: string;
@@ -995,7 +995,7 @@ export type CampaignPushContent = {
         subtitleLocArgs?: string[];
       };
       additionalActions?: {
-        /** Its name in reports, once */
+        /** Its name in reports, used only once */
         action: string;
         title: string;
 
@@ -1057,10 +1057,10 @@ export type CampaignPushContent = {
           /** A file of the app, or default */
           name: string;
 
-          /** Sounds although the phone is muted; needs an app with criticalAlerts */
+          /** Plays even if the phone is muted; requires an app with criticalAlerts */
           critical?: boolean | 'true' | 'false';
 
-          /** Of a critical sound */
+          /** For a critical sound */
           volume?: number;
         };
 
@@ -1068,13 +1068,13 @@ export type CampaignPushContent = {
         badge?: {
           operation: 'set' | 'clear' | 'increment';
 
-          /** To set, or 1 to 99 to add to what is counted for the device */
+          /** The number to set, or 1 to 99 to add to the device's count */
           value?: number;
         };
         contentAvailable?: boolean | 'true' | 'false';
         launchImage?: string;
         locKeys?: {
-          /** Key of a text in the app; its arguments need it */
+          /** Key of a text in the app; required for its arguments */
           titleLocKey?: string;
           titleLocArgs?: string[];
           bodyLocKey?: string;
@@ -1083,7 +1083,7 @@ export type CampaignPushContent = {
           subtitleLocArgs?: string[];
         };
         additionalActions?: {
-          /** Its name in reports, once */
+          /** Its name in reports, used only once */
           action: string;
           title: string;
 
@@ -1140,7 +1140,7 @@ export type CampaignPushContent = {
     custom_template_version?: string;
     options?: {
       additionalActions?: {
-        /** Its name in reports, once */
+        /** Its name in reports, used only once */
         action: string;
         title: string;
 
@@ -1173,7 +1173,7 @@ export type CampaignPushContent = {
       appBadge?: {
         operation: 'set' | 'clear' | 'increment';
 
-        /** To set, or 1 to 99 to add to what is counted for the device */
+        /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
     };
@@ -1206,7 +1206,7 @@ export type CampaignPushContent = {
       custom_template_version?: string;
       options?: {
         additionalActions?: {
-          /** Its name in reports, once */
+          /** Its name in reports, used only once */
           action: string;
           title: string;
 
@@ -1239,7 +1239,7 @@ export type CampaignPushContent = {
         appBadge?: {
           operation: 'set' | 'clear' | 'increment';
 
-          /** To set, or 1 to 99 to add to what is counted for the device */
+          /** The number to set, or 1 to 99 to add to the device's count */
           value?: number;
         };
       };
@@ -1292,20 +1292,20 @@ export type CampaignPushContent = {
 
   /** Changes to the finished requests, as merge patches */
   providerOverrides?: {
-    /** Of the message of FCM */
+    /** For messages to FCM */
     fcm?: Record<string, unknown>;
 
-    /** Of the message of Huawei Push Kit */
+    /** For messages to Huawei Push Kit */
     hms?: Record<string, unknown>;
     apns?: {
-      /** null takes one away */
+      /** null removes it */
       headers?: Record<string, unknown>;
 
       /** RFC 7386 */
       payload?: Record<string, unknown>;
     };
     webpush?: {
-      /** null takes one away */
+      /** null removes it */
       headers?: Record<string, unknown>;
 
       /** RFC 7386 */
@@ -1334,10 +1334,10 @@ export type CampaignRequestV1 = {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
 
-    /** Of its users, who get nothing of it */
+    /** Percent of its users that get no message */
     campaign_control_group_percentage?: number;
 
-    /** Leaves the workspace's control group out; default false */
+    /** Excludes the workspace's control group; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -1377,7 +1377,7 @@ export type CampaignSchedule = {
     if_best_time_is_outside?: string;
   };
   user_timezone_details?: {
-    /** Default false: not sent to them */
+    /** Default false: these devices are excluded */
     send_if_user_timezone_has_passed?: boolean;
   };
 };
@@ -1405,7 +1405,7 @@ export type CampaignSearchV1 = {
       to_date?: string;
     };
 
-    /** Any part of the name, ignoring case */
+    /** A part of the name, in any case */
     name?: string;
 
     /** DRAFT, SCHEDULED, SENDING, SENT, ACTIVE, PAUSED, RETIRED, STOPPED, FAILED, ARCHIVED */
@@ -1415,7 +1415,7 @@ export type CampaignSearchV1 = {
     tags?: string[];
     id?: string;
 
-    /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED, or another documented type, of which there are none */
+    /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED; other documented types find no campaign */
     delivery_type?: string[];
   };
 };
@@ -1443,7 +1443,7 @@ export type CampaignSearchV5 = {
       to_date?: string;
     };
 
-    /** Any part of the name, ignoring case */
+    /** A part of the name, in any case */
     name?: string;
 
     /** DRAFT, SCHEDULED, SENDING, SENT, ACTIVE, PAUSED, RETIRED, STOPPED, FAILED, ARCHIVED */
@@ -1455,10 +1455,10 @@ export type CampaignSearchV5 = {
     /** At most 100 */
     ids?: string[];
 
-    /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED, or another documented type, of which there are none */
+    /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED; other documented types find no campaign */
     campaign_delivery_type?: string[];
 
-    /** With campaign versioning only */
+    /** Only with campaign versioning */
     version_number?: number;
   };
 };
@@ -1535,7 +1535,7 @@ export type CampaignTestMeta = {
   identifier_values: string[];
   platform?: string;
 
-  /** default or a language of the campaign; absent: each person’s own */
+  /** `default` or a language of the campaign; absent: each user's own */
   locale_name?: string;
 
   /** variation_1, variation_2 …; absent: variation_1 */
@@ -1562,10 +1562,10 @@ export type CampaignTestRequestV1 = {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
 
-    /** Of its users, who get nothing of it */
+    /** Percent of its users that get no message */
     campaign_control_group_percentage?: number;
 
-    /** Leaves the workspace's control group out; default false */
+    /** Excludes the workspace's control group; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -1607,10 +1607,10 @@ export type CampaignTestRequestV5 = {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
 
-    /** Of its users, who get nothing of it */
+    /** Percent of its users that get no message */
     campaign_control_group_percentage?: number;
 
-    /** Leaves the workspace's control group out; default false */
+    /** Excludes the workspace's control group; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -1629,12 +1629,12 @@ export type CampaignTestRequestV5 = {
   personalization_details?: Record<string, unknown>;
 };
 
-/** Of an EVENT_TRIGGERED campaign */
+/** For an EVENT_TRIGGERED campaign */
 export type CampaignTrigger = {
-  /** Filters of type actions: the events that start it */
+  /** Filters of type `actions`: the events that start the campaign */
   included_filters?: Record<string, unknown>;
 
-  /** Filters of type actions: what must be true from the event to the due time */
+  /** Filters of type `actions`: conditions that must hold from the event to the due time */
   secondary_included_filters?: Record<string, unknown>;
 
   /** ASAP or DELAY */
@@ -1649,7 +1649,7 @@ export type CampaignTrigger = {
   /** AFTER (default), or BEFORE with trigger_attr */
   trigger_relation?: string;
 
-  /** An attribute that says a time, of the event or else of its user; default: the time of the event */
+  /** A time attribute of the event, or else of the user; default: the time of the event */
   trigger_attr?: string;
 
   /** Refused */
@@ -1659,19 +1659,19 @@ export type CampaignTrigger = {
 export type CampaignV1 = {
   campaign_id: string;
 
-  /** A run that waits for its turn is SCHEDULED */
+  /** A run that waits in the queue is SCHEDULED */
   status:
     'ACTIVE' | 'ARCHIVED' | 'DRAFT' | 'FAILED' | 'PAUSED' | 'RETIRED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
 
-  /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise */
+  /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent */
   status_reason?: string;
 
-  /** SMS campaigns are found when asked for */
+  /** Includes SMS campaigns if requested */
   channel: 'EMAIL' | 'PUSH' | 'SMS';
   campaign_delivery_type: string;
   created_by: string;
 
-  /** Who changed it last */
+  /** The last editor */
   updated_by?: string;
 
   /** UTC: 2024-07-04 08:00:54.847000 */
@@ -1679,7 +1679,7 @@ export type CampaignV1 = {
   updated_at: string;
   sent_time?: string;
 
-  /** Of a child, when it was due; of a FAILED campaign, when it was due and was missed */
+  /** When a child was due; for a FAILED campaign, when it was due and missed */
   planned_time?: string;
 
   /** Children only */
@@ -1688,13 +1688,13 @@ export type CampaignV1 = {
   /** name, platforms, tags */
   basic_details?: Record<string, unknown>;
 
-  /** What is shown on each platform */
+  /** The content for each platform */
   campaign_content?: Record<string, unknown>;
 
-  /** Whom it is for */
+  /** The audience */
   segmentation_details?: Record<string, unknown>;
 
-  /** When it is sent */
+  /** The schedule */
   scheduling_details?: Record<string, unknown>;
 
   /** Priorities and time to live */
@@ -1710,22 +1710,22 @@ export type CampaignV5 = {
   /** Shared by all versions */
   campaign_id: string;
 
-  /** With campaign versioning only */
+  /** Only with campaign versioning */
   version_number?: number;
 
-  /** A run that waits for its turn is SCHEDULED */
+  /** A run that waits in the queue is SCHEDULED */
   status:
     'ACTIVE' | 'ARCHIVED' | 'DRAFT' | 'FAILED' | 'PAUSED' | 'RETIRED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
 
-  /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise */
+  /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent */
   status_reason?: string;
 
-  /** SMS campaigns are found when asked for */
+  /** Includes SMS campaigns if requested */
   channel: 'EMAIL' | 'PUSH' | 'SMS';
   campaign_delivery_type: string;
   created_by: string;
 
-  /** Who changed it last */
+  /** The last editor */
   updated_by?: string;
 
   /** UTC: 2024-07-04 08:00:54.847000 */
@@ -1733,7 +1733,7 @@ export type CampaignV5 = {
   updated_at: string;
   sent_time?: string;
 
-  /** Of a child, when it was due; of a FAILED campaign, when it was due and was missed */
+  /** When a child was due; for a FAILED campaign, when it was due and missed */
   planned_time?: string;
 
   /** Children only */
@@ -1742,13 +1742,13 @@ export type CampaignV5 = {
   /** name, platforms, tags */
   basic_details?: Record<string, unknown>;
 
-  /** What is shown on each platform */
+  /** The content for each platform */
   campaign_content?: Record<string, unknown>;
 
-  /** Whom it is for */
+  /** The audience */
   segmentation_details?: Record<string, unknown>;
 
-  /** When it is sent */
+  /** The schedule */
   scheduling_details?: Record<string, unknown>;
 
   /** Priorities and time to live */
@@ -1784,18 +1784,18 @@ export type CampaignWinner = {
   data: {
     campaign_id: string;
 
-    /** The variation of all who were not sent to yet; null: the shares decide */
+    /** The variation for all users without a message so far; null: the shares decide */
     winner: string | null;
 
     /** ISO 8601 */
     named_at: string | null;
 
-    /** The key, or who it was */
+    /** The key or the person */
     named_by: string | null;
 
     /** GOAL where the campaign has goals; empty without variations */
     figures: {
-      /** What is counted */
+      /** The counted metric */
       metric: 'CLICKS' | 'GOAL';
       variations: {
         variation: string;
@@ -1803,19 +1803,19 @@ export type CampaignWinner = {
         /** Messages that a provider accepted, in all runs of this version */
         sent: number;
 
-        /** How many were clicked; or users who fulfilled the primary goal, each once a run */
+        /** Clicked messages, or users who fulfilled the primary goal, each once per run */
         successes: number;
 
-        /** Successes by sent, in percent; absent while nothing was sent of it */
+        /** Successes divided by sent, in percent; absent until it was sent */
         rate?: number;
 
-        /** Lower end of the 95 % interval, in percent; absent while nothing was sent of it */
+        /** Lower bound of the 95 % interval, in percent; absent until it was sent */
         rate_low?: number;
 
-        /** Upper end of the 95 % interval, in percent; absent while nothing was sent of it */
+        /** Upper bound of the 95 % interval, in percent; absent until it was sent */
         rate_high?: number;
 
-        /** How likely it is the best of them */
+        /** Probability that it is the best one */
         best_percent: number;
       }[];
     }[];
@@ -1828,7 +1828,7 @@ export type CampaignWinnerRequest = {
   /** variation_1, variation_2 …; or metric */
   variation?: string;
 
-  /** The one that is the best by these figures with 95 % */
+  /** The one that is best with 95 % probability */
   metric?: 'CLICKS' | 'GOAL';
 };
 
@@ -1871,7 +1871,7 @@ export type ConnectionTestRequest = {
   app_id: string;
   app_secret: string;
 
-  /** Who asks; kept in the API log */
+  /** The caller's name, stored in the API log */
   source?: string;
 
   /** The workspace's data center, such as 01 or dc_01 */
@@ -1885,7 +1885,7 @@ export type CustomerRequest = {
   platforms?: {
     platform: string;
 
-    /** Not read: devices say it */
+    /** Not read; the devices determine it */
     active?: unknown;
   }[];
   update_existing_only?: boolean;
@@ -1908,7 +1908,7 @@ export type DataAccepted = {
   status: 'success';
   message: string;
 
-  /** Finds this call in the API log */
+  /** Identifies this call in the API log */
   request_id: string;
 };
 
@@ -1918,7 +1918,7 @@ export type DataError = {
     attribute?: string;
     message: string;
 
-    /** What kind of refusal it is */
+    /** The kind of error */
     type:
       | 'Authentication Mismatch'
       | 'Authentication required'
@@ -1949,20 +1949,20 @@ export type DeadEventBatches = {
   type: 'event_stream';
   data: {
     dead_batches: {
-      /** webhook-id of its attempts */
+      /** webhook-id of the batch's attempts */
       id: string;
       events: number;
 
       /** ISO 8601 */
       first_event_time: string;
 
-      /** Since it was made or sent again */
+      /** Seconds since the batch was made or resent */
       attempts: number;
 
-      /** What the receiver replied */
+      /** The receiver's response */
       last_status: number | null;
 
-      /** timeout, unreachable, refused; null: there was a reply */
+      /** timeout, unreachable, refused; null: the receiver responded */
       last_error: string | null;
 
       /** ISO 8601 */
@@ -1989,7 +1989,7 @@ export type DeliveryExplanation = {
     next_send: string | null;
     customer_id: string;
 
-    /** Of the newest run; NO_RUN or UNKNOWN_PERSON where there is none */
+    /** From the newest run; NO_RUN or UNKNOWN_PERSON if there is none */
     step: string;
     explanation: string;
     runs: {
@@ -1999,39 +1999,39 @@ export type DeliveryExplanation = {
       step: ExplanationStep;
       explanation: string;
       devices: {
-        /** The app's name of the device; null when it is there no more */
+        /** The app's name for the device; null if the device no longer exists */
         device_id: string | null;
         platform: string;
         step: ExplanationStep;
         explanation: string;
 
-        /** The provider's word, or why it was held */
+        /** The provider's reason, or why it was held */
         code: string | null;
         attempts: number;
 
-        /** When that was stored, ISO 8601 */
+        /** When the outcome was stored, ISO 8601 */
         at: string | null;
 
-        /** Until when it waits, ISO 8601 */
+        /** ISO 8601; the message waits until then */
         until: string | null;
 
-        /** variation_1, variation_2 …; null where the campaign has one */
+        /** variation_1, variation_2 …; null if the campaign has only one */
         variation: string | null;
 
-        /** default or a language tag; null where the campaign has one, or nothing was sent */
+        /** `default` or a language tag; null if the campaign has only one, or no message was sent */
         locale: string | null;
       }[];
     }[];
 
-    /** Of an EVENT_TRIGGERED campaign: what the user's events started, newest first */
+    /** For an EVENT_TRIGGERED campaign: what the user's events started, newest first */
     triggers?: {
       event_name: string;
       occurred_at: string;
 
-      /** ISO 8601; null where the event says no time */
+      /** ISO 8601; null if the event has no time */
       due_at: string | null;
 
-      /** What became of it */
+      /** The outcome */
       state: 'DROPPED' | 'HELD' | 'SENT' | 'WAITING';
       reason: ('AUDIENCE' | 'CAMPAIGN_OVER' | 'CONDITION' | 'LATE' | 'NO_TIME' | 'TOO_FAR') | null;
 
@@ -2068,10 +2068,10 @@ export type DeviceRequest = {
     /** Whose token push_id is: fcm or hms or adm on ANDROID, apns or fcm on iOS, webpush or fcm on web; absent: the first */
     push_provider?: string;
 
-    /** What push_id is at Firebase: token, or fid, an installation id; absent: token */
+    /** Kind of a Firebase push_id: token, or fid for an installation id; absent: token */
     push_id_type?: string;
 
-    /** Which app of the workspace; absent: the one it has, or the default app */
+    /** An app of the workspace; absent: the device's current app, or the default app */
     app_id?: string;
     model?: string;
     app_version?: string;
@@ -2119,16 +2119,16 @@ export type EventBatch = {
     /** The campaign: campaign_id, campaign_name, campaign_type, campaign_channel; and variation and locale of a message of several contents */
     event_attributes: Record<string, unknown>;
 
-    /** Those that the stream names */
+    /** The attributes that the stream names */
     user_attributes: Record<string, unknown>;
 
-    /** Those that the stream names */
+    /** The attributes that the stream names */
     device_attributes: Record<string, unknown>;
   }[];
 };
 
 export type EventBatchResend = {
-  /** One batch; default: all that were given up */
+  /** A single batch; default: all batches that were given up */
   batch_id?: string;
 };
 
@@ -2157,7 +2157,7 @@ export type EventRequest = {
     /** When it happened: ISO 8601 (UTC unless it names an offset) or seconds since 1970 */
     user_time?: string | number;
 
-    /** The clock of the sender; taken when user_time is absent */
+    /** The sender's clock; used if user_time is absent */
     current_time?: string | number;
 
     /** Seconds */
@@ -2168,38 +2168,38 @@ export type EventRequest = {
 export type EventStream = {
   id: string;
 
-  /** Where batches are posted; a public address, http or https */
+  /** Receiver of the batches; a public address, http or https */
   url: string;
 
   /** Default: all of them */
   events: EventStreamKind[];
 
-  /** Attributes of the user that each event says; default: none */
+  /** User attributes included in each event; default: none */
   user_attributes: string[];
 
-  /** What each event says of the device: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: nothing */
+  /** Device attributes included in each event: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: none */
   device_attributes: string[];
 
   /** ISO 8601 */
   created_at: string;
   updated_at: string;
 
-  /** In batches that the receiver took */
+  /** In batches that the receiver accepted */
   delivered_events: number;
 
   /** ISO 8601; null: none yet */
   last_delivered_at: string | null;
 
-  /** To be posted, or posted again */
+  /** Waiting to be sent or resent */
   pending_batches: number;
 
-  /** Given up; they can be sent again */
+  /** Batches that were given up; they can be sent again */
   dead_batches: number;
 
-  /** ISO 8601; null: the receiver answered the last attempt, whatever it said */
+  /** ISO 8601; null if the receiver responded to the last attempt, with any status */
   unanswered_since: string | null;
 
-  /** ISO 8601; nothing is posted before then, because three attempts in a row had no answer */
+  /** ISO 8601; no request is sent before then, because three attempts in a row got no response */
   paused_until: string | null;
 };
 
@@ -2211,32 +2211,32 @@ export type EventStreamAnswer = {
   };
 };
 
-/** What is not named stays */
+/** Members that are absent stay as they are */
 export type EventStreamChange = {
-  /** Where batches are posted; a public address, http or https */
+  /** Receiver of the batches; a public address, http or https */
   url?: string;
 
   /** Default: all of them */
   events?: EventStreamKind[];
 
-  /** Attributes of the user that each event says; default: none */
+  /** User attributes included in each event; default: none */
   user_attributes?: string[];
 
-  /** What each event says of the device: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: nothing */
+  /** Device attributes included in each event: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: none */
   device_attributes?: string[];
 };
 
 export type EventStreamCreate = {
-  /** Where batches are posted; a public address, http or https */
+  /** Receiver of the batches; a public address, http or https */
   url: string;
 
   /** Default: all of them */
   events?: EventStreamKind[];
 
-  /** Attributes of the user that each event says; default: none */
+  /** User attributes included in each event; default: none */
   user_attributes?: string[];
 
-  /** What each event says of the device: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: nothing */
+  /** Device attributes included in each event: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: none */
   device_attributes?: string[];
 };
 
@@ -2246,7 +2246,7 @@ export type EventStreamCreated = {
   data: {
     event_stream: EventStream;
 
-    /** Signs what is posted (Standard Webhooks); answered this once */
+    /** Signs the requests (Standard Webhooks); returned only once */
     secret: string;
   };
 };
@@ -2296,10 +2296,10 @@ export type ExecutionsV1 = {
     /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
     status: string;
 
-    /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise */
+    /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent */
     status_reason?: string;
 
-    /** When it was due, in the form of `sent_time`; absent: an event fired it */
+    /** When it was due, in the format of `sent_time`; absent if an event fired it */
     planned_time?: string;
   }[];
   total_instances: number;
@@ -2319,17 +2319,17 @@ export type ExecutionsV5 = {
       /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
       status: string;
 
-      /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise */
+      /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent */
       status_reason?: string;
 
-      /** When it was due, in the form of `sent_time`; absent: an event fired it */
+      /** When it was due, in the format of `sent_time`; absent if an event fired it */
       planned_time?: string;
     }[];
     total_instances: number;
   };
 };
 
-/** What decided */
+/** The reason for the decision */
 export type ExplanationStep =
   | 'ACCEPTED'
   | 'APP_NOT_MEANT'
@@ -2410,12 +2410,12 @@ export type FileSegmentChange = {
   callback_url?: string;
   emails?: string[];
 
-  /** Wins over the name */
+  /** Takes precedence over the name */
   cs_id?: string;
 };
 
 export type FileSegmentError = {
-  /** What kind of refusal it is */
+  /** The kind of error */
   title:
     | 'Authentication required'
     | 'Conflict'
@@ -2460,7 +2460,7 @@ export type FileSegmentProcessed = {
   /** Rows of the file */
   values_found: number;
 
-  /** Those that are neither corrupted nor empty */
+  /** Values that are neither corrupted nor empty */
   values_processed: number;
 
   /** Users found and added to the segment */
@@ -2497,7 +2497,7 @@ export type FilterSegmentError = {
   response_id: string;
   type: 'custom_segment';
   error: {
-    /** What kind of refusal it is */
+    /** The kind of error */
     code:
       | 'Authentication required'
       | 'Cyclic Entity'
@@ -2518,7 +2518,7 @@ export type FilterSegmentError = {
       | 'Unsupported Media Type';
     message: string;
 
-    /** The exact fault */
+    /** The reason */
     details?: string;
   };
 };
@@ -2536,7 +2536,7 @@ export type GatewayError = {
   /** ER001 invalid, ER007 scope missing, ER008 expired */
   code: 'ER001' | 'ER007' | 'ER008';
 
-  /** What was refused */
+  /** The rejected request */
   target: 'Authentication Expired' | 'Authentication Invalid' | 'Authorization Invalid';
   message: string;
 };
@@ -2569,42 +2569,42 @@ export type GeneratedToken = {
 export type Health = {
   status: 'ok' | 'not ready';
 
-  /** What is missing; docs/operations.md has them */
+  /** The missing conditions; docs/operations.md lists them */
   troubles?: string[];
 
-  /** With `verbose`: what came of the last call of the outgoing proxy, where there is one */
+  /** With `verbose`: result of the last call through the outgoing proxy, if there is one */
   proxy?: 'UNUSED' | 'OK' | 'PROXY_UNREACHABLE' | 'PROXY_REFUSED' | 'PROXY_AUTH';
 };
 
 export type InteractionReport = {
-  /** As it came with the message */
+  /** As it was sent with the message */
   token: string;
   kind: 'impression' | 'click' | 'close' | 'badge';
 
-  /** Of kind badge: the number on the icon of the app now */
+  /** For kind badge: the number on the app icon now */
   value?: number;
 
   /** The button that was clicked */
   action?: string;
 
-  /** Of kind impression: it came with a lower priority than it was sent with, which makes it late */
+  /** For kind impression: the message arrived with a lower priority than it was sent with, and therefore late */
   lowered?: boolean;
 
-  /** Your own name of this report; a repeat counts once */
+  /** Your own name for this report; repeats are counted once */
   id?: string;
 };
 
 export type LiveActivity = {
   app_id: string;
 
-  /** Your name of the activity */
+  /** Your name for the activity */
   activityId: string;
   tokens: {
     start: number;
     update: number;
   };
 
-  /** The newest first */
+  /** Newest first */
   events: {
     event: 'start' | 'update' | 'end';
     timestamp: number;
@@ -2612,7 +2612,7 @@ export type LiveActivity = {
     /** WAITING, ACCEPTED, GONE, REJECTED, FAILED, EXPIRED or SUPERSEDED */
     outcome: string;
 
-    /** Apple's word, or why it was not sent */
+    /** Apple's reason, or why it was not sent */
     code: string | null;
     devices: number;
   }[];
@@ -2621,44 +2621,44 @@ export type LiveActivity = {
 export type LiveActivityEvent = {
   app_id: string;
 
-  /** Your name of the activity */
+  /** Your name for the activity */
   activityId: string;
   event: 'start' | 'update' | 'end';
 
   /** Epoch seconds; grows with every event of the activity */
   timestamp: number;
 
-  /** Tokens that it is sent to */
+  /** Tokens that the event is sent to */
   devices: number;
 };
 
 export type LiveActivityEventRequest = {
-  /** An app of the workspace on iOS; absent: the default app */
+  /** An iOS app of the workspace; absent: the default app */
   app_id?: string;
 
-  /** Your name of the activity */
+  /** Your name for the activity */
   activityId: string;
   event: 'start' | 'update' | 'end';
 
   /** As the app decodes it */
   contentState: Record<string, unknown>;
 
-  /** Of a start: the name of the type of the attributes */
+  /** For a start: the name of the attributes' type */
   attributesType?: string;
 
-  /** Of a start: as the app decodes them */
+  /** For a start: as the app decodes them */
   attributes?: Record<string, unknown>;
 
-  /** Required of a start */
+  /** Required for a start */
   alert?: {
     title: string;
     body: string;
   };
 
-  /** Epoch seconds: out of date from then on */
+  /** Epoch seconds: the content is stale from then on */
   staleDate?: number;
 
-  /** Epoch seconds: taken away then */
+  /** Epoch seconds: the activity is removed then */
   dismissalDate?: number;
 
   /** Absent: 10 */
@@ -2668,7 +2668,7 @@ export type LiveActivityEventRequest = {
 export type LiveActivityTokens = {
   app_id: string;
 
-  /** Your name of the activity */
+  /** Your name for the activity */
   activityId: string;
   tokens: {
     start: number;
@@ -2677,13 +2677,13 @@ export type LiveActivityTokens = {
 };
 
 export type LiveActivityTokensRequest = {
-  /** An app of the workspace on iOS; absent: the default app */
+  /** An iOS app of the workspace; absent: the default app */
   app_id?: string;
 
   /** Update tokens of phones that show the activity, hexadecimal */
   tokens?: string[];
 
-  /** Push-to-start tokens of phones that are to start it, hexadecimal */
+  /** Push-to-start tokens of the phones that start the activity, hexadecimal */
   startTokens?: string[];
 };
 
@@ -2694,21 +2694,21 @@ export type MergeAnswer = {
 
 export type MergeRequest = {
   merge_data: {
-    /** Customer id of the user who ends */
+    /** Customer id of the user that is merged and removed */
     merged_user: string;
 
-    /** Customer id of the user who gets everything */
+    /** Customer id of the user that keeps everything */
     retained_user: string;
   }[];
 };
 
 export type PlatformStats = {
-  /** and each locale of a campaign in several */
+  /** and each locale, if the campaign has several */
   locales: {
     /** The same as all_locales, as some clients spell it */
     all_locale?: unknown;
     all_locales: {
-      /** and variation_1, variation_2 … where there are several */
+      /** and variation_1, variation_2 …, if there are several */
       variations: {
         all_variations: StatsFigures;
         campaign_control_group?: StatsControlGroup;
@@ -2788,10 +2788,10 @@ export type Problem = {
     | 'STORAGE_REFUSES_WRITES'
     | 'STORAGE_UNAVAILABLE';
 
-  /** What it is about */
+  /** The subject */
   field?: string;
 
-  /** What is wrong with it */
+  /** The fault */
   detail?: string;
 };
 
@@ -2873,18 +2873,18 @@ export type PushAndroidContent = {
     icon?: string;
     sticky?: boolean | 'true' | 'false';
 
-    /** Gone after so long */
+    /** Removed after this time */
     timeoutSeconds?: number;
 
     /** The number on the icon of the app */
     badge?: {
       operation: 'set' | 'clear' | 'increment';
 
-      /** To set, or 1 to 99 to add to what is counted for the device */
+      /** The number to set, or 1 to 99 to add to the device's count */
       value?: number;
     };
     locKeys?: {
-      /** Key of a text in the app; its arguments need it */
+      /** Key of a text in the app; required for its arguments */
       titleLocKey?: string;
       titleLocArgs?: string[];
       bodyLocKey?: string;
@@ -2935,18 +2935,18 @@ export type PushAndroidContent = {
       icon?: string;
       sticky?: boolean | 'true' | 'false';
 
-      /** Gone after so long */
+      /** Removed after this time */
       timeoutSeconds?: number;
 
       /** The number on the icon of the app */
       badge?: {
         operation: 'set' | 'clear' | 'increment';
 
-        /** To set, or 1 to 99 to add to what is counted for the device */
+        /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
       locKeys?: {
-        /** Key of a text in the app; its arguments need it */
+        /** Key of a text in the app; required for its arguments */
         titleLocKey?: string;
         titleLocArgs?: string[];
         bodyLocKey?: string;
@@ -3014,7 +3014,7 @@ export type PushFault = {
   status: 'error';
   reason: string;
 
-  /** Finds this call in the API log */
+  /** Identifies this call in the API log */
   reference: string;
 };
 
@@ -3042,10 +3042,10 @@ export type PushIosContent = {
       /** A file of the app, or default */
       name: string;
 
-      /** Sounds although the phone is muted; needs an app with criticalAlerts */
+      /** Plays even if the phone is muted; requires an app with criticalAlerts */
       critical?: boolean | 'true' | 'false';
 
-      /** Of a critical sound */
+      /** For a critical sound */
       volume?: number;
     };
 
@@ -3053,13 +3053,13 @@ export type PushIosContent = {
     badge?: {
       operation: 'set' | 'clear' | 'increment';
 
-      /** To set, or 1 to 99 to add to what is counted for the device */
+      /** The number to set, or 1 to 99 to add to the device's count */
       value?: number;
     };
     contentAvailable?: boolean | 'true' | 'false';
     launchImage?: string;
     locKeys?: {
-      /** Key of a text in the app; its arguments need it */
+      /** Key of a text in the app; required for its arguments */
       titleLocKey?: string;
       titleLocArgs?: string[];
       bodyLocKey?: string;
@@ -3068,7 +3068,7 @@ export type PushIosContent = {
       subtitleLocArgs?: string[];
     };
     additionalActions?: {
-      /** Its name in reports, once */
+      /** Its name in reports, used only once */
       action: string;
       title: string;
 
@@ -3103,10 +3103,10 @@ export type PushIosContent = {
         /** A file of the app, or default */
         name: string;
 
-        /** Sounds although the phone is muted; needs an app with criticalAlerts */
+        /** Plays even if the phone is muted; requires an app with criticalAlerts */
         critical?: boolean | 'true' | 'false';
 
-        /** Of a critical sound */
+        /** For a critical sound */
         volume?: number;
       };
 
@@ -3114,13 +3114,13 @@ export type PushIosContent = {
       badge?: {
         operation: 'set' | 'clear' | 'increment';
 
-        /** To set, or 1 to 99 to add to what is counted for the device */
+        /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
       contentAvailable?: boolean | 'true' | 'false';
       launchImage?: string;
       locKeys?: {
-        /** Key of a text in the app; its arguments need it */
+        /** Key of a text in the app; required for its arguments */
         titleLocKey?: string;
         titleLocArgs?: string[];
         bodyLocKey?: string;
@@ -3129,7 +3129,7 @@ export type PushIosContent = {
         subtitleLocArgs?: string[];
       };
       additionalActions?: {
-        /** Its name in reports, once */
+        /** Its name in reports, used only once */
         action: string;
         title: string;
 
@@ -3146,7 +3146,7 @@ export type PushIosContent = {
 export type PushRequestV2 = {
   campaignName: string;
 
-  /** Echoed in the answer; one is made when it is absent */
+  /** Returned in the response; generated if absent */
   requestId?: string;
   requestType?: 'push';
   targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
@@ -3198,20 +3198,20 @@ export type PushRequestV2 = {
 
     /** Changes to the finished requests, as merge patches */
     providerOverrides?: {
-      /** Of the message of FCM */
+      /** For messages to FCM */
       fcm?: Record<string, unknown>;
 
-      /** Of the message of Huawei Push Kit */
+      /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
       apns?: {
-        /** null takes one away */
+        /** null removes it */
         headers?: Record<string, unknown>;
 
         /** RFC 7386 */
         payload?: Record<string, unknown>;
       };
       webpush?: {
-        /** null takes one away */
+        /** null removes it */
         headers?: Record<string, unknown>;
 
         /** RFC 7386 */
@@ -3230,7 +3230,7 @@ export type PushRequestV2 = {
 export type PushRequestV21 = {
   campaignName: string;
 
-  /** Echoed in the answer; one is made when it is absent */
+  /** Returned in the response; generated if absent */
   requestId?: string;
   requestType?: 'push';
   targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
@@ -3282,20 +3282,20 @@ export type PushRequestV21 = {
 
     /** Changes to the finished requests, as merge patches */
     providerOverrides?: {
-      /** Of the message of FCM */
+      /** For messages to FCM */
       fcm?: Record<string, unknown>;
 
-      /** Of the message of Huawei Push Kit */
+      /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
       apns?: {
-        /** null takes one away */
+        /** null removes it */
         headers?: Record<string, unknown>;
 
         /** RFC 7386 */
         payload?: Record<string, unknown>;
       };
       webpush?: {
-        /** null takes one away */
+        /** null removes it */
         headers?: Record<string, unknown>;
 
         /** RFC 7386 */
@@ -3308,10 +3308,10 @@ export type PushRequestV21 = {
   conversionGoals?: PushConversionGoal[];
   advancedSettings?: PushAdvancedSettings;
 
-  /** Only equal to the header */
+  /** Must be equal to the header */
   appId?: string;
 
-  /** Only equal to the header */
+  /** Must be equal to the header */
   signature?: string;
 };
 
@@ -3339,7 +3339,7 @@ export type PushWebContent = {
   autoDismiss?: boolean | 'true' | 'false';
   options?: {
     additionalActions?: {
-      /** Its name in reports, once */
+      /** Its name in reports, used only once */
       action: string;
       title: string;
 
@@ -3372,7 +3372,7 @@ export type PushWebContent = {
     appBadge?: {
       operation: 'set' | 'clear' | 'increment';
 
-      /** To set, or 1 to 99 to add to what is counted for the device */
+      /** The number to set, or 1 to 99 to add to the device's count */
       value?: number;
     };
   };
@@ -3391,7 +3391,7 @@ export type PushWebContent = {
     autoDismiss?: boolean | 'true' | 'false';
     options?: {
       additionalActions?: {
-        /** Its name in reports, once */
+        /** Its name in reports, used only once */
         action: string;
         title: string;
 
@@ -3424,7 +3424,7 @@ export type PushWebContent = {
       appBadge?: {
         operation: 'set' | 'clear' | 'increment';
 
-        /** To set, or 1 to 99 to add to what is counted for the device */
+        /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
     };
@@ -3465,19 +3465,19 @@ export type RefreshedToken = {
 };
 
 export type ReportFile = {
-  /** JSON lines, one a campaign, compressed with gzip */
+  /** JSON lines, one per campaign, compressed with gzip */
   file_name: string;
 
-  /** Where it is read */
+  /** The path for reading the file */
   path: string;
 
-  /** Whether it can be read */
+  /** The state of the file */
   state: 'FAILED' | 'READY' | 'WAITING';
 
-  /** Why it is not made */
+  /** Why the file was not made */
   reason?: string;
 
-  /** Its lines */
+  /** Number of lines */
   campaigns?: number;
   size_bytes?: number;
   start_date: string;
@@ -3488,11 +3488,11 @@ export type ReportFile = {
   /** ISO 8601 */
   created_at: string;
 
-  /** ISO 8601: gone then */
+  /** ISO 8601; the file is deleted then */
   expires_at: string;
 };
 
-/** JSON lines, one a campaign, compressed with gzip */
+/** JSON lines, one per campaign, compressed with gzip */
 export type ReportFileBytes = string;
 
 export type ReportFileError = {
@@ -3501,7 +3501,7 @@ export type ReportFileError = {
     message: string;
     type: string;
 
-    /** Eight letters that find this call in the API log */
+    /** Eight letters that identify this call in the API log */
     request_id: string;
   };
 };
@@ -3517,7 +3517,7 @@ export type ReportFileRequest = {
   /** YYYY-MM-DD, included; at most 90 days after start_date */
   end_date: string;
 
-  /** After which an event counts as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (sent) or CLICK_CONVERSIONS (sent, and clicked meanwhile) */
+  /** What must come before an event for it to count as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (it was clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (it was sent) or CLICK_CONVERSIONS (it was sent and has been clicked) */
   attribution_type: string;
   metric_type: 'TOTAL' | 'UNIQUE';
 };
@@ -3525,16 +3525,16 @@ export type ReportFileRequest = {
 export type ReportFileRequested = {
   response_id: string;
 
-  /** JSON lines, one a campaign, compressed with gzip */
+  /** JSON lines, one per campaign, compressed with gzip */
   file_name: string;
 
-  /** Where it is read */
+  /** The path for reading the file */
   path: string;
 
-  /** For the header Signature. By the key of the request: SHA-256 of the workspace id, the file name and the key, with a pipe between them, in hexadecimal; with a token: by a secret of its own */
+  /** Value for the header Signature: the hexadecimal SHA-256 of workspace id, file name and key, joined by pipes. A request with a token gets one made with a separate secret */
   signature: string;
 
-  /** ISO 8601: gone then */
+  /** ISO 8601; the file is deleted then */
   expires_at: string;
 };
 
@@ -3543,7 +3543,7 @@ export type ReportFiles = {
 };
 
 export type RevokeRequest = {
-  /** An access token, or a refresh token with all access tokens from it. */
+  /** An access token, or a refresh token together with all access tokens made from it. */
   token: string;
 
   /** Not needed; any value is accepted. */
@@ -3574,13 +3574,13 @@ export type SandboxBrowserDevice = {
 export type SandboxClock = {
   now: string;
 
-  /** Before real time, or behind it */
+  /** Ahead of real time, or behind it (negative) */
   offsetSeconds: number;
 
-  /** It stands until it is moved, runs on or is reset */
+  /** The clock stands still until it is moved, resumed or reset */
   frozen: boolean;
 
-  /** How far an advance has come; null when the clock is not being moved */
+  /** Progress of the advance; null if the clock is not being moved */
   advancing: {
     stops: number;
     remainingSeconds: number;
@@ -3625,12 +3625,12 @@ export type SandboxDemo = {
 };
 
 export type SandboxFault = {
-  /** Answer so instead of working */
+  /** Return this answer instead of processing the request */
   status?: number;
   body?: string;
   headers?: Record<string, string>;
 
-  /** Of a provider: what the real one answers in operation, by its name in docs/sandbox.md */
+  /** For a provider: an answer of the real provider, by its name in docs/sandbox.md */
   answer?: string;
 
   /** Wait before answering */
@@ -3639,10 +3639,10 @@ export type SandboxFault = {
   /** Reset the stream instead of answering */
   reset?: boolean;
 
-  /** GOAWAY after so many streams of a connection */
+  /** Send GOAWAY after this many streams of a connection */
   goawayEvery?: number;
 
-  /** A connection may hold */
+  /** Connections that one installation may hold open */
   maxStreams?: number;
 
   /** Only the n-th request */
@@ -3654,22 +3654,22 @@ export type SandboxFault = {
   /** Only this share of requests */
   probability?: number;
 
-  /** Chooses which requests, or which devices, that share is */
+  /** Selects which requests or devices belong to the share */
   seed?: number;
 
-  /** Of a provider: only devices whose address begins so */
+  /** For a provider: only devices whose address begins with this text */
   device?: string;
 
-  /** Of a provider: only this share of devices, always the same */
+  /** For a provider: only this share of devices, always the same ones */
   share?: number;
 
-  /** Of a provider: for each device only so many times */
+  /** For a provider: only this many times per device */
   countPerDevice?: number;
 
   /** Of `api`: only this route, as `POST /v1/oauth/token` or `/v5/campaigns/*` */
   route?: string;
 
-  /** Only so many times */
+  /** Only this many times */
   count?: number;
 };
 
@@ -3698,14 +3698,14 @@ export type SandboxMessage = {
   campaignId: string | null;
   receivedAt: string;
 
-  /** What the provider takes beside the message. */
+  /** What the provider accepts in addition to the message. */
   transport: Record<string, string>;
 
-  /** All headers of the request; of what authorizes only its scheme. Empty for messages of older versions. */
+  /** All headers of the request; credentials are reduced to their scheme. Empty for messages of older versions. */
   headers: Record<string, string>;
   payload: unknown;
 
-  /** What a person saw of it while the app was in the background; empty for messages of older versions. */
+  /** The visible part while the app is in the background; empty for messages of older versions. */
   screen: {
     shownBy?: 'app' | 'system' | 'extension' | 'worker' | 'nobody';
     title?: string;
@@ -3717,21 +3717,21 @@ export type SandboxMessage = {
 };
 
 export type SandboxRefusal = {
-  /** Counts from 1 since the start of the node */
+  /** Counted from 1 at the start of the node */
   number: number;
   at: string;
   provider: 'fcm' | 'apns' | 'webpush' | 'hms' | 'adm';
   path: string;
   device: string | null;
 
-  /** Null: no answer, or a stream that was cut */
+  /** Null: no response, or the stream was cut */
   status: number | null;
 
   /** The provider's own words */
   reason: string;
   rule: 'fault' | 'magic address' | 'credentials' | 'route' | 'headers' | 'payload' | 'device address';
 
-  /** Of what authorizes only its scheme */
+  /** Credentials are reduced to their scheme */
   headers: Record<string, string>;
 };
 
@@ -3746,7 +3746,7 @@ export type SandboxRegisteredDevice = {
 export type SandboxRunUntilIdle = {
   runUntilIdle: true;
 
-  /** Nothing due further ahead is waited for; default 2678400, 31 days */
+  /** Stops before messages that are due later than this; default 2678400, 31 days */
   withinSeconds?: number;
 };
 
@@ -3765,17 +3765,17 @@ export type SegmentAnswer = {
     /** UTC, without a zone */
     created_time: string;
 
-    /** ELASTIC_SEARCH: of filters */
+    /** ELASTIC_SEARCH for a filter segment */
     type: 'COHORT' | 'ELASTIC_SEARCH' | 'FILE';
 
-    /** Where it was made */
+    /** Where it was created */
     source: 'API' | 'DASHBOARD' | 'PARTNER';
     updated_time: string;
     description: string | null;
     included_filters: unknown;
     excluded_filters: unknown;
 
-    /** FILLING: no members, or part of them, yet */
+    /** FILLING: the segment has none or some of its members so far */
     status: 'ARCHIVED' | 'FAILED' | 'FILLING' | 'READY';
     user_count: number | null;
   };
@@ -3791,10 +3791,10 @@ export type SegmentList = {
     /** UTC, without a zone */
     created_time: string;
 
-    /** ELASTIC_SEARCH: of filters */
+    /** ELASTIC_SEARCH for a filter segment */
     type: 'COHORT' | 'ELASTIC_SEARCH' | 'FILE';
 
-    /** Where it was made */
+    /** Where it was created */
     source: 'API' | 'DASHBOARD' | 'PARTNER';
   }[];
   response_id: string;
@@ -3804,13 +3804,13 @@ export type SegmentList = {
 export type SegmentName = {
   name: string;
 
-  /** Wins over the name */
+  /** Takes precedence over the name */
   cs_id?: string;
 };
 
 export type StatsControlGroup = {
   performance_stats: {
-    /** Users of the runs who are in the group */
+    /** Users of the runs in the group */
     eligible_users: number;
   };
 
@@ -3824,7 +3824,7 @@ export type StatsControlGroup = {
       /** Events that fulfilled the goal, by attribution_type */
       total: number;
 
-      /** Users who did */
+      /** Users who did so, each counted once */
       unique: number;
 
       /** Percent of eligible_users who fulfilled the goal, each once a run */
@@ -3834,7 +3834,7 @@ export type StatsControlGroup = {
 };
 
 export type StatsError = {
-  /** What kind of refusal it is */
+  /** The kind of error */
   title:
     | 'Authentication required'
     | 'Bad Request'
@@ -3850,52 +3850,52 @@ export type StatsError = {
     | 'Unsupported Media Type';
   description: string;
 
-  /** Eight letters that find this call in the API log */
+  /** Eight letters that identify this call in the API log */
   code: string;
 };
 
 export type StatsFigures = {
   performance_stats: {
-    /** Devices that were tried: sent, failed, or waiting for another attempt */
+    /** Devices with an attempt: sent, failed, or waiting for a retry */
     attempted?: number;
 
     /** Messages that a provider accepted */
     sent?: number;
 
-    /** Messages that a provider refused for good, or that expired */
+    /** Messages that a provider permanently rejected, or that expired */
     failed?: number;
 
-    /** Of these: the provider knows no such address any more */
+    /** Of the failed ones: the provider no longer knows the address */
     bounced?: number;
 
-    /** Messages that a device reported as shown, each once */
+    /** Messages that a device reported as shown, each counted once */
     delivered?: number;
 
-    /** Reports that a message was shown; by UNIQUE devices */
+    /** Reports that a message was shown; UNIQUE: devices */
     impression?: number;
 
-    /** Reports that one was clicked; by UNIQUE devices */
+    /** Reports that a message was clicked; UNIQUE: devices */
     click?: number;
 
-    /** Reports that one was closed without a click; by UNIQUE devices */
+    /** Reports that a message was closed without a click; UNIQUE: devices */
     closed_click?: number;
 
-    /** Percent: click by impression */
+    /** Percent: click divided by impression */
     ctr?: number;
 
-    /** Percent: delivered by sent */
+    /** Percent: delivered divided by sent */
     delivery_rate?: number;
 
-    /** Percent: sent by attempted */
+    /** Percent: sent divided by attempted */
     sent_rate?: number;
 
-    /** Percent: attempted less sent by attempted */
+    /** Percent: attempted minus sent, divided by attempted */
     failure_rate?: number;
 
-    /** Users of the runs who are in no control group, each once a run */
+    /** Users of the runs in no control group, each counted once per run */
     eligible_users?: number;
 
-    /** Percent of the sent messages that were clicked, each once; of a variation or a locale */
+    /** Percent of the sent messages that were clicked, each counted once; for a variation or a locale */
     clicked_rate?: number;
 
     /** Lower bound of the 95 % interval of clicked_rate */
@@ -3913,7 +3913,7 @@ export type StatsFigures = {
       /** Events that fulfilled the goal, by attribution_type */
       total: number;
 
-      /** Users who did */
+      /** Users who did so, each counted once */
       unique: number;
 
       /** Percent of eligible_users who fulfilled the goal, each once a run */
@@ -3934,7 +3934,7 @@ export type StatsFigures = {
       /** Upper bound of the 95 % interval of uplift */
       uplift_high?: number;
 
-      /** What the events brought, where the goal has a revenue_attribute */
+      /** Revenue of the events, if the goal has a revenue_attribute */
       revenue?: number;
       revenue_currency?: string;
     }
@@ -3946,16 +3946,16 @@ export type StatsFigures = {
     /** Users of the runs with a device of the platform that has the app */
     segment_after_uninstall?: number;
 
-    /** Those of the reachable users who are in no control group: eligible_users */
+    /** Reachable users in no control group; the same as eligible_users */
     users_after_dup?: number;
 
-    /** Devices of the runs, whatever became of their messages */
+    /** Devices of the runs, whatever the outcome of their messages */
     user_devices?: number;
 
-    /** Of these: all but those whose address turned out to be dead */
+    /** Of these devices, those whose address is still registered */
     active_device_token?: number;
 
-    /** Of these: all but those that a frequency cap withheld */
+    /** Of these devices, those that no frequency cap withheld */
     after_fc?: number;
 
     /** As above */
@@ -3978,11 +3978,11 @@ export type StatsRequest = {
   /** YYYY-MM-DD, included; at most 30 days after start_date */
   end_date: string;
 
-  /** After which an event counts as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (sent) or CLICK_CONVERSIONS (sent, and clicked meanwhile) */
+  /** What must come before an event for it to count as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (it was clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (it was sent) or CLICK_CONVERSIONS (it was sent and has been clicked) */
   attribution_type: string;
   metric_type: 'TOTAL' | 'UNIQUE';
 
-  /** Campaigns to pass over; default 0 */
+  /** Campaigns to skip; default 0 */
   offset?: number;
 
   /** Default 10 */

@@ -92,7 +92,10 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     what: 'Old access tokens',
     here: 'A token that expired more than a day ago is unknown (`ER001`), before that it is expired (`ER008`).',
     operationIds: ['upsertCustomer', 'createFileSegment'],
-    test: { file: 'server/test/tokens/token-endpoints.test.ts', name: 'an access token is live until its last second, ER008 for 24 hours, then ER001' },
+    test: {
+      file: 'server/test/tokens/token-endpoints.test.ts',
+      name: 'an access token is live until its last second, ER008 for 24 hours, then ER001',
+    },
   },
   {
     what: 'Data centers',

@@ -25,7 +25,7 @@ const defaults = partAs(
     color: text({ description: '#rrggbb' }),
   },
   {
-    description: 'What a content has that says nothing else',
+    description: 'Defaults for contents that set no value',
     read(_defaults, read) {
       const sent = withoutAbsent<AppDefaults>({
         channelId: read('channel_id'),
@@ -40,20 +40,20 @@ const defaults = partAs(
 
 /** The settings of an app, in requests and responses. */
 const settings = {
-  restrictPackage: flag('Of Android: FCM is told the package and refuses tokens of another'),
-  mode: enumeration(payloadModes, 'Of Android: who shows its messages'),
-  declarative: enumeration(declarativeModes, 'Of sites: the declarative form of a web push'),
-  criticalAlerts: flag('Of iOS: Apple granted the app critical alerts, and messages may have such sounds'),
-  pushFrom: text({ description: 'Of Android: value of push_from' }),
-  dataPrefix: text({ description: 'Of phones: stands before the names of our keys' }),
+  restrictPackage: flag('Android only: FCM receives the package and rejects tokens of other packages'),
+  mode: enumeration(payloadModes, 'Android only: whether the app or the system shows messages'),
+  declarative: enumeration(declarativeModes, 'Sites only: the declarative form of a web push'),
+  criticalAlerts: flag('iOS only: Apple granted the app critical alerts, so messages may use critical sounds'),
+  pushFrom: text({ description: 'Android only: value of push_from' }),
+  dataPrefix: text({ description: "Phones only: prefix of Carillon's keys" }),
   defaults,
 };
 
 const members = {
   platform: required(enumeration(platforms, 'ANDROID, IOS or WEB')),
-  name: text({ description: 'For people; absent: the id' }),
-  identifier: requiredText({ description: 'Android package, bundle id, or origin of the site; stands' }),
-  environment: enumeration(apnsEnvironments, "Of iOS: which of Apple's services; absent: production"),
+  name: text({ description: 'Display name; absent: the id' }),
+  identifier: requiredText({ description: 'Android package, bundle id, or origin of the site; cannot be changed' }),
+  environment: enumeration(apnsEnvironments, "iOS only: Apple's service; absent: production"),
   ...settings,
 };
 
@@ -65,11 +65,14 @@ const appAnswer = named(
     app_id: Type.String(),
     platform: members.platform.schema,
     name: Type.String(),
-    identifier: Type.Union([Type.String({ description: 'Null: of a default app without a credential' }), Type.Null()]),
+    identifier: Type.Union([
+      Type.String({ description: 'Null: the default app, which has no credential' }),
+      Type.Null(),
+    ]),
     environment: Type.Optional(members.environment.schema),
     ...schemaOf(settings).properties,
     credential_of: Type.Union([
-      Type.String({ description: 'The app whose credential its messages take; null: there is none' }),
+      Type.String({ description: 'The app whose credential its messages use; null: there is none' }),
       Type.Null(),
     ]),
   }),

@@ -59,7 +59,7 @@ const triggerMembers = {
 const idsAndNames = { event_ids: texts(), event_names: texts() };
 const page = {
   limit: whole(1, maxBusinessEventsPerPage),
-  cursor: unlessEmpty(text({ description: 'next_cursor of the page before' })),
+  cursor: unlessEmpty(text({ description: 'next_cursor of the previous page' })),
 };
 
 const eventBody = schemaOf(eventMembers, { title: 'BusinessEventRequest' });
@@ -80,7 +80,7 @@ const event = {
   created_by: Type.String(),
   created_at: Type.String(),
   total_trigger: Type.Integer(),
-  usage_count: Type.Integer({ description: 'Campaigns that were published with it' }),
+  usage_count: Type.Integer({ description: 'Number of campaigns published with it' }),
   last_received_time: textShape(),
 };
 export const v1EventAnswer = named(
@@ -106,7 +106,7 @@ const ids = Type.Array(Type.String());
 export const v5TriggerAnswer = named(
   'BusinessEventTriggeredV5',
   v5Answer({
-    triggered_status: codeShape(['SUCCESS', 'PARTIAL_SUCCESS', 'FAILURE'], 'Whether all campaigns were started'),
+    triggered_status: codeShape(['SUCCESS', 'PARTIAL_SUCCESS', 'FAILURE'], 'True if all campaigns were started'),
     message: Type.String(),
     summary: Type.Object({ total: Type.Integer(), triggered: Type.Integer(), failed: Type.Integer() }),
     triggered_campaign_ids: ids,

@@ -39,7 +39,7 @@ const distinct = <Item>(schema: TSchema, check: { is: (sent: unknown) => sent is
 
 const settings = {
   url: unlessEmpty(
-    checked(text({ max: maxUrlCharacters, description: 'Where batches are posted; a public address, http or https' }), {
+    checked(text({ max: maxUrlCharacters, description: 'Receiver of the batches; a public address, http or https' }), {
       is: isWebAddress,
       reason: 'must be an http or https URL without credentials',
     }),
@@ -51,7 +51,7 @@ const settings = {
   user_attributes: distinct(
     Type.Array(Type.String(), {
       maxItems: maxStreamedAttributes,
-      description: 'Attributes of the user that each event says; default: none',
+      description: 'User attributes included in each event; default: none',
     }),
     {
       is: areAttributeNames,
@@ -60,7 +60,7 @@ const settings = {
   ),
   device_attributes: distinct(
     Type.Array(Type.String(), {
-      description: `What each event says of the device: ${streamedDeviceAttributes.join(', ')}; default: nothing`,
+      description: `Device attributes included in each event: ${streamedDeviceAttributes.join(', ')}; default: none`,
     }),
     {
       is: (sent) => isListOf(streamedDeviceAttributes, sent),
@@ -70,11 +70,14 @@ const settings = {
 };
 const createMembers = { ...settings, url: required(settings.url) };
 const resendMembers = {
-  batch_id: unlessEmpty(text({ description: 'One batch; default: all that were given up' })),
+  batch_id: unlessEmpty(text({ description: 'A single batch; default: all batches that were given up' })),
 };
 
 const createStreamBody = schemaOf(createMembers, { title: 'EventStreamCreate' });
-const changeStreamBody = schemaOf(settings, { title: 'EventStreamChange', description: 'What is not named stays' });
+const changeStreamBody = schemaOf(settings, {
+  title: 'EventStreamChange',
+  description: 'Members that are absent stay as they are',
+});
 const resendBody = schemaOf(resendMembers, { title: 'EventBatchResend' });
 
 const time = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
@@ -85,12 +88,12 @@ const stream = named(
     ...schemaRequiring(settings, { names: Object.keys(settings) }).properties,
     created_at: Type.String({ description: 'ISO 8601' }),
     updated_at: Type.String(),
-    delivered_events: Type.Integer({ description: 'In batches that the receiver took' }),
+    delivered_events: Type.Integer({ description: 'In batches that the receiver accepted' }),
     last_delivered_at: time('ISO 8601; null: none yet'),
-    pending_batches: Type.Integer({ description: 'To be posted, or posted again' }),
-    dead_batches: Type.Integer({ description: 'Given up; they can be sent again' }),
-    unanswered_since: time('ISO 8601; null: the receiver answered the last attempt, whatever it said'),
-    paused_until: time('ISO 8601; nothing is posted before then, because three attempts in a row had no answer'),
+    pending_batches: Type.Integer({ description: 'Waiting to be sent or resent' }),
+    dead_batches: Type.Integer({ description: 'Batches that were given up; they can be sent again' }),
+    unanswered_since: time('ISO 8601; null if the receiver responded to the last attempt, with any status'),
+    paused_until: time('ISO 8601; no request is sent before then, because three attempts in a row got no response'),
   }),
 );
 const answer = (data: TProperties) =>
@@ -101,7 +104,7 @@ const streamCreatedAnswer = named(
   'EventStreamCreated',
   answer({
     event_stream: stream,
-    secret: Type.String({ description: 'Signs what is posted (Standard Webhooks); answered this once' }),
+    secret: Type.String({ description: 'Signs the requests (Standard Webhooks); returned only once' }),
   }),
 );
 const streamsAnswer = named('EventStreams', answer({ event_streams: Type.Array(stream) }));
@@ -116,12 +119,12 @@ const deadBatchesAnswer = named(
   answer({
     dead_batches: Type.Array(
       Type.Object({
-        id: Type.String({ description: 'webhook-id of its attempts' }),
+        id: Type.String({ description: "webhook-id of the batch's attempts" }),
         events: Type.Integer(),
         first_event_time: Type.String({ description: 'ISO 8601' }),
-        attempts: Type.Integer({ description: 'Since it was made or sent again' }),
-        last_status: Type.Union([Type.Integer({ description: 'What the receiver replied' }), Type.Null()]),
-        last_error: time('timeout, unreachable, refused; null: there was a reply'),
+        attempts: Type.Integer({ description: 'Seconds since the batch was made or resent' }),
+        last_status: Type.Union([Type.Integer({ description: "The receiver's response" }), Type.Null()]),
+        last_error: time('timeout, unreachable, refused; null: the receiver responded'),
         given_up_at: Type.String({ description: 'ISO 8601' }),
       }),
     ),

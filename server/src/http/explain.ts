@@ -21,19 +21,19 @@ const explainQuery = Type.Object({
 });
 
 const nullable = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
-const step = named('ExplanationStep', codeShape(steps, 'What decided'));
+const step = named('ExplanationStep', codeShape(steps, 'The reason for the decision'));
 
 const device = Type.Object({
-  device_id: nullable("The app's name of the device; null when it is there no more"),
+  device_id: nullable("The app's name for the device; null if the device no longer exists"),
   platform: Type.String(),
   step,
   explanation: Type.String(),
-  code: nullable("The provider's word, or why it was held"),
+  code: nullable("The provider's reason, or why it was held"),
   attempts: Type.Integer(),
-  at: nullable('When that was stored, ISO 8601'),
-  until: nullable('Until when it waits, ISO 8601'),
-  variation: nullable('variation_1, variation_2 …; null where the campaign has one'),
-  locale: nullable('default or a language tag; null where the campaign has one, or nothing was sent'),
+  at: nullable('When the outcome was stored, ISO 8601'),
+  until: nullable('ISO 8601; the message waits until then'),
+  variation: nullable('variation_1, variation_2 …; null if the campaign has only one'),
+  locale: nullable('`default` or a language tag; null if the campaign has only one, or no message was sent'),
 });
 
 const run = Type.Object({
@@ -48,8 +48,8 @@ const run = Type.Object({
 const trigger = Type.Object({
   event_name: Type.String(),
   occurred_at: Type.String(),
-  due_at: nullable('ISO 8601; null where the event says no time'),
-  state: codeShape(triggerStates, 'What became of it'),
+  due_at: nullable('ISO 8601; null if the event has no time'),
+  state: codeShape(triggerStates, 'The outcome'),
   reason: Type.Union([codeShape(dropReasons, 'Why it was DROPPED'), Type.Null()]),
   run_id: nullable('The run it is in'),
   explanation: Type.String(),
@@ -66,12 +66,12 @@ const explainAnswer = named(
       campaign_status: Type.String(),
       next_send: nullable('ISO 8601'),
       customer_id: Type.String(),
-      step: Type.String({ description: 'Of the newest run; NO_RUN or UNKNOWN_PERSON where there is none' }),
+      step: Type.String({ description: 'From the newest run; NO_RUN or UNKNOWN_PERSON if there is none' }),
       explanation: Type.String(),
       runs: Type.Array(run),
       triggers: Type.Optional(
         Type.Array(trigger, {
-          description: "Of an EVENT_TRIGGERED campaign: what the user's events started, newest first",
+          description: "For an EVENT_TRIGGERED campaign: what the user's events started, newest first",
         }),
       ),
     }),

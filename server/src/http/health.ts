@@ -18,11 +18,13 @@ const Answer = named(
   'Health',
   Type.Object({
     status: Type.Union([Type.Literal('ok'), Type.Literal('not ready')]),
-    troubles: Type.Optional(Type.Array(Type.String(), { description: 'What is missing; docs/operations.md has them' })),
+    troubles: Type.Optional(
+      Type.Array(Type.String(), { description: 'The missing conditions; docs/operations.md lists them' }),
+    ),
     proxy: Type.Optional(
       Type.Union(
         proxyStates.map((state) => Type.Literal(state)),
-        { description: 'With `verbose`: what came of the last call of the outgoing proxy, where there is one' },
+        { description: 'With `verbose`: result of the last call through the outgoing proxy, if there is one' },
       ),
     ),
   }),

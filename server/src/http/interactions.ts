@@ -20,23 +20,28 @@ import { callerAddress } from './server/call-origin.ts';
 export const interactionBody = named(
   'InteractionReport',
   Type.Object({
-    token: Type.String({ minLength: 1, maxLength: 200, description: 'As it came with the message' }),
+    token: Type.String({ minLength: 1, maxLength: 200, description: 'As it was sent with the message' }),
     kind: Type.Unsafe<InteractionKind | 'badge'>({ type: 'string', enum: [...interactionKinds, 'badge'] }),
     value: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: maxBadge,
-        description: 'Of kind badge: the number on the icon of the app now',
+        description: 'For kind badge: the number on the app icon now',
       }),
     ),
     action: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The button that was clicked' })),
     lowered: Type.Optional(
       Type.Boolean({
-        description: 'Of kind impression: it came with a lower priority than it was sent with, which makes it late',
+        description:
+          'For kind impression: the message arrived with a lower priority than it was sent with, and therefore late',
       }),
     ),
     id: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 64, description: 'Your own name of this report; a repeat counts once' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'Your own name for this report; repeats are counted once',
+      }),
     ),
   }),
 );

@@ -34,12 +34,12 @@ const maxEpochSeconds = 4_102_444_800;
 
 const nameWords = 'takes 1 to 64 letters, digits, dots, - and _';
 
-const appId = checked(text({ description: 'An app of the workspace on iOS; absent: the default app' }), {
+const appId = checked(text({ description: 'An iOS app of the workspace; absent: the default app' }), {
   is: isAppId,
   reason: 'must be the id of an app',
 });
 const activityId = required(
-  checked(text({ maxLength: maxNameCharacters, description: 'Your name of the activity' }), {
+  checked(text({ maxLength: maxNameCharacters, description: 'Your name for the activity' }), {
     is: isActivityId,
     reason: nameWords,
   }),
@@ -53,12 +53,12 @@ const ofApp = (description: string) =>
 
 const alert = partOrEmpty(
   { title: requiredText(), body: requiredText() },
-  { description: 'Required of a start', read: (_alert, read) => ({ title: read('title'), body: read('body') }) },
+  { description: 'Required for a start', read: (_alert, read) => ({ title: read('title'), body: read('body') }) },
 );
 
 const ofStart = {
-  attributesType: optional(requiredText({ description: 'Of a start: the name of the type of the attributes' })),
-  attributes: optional(ofApp('Of a start: as the app decodes them')),
+  attributesType: optional(requiredText({ description: "For a start: the name of the attributes' type" })),
+  attributes: optional(ofApp('For a start: as the app decodes them')),
 };
 
 const eventMembers = {
@@ -68,8 +68,8 @@ const eventMembers = {
   contentState: ofApp('As the app decodes it'),
   ...ofStart,
   alert,
-  staleDate: epochSeconds('Epoch seconds: out of date from then on'),
-  dismissalDate: epochSeconds('Epoch seconds: taken away then'),
+  staleDate: epochSeconds('Epoch seconds: the content is stale from then on'),
+  dismissalDate: epochSeconds('Epoch seconds: the activity is removed then'),
   priority: enumeration([5, 10], 'Absent: 10'),
 };
 
@@ -82,7 +82,7 @@ const liveEventAnswer = named(
     activityId: activityId.schema,
     event: event.schema,
     timestamp: Type.Integer({ description: 'Epoch seconds; grows with every event of the activity' }),
-    devices: Type.Integer({ description: 'Tokens that it is sent to' }),
+    devices: Type.Integer({ description: 'Tokens that the event is sent to' }),
   }),
 );
 
@@ -101,7 +101,7 @@ const tokens = (description: string) => {
 const tokenMembers = {
   app_id: appId,
   tokens: tokens('Update tokens of phones that show the activity, hexadecimal'),
-  startTokens: tokens('Push-to-start tokens of phones that are to start it, hexadecimal'),
+  startTokens: tokens('Push-to-start tokens of the phones that start the activity, hexadecimal'),
 };
 
 const liveTokensBody = schemaOf(tokenMembers, { title: 'LiveActivityTokensRequest' });
@@ -124,16 +124,16 @@ const liveActivityAnswer = named(
         event: event.schema,
         timestamp: Type.Integer(),
         outcome: Type.String({ description: 'WAITING, ACCEPTED, GONE, REJECTED, FAILED, EXPIRED or SUPERSEDED' }),
-        code: Type.Union([Type.String({ description: "Apple's word, or why it was not sent" }), Type.Null()]),
+        code: Type.Union([Type.String({ description: "Apple's reason, or why it was not sent" }), Type.Null()]),
         devices: Type.Integer(),
       }),
-      { description: 'The newest first' },
+      { description: 'Newest first' },
     ),
   }),
 );
 
 const pathMembers = {
-  id: required(passing(text({ description: 'Your name of the activity' }), { is: isActivityId, reason: nameWords })),
+  id: required(passing(text({ description: 'Your name for the activity' }), { is: isActivityId, reason: nameWords })),
 };
 const queryMembers = {
   app: passing(text({ description: 'Absent: the default app' }), { is: isAppName, reason: 'must be the id of an app' }),

@@ -196,7 +196,9 @@ const refreshForm = named(
 const revokeForm = named(
   'RevokeRequest',
   Type.Object({
-    token: Type.String({ description: 'An access token, or a refresh token with all access tokens from it.' }),
+    token: Type.String({
+      description: 'An access token, or a refresh token together with all access tokens made from it.',
+    }),
     token_type_hint: Type.Optional(Type.String({ description: 'Not needed; any value is accepted.' })),
     client_id: clientId,
     client_secret: clientSecret,

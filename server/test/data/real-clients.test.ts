@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { userSource } from '../../src/domain/template/personalise.ts';
+import { apiNamesOfAttributes } from '../../src/domain/users/standard-attributes.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { splitStatements } from '../../src/storage/postgres/split-statements.ts';
 import { findSelectedUsers } from '../../src/storage/users/users.ts';
@@ -75,6 +76,12 @@ describe('attributes by their names in the API (field B1)', () => {
     });
   });
 
+  test('has the same names in the migration as in requests', async () => {
+    const text = await readFile(join(import.meta.dirname, '../../migrations/000003_standard_attributes.sql'), 'utf8');
+    const pairs = [...text.matchAll(/when '(\w+)' then '(\w+)'/g)].map(([, api, name]) => [api, name]);
+    expect(pairs.sort()).toEqual(apiNamesOfAttributes.map((pair) => [...pair]).sort());
+  });
+
   test('moves rows that were stored before to the standard names; a standard value stays', async () => {
     await bundle.addUser('before', { u_em: 'standard@example.com', kept: 'x' });
     await bundle.database`
@@ -90,7 +97,12 @@ describe('attributes by their names in the API (field B1)', () => {
     await inTransaction(bundle.database, async (tx) => {
       for (const statement of statements) await tx.unsafe(statement);
     });
-    expect(await bundle.attributes('before')).toEqual({ u_em: 'standard@example.com', u_n: 'Ada', u_bd: 'b', kept: 'x' });
+    expect(await bundle.attributes('before')).toEqual({
+      u_em: 'standard@example.com',
+      u_n: 'Ada',
+      u_bd: 'b',
+      kept: 'x',
+    });
     expect(await bundle.identifiers('before')).toEqual([
       ...['kept:string=x', 'u_bd:string=b', 'u_em:string=standard@example.com', 'u_n:string=Ada'],
     ]);
@@ -172,10 +184,13 @@ describe('what clients send to the data routes', () => {
       expect((await track('Five minutes ahead', 'user_time', after(300))).at).toEqual(start);
     });
 
-    test.each(['user_time', 'current_time'])('is refused further ahead, by the name %s that was sent', async (member) => {
-      const { message } = await track('Late', member, after(301));
-      expect(message).toBe(`'actions[0].${member}' must not be more than 5 minutes in the future`);
-    });
+    test.each(['user_time', 'current_time'])(
+      'is refused further ahead, by the name %s that was sent',
+      async (member) => {
+        const { message } = await track('Late', member, after(301));
+        expect(message).toBe(`'actions[0].${member}' must not be more than 5 minutes in the future`);
+      },
+    );
 
     test('says that it looks like milliseconds', async () => {
       const { message } = await track('Milliseconds', 'user_time', start.getTime());
@@ -241,9 +256,12 @@ describe('what clients send to the data routes', () => {
       expect([answer.statusCode, answer.json().error.type]).toEqual([400, 'Malformed JSON']);
     });
 
-    test.each(['br', 'deflate', 'gzip, gzip'])('is refused as %s, with the codings that are accepted', async (coding) => {
-      const answer = await send(body('other'), { 'content-encoding': coding });
-      expect([answer.statusCode, answer.headers['accept-encoding']]).toEqual([415, 'gzip']);
-    });
+    test.each(['br', 'deflate', 'gzip, gzip'])(
+      'is refused as %s, with the codings that are accepted',
+      async (coding) => {
+        const answer = await send(body('other'), { 'content-encoding': coding });
+        expect([answer.statusCode, answer.headers['accept-encoding']]).toEqual([415, 'gzip']);
+      },
+    );
   });
 });

@@ -504,8 +504,47 @@ describe('erasing users', () => {
         runs: 5,
         sandbox_messages: 2,
         audit_log: 1,
+        target_selectors: 0,
+        filters: 0,
       },
     });
+  });
+
+  test('removes the names of the user from targets and filters, and leaves the names of others', async () => {
+    const names = { email: 'named@example.com', mobile: '+4915112345', city: 'Rome' };
+    await bundle.addUser('named-person', names);
+    await bundle.addDevice('named-person', 'd');
+    const texts = ['named-person', names.email, names.mobile, 'token-named-person-d'];
+    const filter = (value: unknown) => ({
+      filter_operator: 'and',
+      filters: [{ filter_type: 'user_attributes', name: 'email', data_type: 'string', operator: 'in', value }],
+    });
+    const [run] = await bundle.database`select id, campaign_id as campaign from runs limit 1`;
+    const selector = { attribute: 'uid', isCustom: true, values: ['someone-else', ...texts] };
+    const { database } = bundle;
+    await database`update runs set target_selector = ${database.json(selector)} where id = ${run!.id}`;
+    await database`
+      update campaigns set target_selector = ${database.json(selector)},
+        parts = ${database.json({ segmentation_details: { included_filters: filter(texts) } })}
+      where id = ${run!.campaign}`;
+    const [segment] = await database`
+      update segments set included_filters = ${database.json(filter([names.email, names.city, 'other@example.com']))}
+      where id = (select min(id) from segments) returning id`;
+
+    await remove('named-person');
+    bundle.clock.advance(24 * hour);
+    await erase();
+    bundle.clock.advance(hour);
+    await erase();
+    expect(await findEverywhere(texts)).toEqual({});
+    const [row] = await database`
+      select campaigns.target_selector -> 'values' as campaign, runs.target_selector -> 'values' as run
+      from runs join campaigns on campaigns.id = campaign_id where runs.id = ${run!.id}`;
+    expect(row).toEqual({ campaign: ['someone-else'], run: ['someone-else'] });
+    const [kept] = await database`select included_filters as filters from segments where id = ${segment!.id}`;
+    expect(kept!.filters).toEqual(filter(['[erased]', names.city, 'other@example.com']));
+    const [record] = await database`select counts from erasures order by requested_at desc limit 1`;
+    expect(record!.counts).toMatchObject({ target_selectors: 2, filters: 2 });
   });
 
   test('what work under way writes after the first look is gone after the second', async () => {
@@ -580,6 +619,7 @@ describe('erasing users', () => {
 
   const erased = [
     'audience_seats.user_id',
+    'campaigns.target_selector',
     'conversions.user_id',
     'deliveries.device_id',
     'deliveries.user_id',
@@ -597,6 +637,7 @@ describe('erasing users', () => {
     'merged_users.user_id',
     'push_addresses.address_hash',
     'push_addresses.device_row_id',
+    'runs.target_selector',
     'runs.target_users',
     'sandbox_messages.device_token',
     'segment_members.user_id',
@@ -609,7 +650,6 @@ describe('erasing users', () => {
     'access_tokens.token_hash': 'a key’s token',
     'api_keys.access_token_minutes': 'a setting',
     'apps.identifier': 'the name of a package, bundle or site',
-    'campaigns.target_selector': 'what a sender wrote (docs/decisions/0013)',
     'console_sessions.source_address': 'an operator’s session',
     'console_sessions.token_hash': 'an operator’s session',
     'console_sessions.user_agent': 'an operator’s session',
@@ -626,7 +666,6 @@ describe('erasing users', () => {
     'refresh_tokens.token_hash': 'a key’s token',
     'runs.audience_users': 'a number',
     'runs.group_users': 'numbers',
-    'runs.target_selector': 'what a sender wrote (docs/decisions/0013)',
     'send_budgets.tokens': 'a number',
     'segment_operations.counted_users': 'a number',
     'segment_operations.user_count': 'a number',

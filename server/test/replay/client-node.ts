@@ -27,7 +27,8 @@ type Sent = { headers?: Record<string, string>; gzip?: true; mark?: true };
 function makeCalls(bundle: CarillonBundle) {
   const { url, workspaceId, keys } = bundle;
 
-  async function send(method: string, path: string, body: unknown, { headers = {}, gzip, mark }: Sent = {}) {
+  async function send(route: `${'GET' | 'POST'} ${string}`, body: unknown, { headers = {}, gzip, mark }: Sent = {}) {
+    const [method, path] = route.split(' ') as [string, string];
     const text = `${mark ? '\uFEFF' : ''}${JSON.stringify(body)}`;
     const answer = await fetch(`${url}${path}`, {
       method,
@@ -38,17 +39,17 @@ function makeCalls(bundle: CarillonBundle) {
   }
 
   const data = (path: string, body: unknown, sent: Sent = {}) =>
-    send('POST', path, body, { ...sent, headers: { ...bundle.basic(), 'svc-appkey': workspaceId, ...sent.headers } });
+    send(`POST ${path}`, body, { ...sent, headers: { ...bundle.basic(), 'svc-appkey': workspaceId, ...sent.headers } });
 
   return {
     send,
     data,
-    segments: (method: string, path: string, body?: unknown) =>
-      send(method, path, body, {
+    segments: (route: `${'GET' | 'POST'} ${string}`, body?: unknown) =>
+      send(route, body, {
         headers: { ...bundle.basic(), 'svc-appkey': workspaceId, 'svc-dbname': bundle.block.dbName! },
       }),
     reading: (path: string, body: unknown) =>
-      send('POST', path, body, { headers: { ...bundle.basic(keys.campaigns), 'svc-appkey': workspaceId } }),
+      send(`POST ${path}`, body, { headers: { ...bundle.basic(keys.campaigns), 'svc-appkey': workspaceId } }),
     /** A user with an Android phone. */
     async addPhone(customerId: string, attributes: object = {}): Promise<void> {
       const elements = [

@@ -21,7 +21,7 @@ export const dataClients: readonly PublicClient[] = [
         ...toUser('ida@example.com', 'USER_ATTRIBUTE_USER_EMAIL'),
         payload: { ANDROID: { title: "CDP says hello {{UserAttribute['First Name']}}", message: 'M' } },
       };
-      expect((await node.send('POST', '/v2/transaction/sendpush', push)).json.status).toBe('Success');
+      expect((await node.send('POST /v2/transaction/sendpush', push)).json.status).toBe('Success');
       await node.shows('CDP says hello Ida');
     },
   },

@@ -15,7 +15,7 @@ export const pushClients: readonly PublicClient[] = [
         ...{ ...node.signed('PHP push'), ...toUser('php'), requestType: 'push', payload: android('From PHP') },
         ...{ advancedSettings: [], conversionGoals: [], campaignTags: [] },
       };
-      const answer = await node.send('POST', '/v2/transaction/sendpush', body);
+      const answer = await node.send('POST /v2/transaction/sendpush', body);
       expect([answer.status, answer.json.status]).toEqual([200, 'Success']);
       expect(answer.json.cid).not.toBe('');
       await node.shows('From PHP');
@@ -31,7 +31,7 @@ export const pushClients: readonly PublicClient[] = [
         campaignDelivery: { type: 'later', date: '2/3/2099', time: '9:30\u202fAM', timezone: 'Asia/Kolkata' },
       };
       const headers = node.signedHeaders('Java later', 'all users');
-      const answer = await node.send('POST', '/v2.1/transaction/sendpush', body, { headers });
+      const answer = await node.send('POST /v2.1/transaction/sendpush', body, { headers });
       expect(answer.json.status).toBe('Success');
       expect(answer.headers.get('x-svc-next-sends')).toBe('2099-02-03T04:00:00.000Z');
     },
@@ -47,7 +47,7 @@ export const pushClients: readonly PublicClient[] = [
         payload: { ANDROID: { title: 'From Ruby', message: 'M', defaultAction } },
       };
       const headers = node.signedHeaders('Ruby order', 'user');
-      const answer = await node.send('POST', '/v2.1/transaction/sendpush', body, { headers });
+      const answer = await node.send('POST /v2.1/transaction/sendpush', body, { headers });
       expect(answer.json.status).toBe('Success');
       await node.shows('From Ruby');
     },
@@ -62,7 +62,7 @@ export const pushClients: readonly PublicClient[] = [
           ...{ ...node.signed('Go codes'), ...toUser('go'), campaignDelivery: delivery },
           payload: android(`Code of Go ${round}`),
         };
-        const answer = await node.send('POST', '/v2/transaction/sendpush/priority', body);
+        const answer = await node.send('POST /v2/transaction/sendpush/priority', body);
         expect(answer.json.status).toBe('Success');
         await node.shows(`Code of Go ${round}`);
       }
@@ -81,7 +81,7 @@ export const pushClients: readonly PublicClient[] = [
           ...more,
         };
         const headers = node.signedHeaders('Queue template', 'user');
-        const answer = await node.send('POST', '/v2.1/transaction/sendpush', body, { headers });
+        const answer = await node.send('POST /v2.1/transaction/sendpush', body, { headers });
         expect(answer.json.status).toBe('Success');
         await node.shows(`Queue ${round}`);
       }
@@ -96,7 +96,7 @@ export const pushClients: readonly PublicClient[] = [
         payload: { WEB: { title: 'Web alone shown', message: 'M', iconURL: '', redirectURL: '' } },
       };
       const headers = node.signedHeaders('Web alone', 'all users');
-      const answer = await node.send('POST', '/v2.1/transaction/sendpush', body, { headers });
+      const answer = await node.send('POST /v2.1/transaction/sendpush', body, { headers });
       expect(answer.json.status).toBe('Success');
       await node.shows('Web alone shown');
     },
@@ -115,7 +115,7 @@ export const pushClients: readonly PublicClient[] = [
         payload: { ANDROID: { title: 'With media', message: 'M', richContent } },
       };
       const headers = node.signedHeaders('Media push', 'user');
-      const answer = await node.send('POST', '/v2.1/transaction/sendpush', body, { headers });
+      const answer = await node.send('POST /v2.1/transaction/sendpush', body, { headers });
       expect(answer.json.status).toBe('Success');
       expect(answer.headers.get('x-svc-warning')).toMatch(/richContent\[0\]\.type/);
       await node.shows('With media');

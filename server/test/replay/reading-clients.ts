@@ -24,7 +24,7 @@ export const readingClients: readonly PublicClient[] = [
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       try {
         const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-        const answer = await node.segments('POST', '/v2/custom-segments/file-segment', {
+        const answer = await node.segments('POST /v2/custom-segments/file-segment', {
           ...{ name: 'Loader', attribute_name: 'email', attribute_type: 'string', expiry_time: 30 },
           ...{ file_url: `${origin}/users.csv`, callback_url: `${origin}/done`, emails: [] },
         });
@@ -43,7 +43,7 @@ export const readingClients: readonly PublicClient[] = [
       await node.addPhone('50501');
       const parameters = { cohort_name: 'Partner cohort', cohort_id: 'c-1', members: [{ uid: 50_501 }] };
       const body = { action: 'add_members', partner: 'partner', parameters };
-      const answer = await node.segments('POST', '/v1/integrations/cohortsync/', body);
+      const answer = await node.segments('POST /v1/integrations/cohortsync/', body);
       expect([answer.status, answer.json.status]).toEqual([200, 'success']);
       const [row] = await node.database`
         select count(*)::int as members from segment_members join segments on segments.id = segment_members.segment_id
@@ -55,7 +55,7 @@ export const readingClients: readonly PublicClient[] = [
     kind: 'Dashboard of segments',
     breaksOn: '"Invalid bson object-id" for the list with a slash',
     async replay(node) {
-      const answer = await node.segments('GET', '/v3/custom-segments/');
+      const answer = await node.segments('GET /v3/custom-segments/');
       expect([answer.status, answer.json.type, Array.isArray(answer.json.data)]).toEqual([200, 'custom_segment', true]);
     },
   },
@@ -69,7 +69,7 @@ export const readingClients: readonly PublicClient[] = [
         ...toUser('counted'),
         payload: { ANDROID: { title: 'Counted', message: 'M' } },
       };
-      const { cid } = (await node.send('POST', '/v2/transaction/sendpush', body)).json;
+      const { cid } = (await node.send('POST /v2/transaction/sendpush', body)).json;
       await node.shows('Counted');
       const day = new Date().toISOString().slice(0, 10);
       const asked = {
@@ -103,7 +103,7 @@ export const readingClients: readonly PublicClient[] = [
         payload: { ANDROID: { title: 'Listed', message: 'M' } },
       };
       const headers = node.signedHeaders('Listed in V1', 'all users');
-      await node.send('POST', '/v2.1/transaction/sendpush', body, { headers });
+      await node.send('POST /v2.1/transaction/sendpush', body, { headers });
       const search = { request_id: 'list-1', limit: 10, page: 1, campaign_fields: { name: 'Listed in V1' } };
       const names: string[] = [];
       for (const campaign of (await node.reading('/core-services/v1/campaigns/search', search)).json)
@@ -121,7 +121,7 @@ export const readingClients: readonly PublicClient[] = [
       expect([token.token_type, token.expires_in]).toEqual(['Bearer', 900]);
       const body = { type: 'customer', customer_id: 'by-token', attributes: { a: 1 } };
       const headers = { authorization: `Bearer ${token.access_token}` };
-      expect((await node.send('POST', `/v1/customer/${node.workspaceId}`, body, { headers })).status).toBe(200);
+      expect((await node.send(`POST /v1/customer/${node.workspaceId}`, body, { headers })).status).toBe(200);
     },
   },
 ];

@@ -57,14 +57,14 @@ export type InboxMessage = {
   campaignId: string | null;
   receivedAt: string;
 
-  /** What the provider takes beside the message. */
+  /** What the provider accepts in addition to the message. */
   transport: Record<string, string>;
 
-  /** All headers of the request; of what authorizes only its scheme. Empty for messages of older versions. */
+  /** All headers of the request; credentials are reduced to their scheme. Empty for messages of older versions. */
   headers: Record<string, string>;
   payload: unknown;
 
-  /** What a person saw of it while the app was in the background; empty for messages of older versions. */
+  /** The visible part while the app is in the background; empty for messages of older versions. */
   screen: {
     shownBy?: 'app' | 'system' | 'extension' | 'worker' | 'nobody';
     title?: string;

@@ -77,7 +77,9 @@ function addChangeOptions(command: Command): Command {
     )
     .addOption(onOff('--campaign-versioning <switch>', 'keep published revisions of a campaign (V5)'))
     .addOption(onOff('--v1-bare-array <switch>', 'return V1 searches as a bare array'))
-    .addOption(onOff('--earlier-statistics <switch>', 'return statistics with lower-case platforms and without a total'))
+    .addOption(
+      onOff('--earlier-statistics <switch>', 'return statistics with lower-case platforms and without a total'),
+    )
     .addOption(onOff('--secret-at-refresh <switch>', 'require the client secret when a token is refreshed'))
     .addOption(onOff('--signature-v2 <switch>', 'require the stronger push signature'));
 }

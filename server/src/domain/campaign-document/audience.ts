@@ -76,7 +76,7 @@ function readEverybody(): SentFilter {
 
 const limitMembers = {
   is_campaign_audience_limit_enabled: flag('Default: true where there is a limit'),
-  limit: whole(1, maxLimitedUsers, 'Users to whom it is sent, each once a run; the others are left out'),
+  limit: whole(1, maxLimitedUsers, 'Maximum users, each counted once per run; further users are excluded'),
   frequency: word(['TOTAL', 'INSTANCE'], 'TOTAL: in all runs together; INSTANCE: in each'),
   metric: word(['SENT'], 'SENT'),
   metrics: word(['SENT'], 'V1: SENT'),

@@ -15,7 +15,7 @@ const variationDetails = part({
   no_of_variations: whole(1, maxVariations),
   distribution_type: word(['MANUAL', 'SHERPA'], 'MANUAL or SHERPA: learned'),
   sherpa_metric: word(learningMeasures, 'CLICKS, or GOAL: the primary goal'),
-  sherpa_minimum_percentage: whole(0, 50, 'What each variation gets at least'),
+  sherpa_minimum_percentage: whole(0, 50, 'Minimum share of each variation'),
   manual_distribution_percentage: record(percentOfVariation, 'Percent of the users by variation, 100 together'),
 });
 

@@ -36,7 +36,7 @@ const sendConfig = partOrEmpty(
   {
     enabled: flag('Default false'),
     max_count: whole(1, maxCapMessages, 'Messages of this campaign to a user'),
-    window_value: whole(1, maxWindowMinutes, 'Within so many units; 30 days at most'),
+    window_value: whole(1, maxWindowMinutes, 'Number of units, at most 30 days'),
     window_unit: word(Object.keys(unitMinutes) as Unit[], 'MINUTES, HOURS or DAYS'),
   },
   {
@@ -60,18 +60,18 @@ const sendConfig = partOrEmpty(
 
 const controlMembers = {
   bypass_dnd: flag('Default false'),
-  count_for_frequency_capping: flag('Default: what is not ignored counts'),
+  count_for_frequency_capping: flag('Default: messages that respect the cap count'),
   ignore_frequency_capping: flag('Default false'),
   ignore_global_minimum_delay: flag('Default false'),
   send_message_in_offline_mode: only(false),
-  queuing_enabled: flag('Whoever a cap, a delay or quiet hours hold back is sent to later; default false'),
-  queue_duration: whole(1, maxQueueHours, 'Hours that they wait at most; default 48'),
+  queuing_enabled: flag('Queues messages that a cap, a delay or quiet hours hold back; default false'),
+  queue_duration: whole(1, maxQueueHours, 'Maximum hours in the queue; default 48'),
   campaign_throttle_rpm: whole(1, maxDevicesPerMinute, 'Devices a minute'),
   minimum_delay_between_two_notification_in_hour: whole(1, maxCapHours, 'Between messages of this campaign'),
   max_time_to_show_message_of_same_camapign: refused(number),
   expiry_time_of_sync_data_in_hour: refused(number),
   send_limit_value: whole(1, maxCapMessages, 'V1: messages of this campaign to a user'),
-  send_limit_granularity_in_hours: whole(1, maxCapHours, 'V1: within so many hours'),
+  send_limit_granularity_in_hours: whole(1, maxCapHours, 'V1: within this many hours'),
   limit_send_config: sendConfig,
 };
 type ReadControl = ReadMember<typeof controlMembers>;
@@ -231,8 +231,8 @@ export const advanced = partOrEmpty(
 export const controlGroups = partOrEmpty(
   {
     is_campaign_control_group_enabled: flag('Default false'),
-    campaign_control_group_percentage: whole(0, 100, 'Of its users, who get nothing of it'),
-    is_global_control_group_enabled: flag("Leaves the workspace's control group out; default false"),
+    campaign_control_group_percentage: whole(0, 100, 'Percent of its users that get no message'),
+    is_global_control_group_enabled: flag("Excludes the workspace's control group; default false"),
   },
   {
     read(groups, read): Pick<DeliverySettings, 'controlGroupPercent' | 'leavesOutGlobalControlGroup'> {

@@ -56,7 +56,7 @@ const goal = partOrEmpty(
     is_primary_goal: flag('The first goal'),
     revenue_attribute: text({
       max: maxDetailCharacters,
-      description: 'The number attribute of the event that says what it brought',
+      description: 'The numeric event attribute that contains the revenue',
     }),
     revenue_currency: text({
       max: maxDetailCharacters,

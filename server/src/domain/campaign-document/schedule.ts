@@ -100,7 +100,7 @@ const sendTypes = ['ASAP', 'AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE', 'SEND_IN_BT
 type SendType = (typeof sendTypes)[number];
 
 /** Fact 6.2 names the object but not its members: the only flag decides about zones where the time has passed. */
-const userZone = part({ send_if_user_timezone_has_passed: flag('Default false: not sent to them') });
+const userZone = part({ send_if_user_timezone_has_passed: flag('Default false: these devices are excluded') });
 
 /** Fact 6.2 names the object but not its members (docs/decisions/0049). */
 const bestTimeMembers = {

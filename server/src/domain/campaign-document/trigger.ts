@@ -27,10 +27,10 @@ const granularities = { MINUTES: 60_000, HOURS: 3_600_000, DAYS: 86_400_000 } as
 type Granularity = keyof typeof granularities;
 
 const members = {
-  included_filters: withDescription(anyObject, 'Filters of type actions: the events that start it'),
+  included_filters: withDescription(anyObject, 'Filters of type `actions`: the events that start the campaign'),
   secondary_included_filters: withDescription(
     anyObject,
-    'Filters of type actions: what must be true from the event to the due time',
+    'Filters of type `actions`: conditions that must hold from the event to the due time',
   ),
   // INTELLIGENT_DELAY is documented by name only, and rejected (decision 0047).
   trigger_delay_type: optional(required(word(['ASAP', 'DELAY'], 'ASAP or DELAY'))),
@@ -39,7 +39,7 @@ const members = {
   trigger_relation: word(['BEFORE', 'AFTER'], 'AFTER (default), or BEFORE with trigger_attr'),
   trigger_attr: text({
     max: maxName,
-    description: 'An attribute that says a time, of the event or else of its user; default: the time of the event',
+    description: 'A time attribute of the event, or else of the user; default: the time of the event',
   }),
   intelligent_delay_optimization: refused(anyObject),
 };
@@ -48,7 +48,7 @@ type ReadMemberOfTrigger = ReadMember<typeof members>;
 /** `trigger_condition` (fact 6.2). Its condition is undefined if anything is wrong; the faults of the part say what. */
 export const triggerCondition = partOrEmpty(members, {
   title: 'CampaignTrigger',
-  description: 'Of an EVENT_TRIGGERED campaign',
+  description: 'For an EVENT_TRIGGERED campaign',
   read: readTriggerCondition,
 });
 

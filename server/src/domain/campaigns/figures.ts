@@ -188,7 +188,12 @@ export function totalOf(platforms: readonly PlatformFigures[]): ContentFigures {
   const [only, ...others] = platforms;
   if (only && others.length === 0) return only;
   const keyOf = ({ variation, locale }: VariantFigures): string => JSON.stringify([variation, locale]);
-  const variants = [...Map.groupBy(platforms.flatMap((figures) => figures.variants), keyOf).values()];
+  const variants = [
+    ...Map.groupBy(
+      platforms.flatMap((figures) => figures.variants),
+      keyOf,
+    ).values(),
+  ];
   return {
     ...sumFigures(platforms),
     variants: variants.map((rows) => ({
@@ -199,7 +204,8 @@ export function totalOf(platforms: readonly PlatformFigures[]): ContentFigures {
 }
 
 function sumFigures(rows: readonly Figures[]): Figures {
-  const reports = (kind: 'impressions' | 'clicks' | 'closes'): ReportFigures => sumReports(rows.map((row) => row[kind]));
+  const reports = (kind: 'impressions' | 'clicks' | 'closes'): ReportFigures =>
+    sumReports(rows.map((row) => row[kind]));
   return {
     devices: sumOf(rows, 'devices'),
     attempted: sumOf(rows, 'attempted'),

@@ -136,7 +136,7 @@ export type BadgeChange = BadgeSetting | { operation: 'increment'; value: number
 const badge = partAs(
   {
     operation: required(choice(['set', 'clear', 'increment'])),
-    value: whole(0, maxBadge, 'To set, or 1 to 99 to add to what is counted for the device'),
+    value: whole(0, maxBadge, "The number to set, or 1 to 99 to add to the device's count"),
   },
   {
     description: 'The number on the icon of the app',
@@ -155,7 +155,7 @@ const badge = partAs(
 
 const localisedArguments = list(withDefault(template({ max: 1_024 }), ''), { maxItems: maxLocArgs });
 const localisationKeys = {
-  titleLocKey: plain({ max: maxName, description: 'Key of a text in the app; its arguments need it' }),
+  titleLocKey: plain({ max: maxName, description: 'Key of a text in the app; required for its arguments' }),
   titleLocArgs: localisedArguments,
   bodyLocKey: plain({ max: maxName }),
   bodyLocArgs: localisedArguments,
@@ -189,7 +189,7 @@ function locKeys(members: typeof localisationKeys, names: readonly ('title' | 's
 
 function buttonMembers(opens: Schemes, description: string) {
   return {
-    action: requiredPlain({ maxLength: maxActionNameCharacters, description: 'Its name in reports, once' }),
+    action: requiredPlain({ maxLength: maxActionNameCharacters, description: 'Its name in reports, used only once' }),
     title: requiredTemplate({ maxLength: maxActionTitleCharacters }),
     url: required(templateUrl(opens, description)),
     iconURL: templateUrl(['https:'], 'https'),
@@ -229,7 +229,7 @@ export const androidOptions = part({
   }),
   icon: plain({ max: maxName, description: 'A drawable of the app' }),
   sticky: flagOrText(),
-  timeoutSeconds: whole(1, maxTimeoutSeconds, 'Gone after so long'),
+  timeoutSeconds: whole(1, maxTimeoutSeconds, 'Removed after this time'),
   badge,
   locKeys: locKeys(localisationKeys, ['title', 'body']),
   directBootOk: flagOrText(),
@@ -249,8 +249,8 @@ export type IosSound = { name: string } | { name: string; critical: true; volume
 const sound = partAs(
   {
     name: requiredPlain({ max: maxName, description: 'A file of the app, or default' }),
-    critical: flagOrText('Sounds although the phone is muted; needs an app with criticalAlerts'),
-    volume: share('Of a critical sound'),
+    critical: flagOrText('Plays even if the phone is muted; requires an app with criticalAlerts'),
+    volume: share('For a critical sound'),
   },
   {
     read(members, read): IosSound {

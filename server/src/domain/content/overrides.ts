@@ -13,13 +13,13 @@ import type {
 } from './content.ts';
 
 const anyPatch = (description: string) => record(anything, description);
-const requestPatch = part({ headers: anyPatch('null takes one away'), payload: anyPatch('RFC 7386') });
+const requestPatch = part({ headers: anyPatch('null removes it'), payload: anyPatch('RFC 7386') });
 
 /** `providerOverrides`, next to the platforms. */
 export const providerOverrides = part(
   {
-    fcm: anyPatch('Of the message of FCM'),
-    hms: anyPatch('Of the message of Huawei Push Kit'),
+    fcm: anyPatch('For messages to FCM'),
+    hms: anyPatch('For messages to Huawei Push Kit'),
     apns: requestPatch,
     webpush: requestPatch,
   },

@@ -59,9 +59,9 @@ const members = {
   platform: readWith(required(text({ description: 'ANDROID, iOS or web' })), readPlatform),
   push_id: required(withDescription(anything, `${addressNames}; a PushSubscription as JSON text or object`)),
   push_provider: anyText(`Whose token push_id is: ${providersByPlatform}; absent: the first`),
-  push_id_type: anyText('What push_id is at Firebase: token, or fid, an installation id; absent: token'),
+  push_id_type: anyText('Kind of a Firebase push_id: token, or fid for an installation id; absent: token'),
   app_id: readWith(
-    text({ description: 'Which app of the workspace; absent: the one it has, or the default app' }),
+    text({ description: "An app of the workspace; absent: the device's current app, or the default app" }),
     readAppId,
   ),
   model: text(),

@@ -19,6 +19,7 @@ import {
   listDevicesOf,
 } from '../../storage/users/erased-traces.ts';
 import type { User } from '../../storage/users/erased-traces.ts';
+import { eraseFilters, eraseSelectors, listNamesOf } from '../../storage/users/erased-names.ts';
 import { noteErasureStep, takeDueErasure } from '../../storage/users/erasures.ts';
 import type { Erasure } from '../../storage/users/erasures.ts';
 import { listMergedRows } from '../../storage/users/merged-users.ts';
@@ -63,6 +64,9 @@ async function takeStep(tx: Transaction, erasure: Erasure, at: Date): Promise<vo
 /** Erases in a fixed order: data that is found through the ledger comes before the ledger. */
 async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, number>> {
   const salted = { ...user, salt: randomBytes(32).toString('hex') };
+  const named = { workspaceId: user.workspaceId, names: await listNamesOf(tx, user) };
+  const selectors = await eraseSelectors(tx, named);
+  const filters = await eraseFilters(tx, named);
   const interactions = await eraseInteractions(tx, user);
   const streamed = await eraseStreamedEvents(tx, {
     workspaceId: user.workspaceId,
@@ -99,6 +103,8 @@ async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, 
     event_stream_batches: streamed,
     sandbox_messages: messages,
     audit_log: auditLines,
+    target_selectors: selectors,
+    filters,
   };
 }
 

@@ -47,7 +47,7 @@ const bound = readWith<Bound>(text(), readBound);
 const createdDate = { from_date: bound, to_date: bound };
 
 const typeNames = [...campaignDeliveryTypes, ...otherDeliveryTypes] as const;
-const typesDescription = `${campaignDeliveryTypes.join(', ')}, or another documented type, of which there are none`;
+const typesDescription = `${campaignDeliveryTypes.join(', ')}; other documented types find no campaign`;
 const deliveryTypes = choices(typeNames, typesDescription);
 
 const sameFilters = {
@@ -56,7 +56,7 @@ const sameFilters = {
   created_date: part(createdDate, {
     description: 'YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it',
   }),
-  name: text({ description: 'Any part of the name, ignoring case' }),
+  name: text({ description: 'A part of the name, in any case' }),
   status: choices(campaignStatuses, campaignStatuses.join(', ')),
   tags: texts({ description: 'Any of them' }),
 };
@@ -68,7 +68,7 @@ const v5Filters = {
   ids: texts({ description: 'At most 100' }),
   campaign_delivery_type: deliveryTypes,
 };
-const versionFilter = { version_number: whole(1, 1_000_000, 'With campaign versioning only') };
+const versionFilter = { version_number: whole(1, 1_000_000, 'Only with campaign versioning') };
 /** The filters of V5's light list (fact 4.7). */
 const metaFilters = { ...sameFilters, id: text(), delivery_type: word(typeNames, typesDescription), ...versionFilter };
 
@@ -204,28 +204,28 @@ const shownStatuses = campaignStatuses.filter((status) => (status as string) !==
 
 const statusReason = Type.Optional(
   Type.String({
-    description: 'Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise',
+    description: 'Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent',
   }),
 );
 
 const record = {
-  status: codeShape(shownStatuses, 'A run that waits for its turn is SCHEDULED'),
+  status: codeShape(shownStatuses, 'A run that waits in the queue is SCHEDULED'),
   status_reason: statusReason,
-  channel: codeShape(campaignChannels, 'SMS campaigns are found when asked for'),
+  channel: codeShape(campaignChannels, 'Includes SMS campaigns if requested'),
   campaign_delivery_type: Type.String(),
   created_by: Type.String(),
-  updated_by: Type.Optional(Type.String({ description: 'Who changed it last' })),
+  updated_by: Type.Optional(Type.String({ description: 'The last editor' })),
   created_at: Type.String({ description: 'UTC: 2024-07-04 08:00:54.847000' }),
   updated_at: Type.String(),
   sent_time: Type.Optional(Type.String()),
   planned_time: Type.Optional(
-    Type.String({ description: 'Of a child, when it was due; of a FAILED campaign, when it was due and was missed' }),
+    Type.String({ description: 'When a child was due; for a FAILED campaign, when it was due and missed' }),
   ),
   parent_id: Type.Optional(Type.String({ description: 'Children only' })),
   basic_details: recordPart('name, platforms, tags'),
-  campaign_content: recordPart('What is shown on each platform'),
-  segmentation_details: recordPart('Whom it is for'),
-  scheduling_details: recordPart('When it is sent'),
+  campaign_content: recordPart('The content for each platform'),
+  segmentation_details: recordPart('The audience'),
+  scheduling_details: recordPart('The schedule'),
   advanced: recordPart('Priorities and time to live'),
   conversion_goal_details: recordPart('Goals'),
 };
@@ -235,7 +235,9 @@ export const v1SearchAnswer = named(
   'CampaignsFoundV1',
   Type.Union([
     Type.Object({ total_count: Type.Integer(), campaigns: Type.Array(v1Campaign) }),
-    Type.Array(v1Campaign, { description: 'Unless the workspace chose the object; X-Total-Count has the number of all' }),
+    Type.Array(v1Campaign, {
+      description: 'Unless the workspace chose the object; X-Total-Count has the number of all',
+    }),
   ]),
 );
 
@@ -244,7 +246,7 @@ const v5Campaign = named(
   Type.Object({
     id: Type.String(),
     campaign_id: Type.String({ description: 'Shared by all versions' }),
-    version_number: Type.Optional(Type.Integer({ description: 'With campaign versioning only' })),
+    version_number: Type.Optional(Type.Integer({ description: 'Only with campaign versioning' })),
     ...record,
   }),
 );
@@ -259,7 +261,7 @@ const execution = {
   status: Type.String({ description: 'SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED' }),
   status_reason: statusReason,
   planned_time: Type.Optional(
-    Type.String({ description: 'When it was due, in the form of `sent_time`; absent: an event fired it' }),
+    Type.String({ description: 'When it was due, in the format of `sent_time`; absent if an event fired it' }),
   ),
 };
 export const v1ExecutionsAnswer = named(
@@ -289,20 +291,20 @@ export const v1CampaignError = named(
         'The status in words',
       ),
       message: Type.String(),
-      target: Type.String({ description: 'What it is about; empty if nothing' }),
+      target: Type.String({ description: 'The subject; empty if there is none' }),
       details: Type.Array(Type.Object({ code: Type.Optional(Type.String()), ...detail })),
-      request_id: Type.String({ description: 'As sent; empty if none was' }),
+      request_id: Type.String({ description: 'As sent; empty if the request had none' }),
     }),
   }),
 );
 export const v5CampaignError = named(
   'CampaignErrorV5',
   Type.Object({
-    response_id: Type.String({ description: 'Finds this call in the API log' }),
+    response_id: Type.String({ description: 'Identifies this call in the API log' }),
     error: Type.Object({
       code: codeShape(
         [...Object.values(campaignV5Errors).map(({ code }) => code), 'INTERNAL_ERROR'],
-        'What kind of refusal it is',
+        'The kind of error',
       ),
       message: Type.String(),
       target: Type.Optional(Type.String()),

@@ -27,7 +27,7 @@ import type { Body } from './campaign-reader.ts';
 import { presentPushContent } from './push-content.ts';
 
 const shownVariant = {
-  locale_name: unlessEmpty(text({ description: 'default or a language of the campaign; absent: each person’s own' })),
+  locale_name: unlessEmpty(text({ description: "`default` or a language of the campaign; absent: each user's own" })),
   variation: readWith<number>(
     withDescription(anything, 'variation_1, variation_2 …; absent: variation_1'),
     readVariation,
@@ -132,11 +132,11 @@ const previewMembers = {
   channel: campaignDocument.channel,
   basic_details: campaignDocument.basic_details,
   campaign_content: campaignDocument.campaign_content,
-  platform: unlessEmpty(word(platforms, 'One of the campaign’s; every one when absent')),
+  platform: unlessEmpty(word(platforms, "One of the campaign's; absent: all of them")),
   ...shownVariant,
   identifier: unlessEmpty(identifier),
   identifier_value: unlessEmpty(text()),
-  event_attributes: withDescription(anyObject, 'What a firing of the business event would say'),
+  event_attributes: withDescription(anyObject, 'Attributes of a sample firing of the business event'),
 };
 
 export const v5PreviewBody = schemaRequiring(previewMembers, {
@@ -210,7 +210,7 @@ export const v5PreviewAnswer = named(
       Type.String(),
       Type.Object({
         outcome: Type.String({ description: 'RENDERED, FALLBACK or FAILED' }),
-        language: textShape('Of the locales; absent: the texts for everybody else'),
+        language: textShape("The locale for all other users; absent: the campaign's texts"),
         content: Type.Optional(Type.Unsafe<unknown>({ type: 'object', description: 'As in campaign_content' })),
         failure: Type.Optional(Type.Object({ field: Type.String(), cause: Type.String(), reason: Type.String() })),
       }),

@@ -23,23 +23,23 @@ const winnerMembers = {
   variation: required(unlessEmpty(word(variationNames, 'variation_1, variation_2 …; or metric'))),
   metric: {
     ...word(learningMeasures),
-    schema: codeShape(learningMeasures, 'The one that is the best by these figures with 95 %'),
+    schema: codeShape(learningMeasures, 'The one that is best with 95 % probability'),
   },
 };
 const winnerBody = optionalSchemaOf(winnerMembers, { title: 'CampaignWinnerRequest' });
 
 const rate = (description: string) =>
-  Type.Optional(Type.Number({ description: `${description}, in percent; absent while nothing was sent of it` }));
+  Type.Optional(Type.Number({ description: `${description}, in percent; absent until it was sent` }));
 const compared = Type.Object({
   variation: Type.String(),
   sent: Type.Integer({ description: 'Messages that a provider accepted, in all runs of this version' }),
   successes: Type.Integer({
-    description: 'How many were clicked; or users who fulfilled the primary goal, each once a run',
+    description: 'Clicked messages, or users who fulfilled the primary goal, each once per run',
   }),
-  rate: rate('Successes by sent'),
-  rate_low: rate('Lower end of the 95 % interval'),
-  rate_high: rate('Upper end of the 95 % interval'),
-  best_percent: Type.Number({ description: 'How likely it is the best of them' }),
+  rate: rate('Successes divided by sent'),
+  rate_low: rate('Lower bound of the 95 % interval'),
+  rate_high: rate('Upper bound of the 95 % interval'),
+  best_percent: Type.Number({ description: 'Probability that it is the best one' }),
 });
 
 const nullable = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
@@ -50,11 +50,11 @@ const winnerAnswer = named(
     type: Type.Literal('campaign'),
     data: Type.Object({
       campaign_id: Type.String(),
-      winner: nullable('The variation of all who were not sent to yet; null: the shares decide'),
+      winner: nullable('The variation for all users without a message so far; null: the shares decide'),
       named_at: nullable('ISO 8601'),
-      named_by: nullable('The key, or who it was'),
+      named_by: nullable('The key or the person'),
       figures: Type.Array(
-        Type.Object({ metric: codeShape(learningMeasures, 'What is counted'), variations: Type.Array(compared) }),
+        Type.Object({ metric: codeShape(learningMeasures, 'The counted metric'), variations: Type.Array(compared) }),
         { description: 'GOAL where the campaign has goals; empty without variations' },
       ),
     }),

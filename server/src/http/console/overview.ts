@@ -20,10 +20,13 @@ export const InboxMessage = Type.Object({
   body: Type.String(),
   campaignId: orNull(Type.String()),
   receivedAt: Type.String(),
-  transport: described(Type.Record(Type.String(), Type.String()), 'What the provider takes beside the message.'),
+  transport: described(
+    Type.Record(Type.String(), Type.String()),
+    'What the provider accepts in addition to the message.',
+  ),
   headers: described(
     Type.Record(Type.String(), Type.String()),
-    'All headers of the request; of what authorizes only its scheme. Empty for messages of older versions.',
+    'All headers of the request; credentials are reduced to their scheme. Empty for messages of older versions.',
   ),
   payload: Type.Unknown(),
   screen: described(
@@ -37,7 +40,7 @@ export const InboxMessage = Type.Object({
         reports: Type.Array(oneOf(['impression', 'click', 'close'])),
       }),
     ),
-    'What a person saw of it while the app was in the background; empty for messages of older versions.',
+    'The visible part while the app is in the background; empty for messages of older versions.',
   ),
 });
 

@@ -168,7 +168,7 @@ export const dataAnswer = named(
   Type.Object({
     status: Type.Literal('success'),
     message: Type.String(),
-    request_id: Type.String({ description: 'Finds this call in the API log' }),
+    request_id: Type.String({ description: 'Identifies this call in the API log' }),
   }),
 );
 export const dataError = named(
@@ -180,7 +180,7 @@ export const dataError = named(
       message: Type.String(),
       type: codeShape(
         Object.values(dataErrors).map(({ type }) => type),
-        'What kind of refusal it is',
+        'The kind of error',
       ),
       request_id: Type.String(),
     }),

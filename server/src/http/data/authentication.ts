@@ -20,7 +20,7 @@ const operation = 'data-authentication';
 const members = {
   app_id: requiredText(),
   app_secret: requiredText(),
-  source: text({ description: 'Who asks; kept in the API log' }),
+  source: text({ description: "The caller's name, stored in the API log" }),
   region: text({ description: "The workspace's data center, such as 01 or dc_01" }),
 };
 

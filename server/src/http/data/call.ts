@@ -85,7 +85,11 @@ export function makeDataRoute(deps: DataRouteDependencies): DeclareDataRoute {
 export function inQuery(declared: Route): Route {
   const { params: _params, ...schema } = declared.options.schema as FastifySchema & { operationId: string };
   const url = declared.options.url.replace(/\/:\w+$/, '');
-  const described = { ...schema, operationId: `${schema.operationId}ByQuery`, ...describeWorkspace({ query: 'app_id' }) };
+  const described = {
+    ...schema,
+    operationId: `${schema.operationId}ByQuery`,
+    ...describeWorkspace({ query: 'app_id' }),
+  };
   return { ...declared, options: { ...declared.options, url, schema: described } };
 }
 

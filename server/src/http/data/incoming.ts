@@ -152,7 +152,7 @@ const actionMembers = {
   platform: readWith(text({ description: 'ANDROID, iOS, web, TV or unknown' }), readPlatform),
   app_version: filledText({ max: maxAppVersionCharacters }),
   user_time: time('When it happened: ISO 8601 (UTC unless it names an offset) or seconds since 1970'),
-  current_time: time('The clock of the sender; taken when user_time is absent'),
+  current_time: time("The sender's clock; used if user_time is absent"),
   user_timezone_offset: readWith(whole(-maxOffsetSeconds, maxOffsetSeconds, 'Seconds'), readOffset),
 };
 

@@ -2,7 +2,11 @@ import type { RegisterDeviceCommand } from '../../app/users/devices.ts';
 import type { UpsertUserCommand } from '../../app/users/users.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxUnsetRules } from '../../domain/limits/users.ts';
-import { deviceAttributesShape, parseDeviceAttributes, readPlatformName } from '../../domain/users/device-attributes.ts';
+import {
+  deviceAttributesShape,
+  parseDeviceAttributes,
+  readPlatformName,
+} from '../../domain/users/device-attributes.ts';
 import type { DeviceAttributes } from '../../domain/users/device-attributes.ts';
 import { underStoredNames } from '../../domain/users/standard-attributes.ts';
 import { attributesFault, customerIdFault, unsetKinds } from '../../domain/users/user-attributes.ts';
@@ -72,7 +76,10 @@ export function customerId(description?: string) {
 
 /** A platform of another kind is reported without its place in the list. */
 const platform: Field<unknown> = {
-  schema: schemaOf({ platform: requiredText(), active: withDescription(anything, 'Not read: devices say it') }),
+  schema: schemaOf({
+    platform: requiredText(),
+    active: withDescription(anything, 'Not read; the devices determine it'),
+  }),
   read(platforms, index) {
     const item = platforms.get(index) as { platform?: unknown } | null;
     if (readPlatformName(item?.platform) === undefined) platforms.reject(invalidPlatform());

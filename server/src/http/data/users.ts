@@ -241,8 +241,8 @@ function readFields(data: RequestReader, name: string): string[] | undefined {
 }
 
 const pairMembers = {
-  merged_user: customerId('Customer id of the user who ends'),
-  retained_user: customerId('Customer id of the user who gets everything'),
+  merged_user: customerId('Customer id of the user that is merged and removed'),
+  retained_user: customerId('Customer id of the user that keeps everything'),
 };
 
 const mergeMembers = { merge_data: required(list(part(pairMembers), { minItems: 1, maxItems: maxMergedUsers })) };

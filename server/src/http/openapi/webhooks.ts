@@ -14,7 +14,7 @@ const processed = named(
     ...always,
     status: Type.Literal(201),
     values_found: Type.Integer({ description: 'Rows of the file' }),
-    values_processed: Type.Integer({ description: 'Those that are neither corrupted nor empty' }),
+    values_processed: Type.Integer({ description: 'Values that are neither corrupted nor empty' }),
     user_count: Type.Integer({ description: 'Users found and added to the segment' }),
   }),
 );
@@ -69,8 +69,8 @@ const makeEventBatch = (abbreviation: string) =>
           event_attributes: anything(
             'The campaign: campaign_id, campaign_name, campaign_type, campaign_channel; and variation and locale of a message of several contents',
           ),
-          user_attributes: anything('Those that the stream names'),
-          device_attributes: anything('Those that the stream names'),
+          user_attributes: anything('The attributes that the stream names'),
+          device_attributes: anything('The attributes that the stream names'),
         }),
         { maxItems: 100 },
       ),

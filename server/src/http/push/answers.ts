@@ -114,7 +114,7 @@ export const pushFault = named(
     code: Type.Literal(500),
     status: Type.Literal('error'),
     reason: Type.String(),
-    reference: Type.String({ description: 'Finds this call in the API log' }),
+    reference: Type.String({ description: 'Identifies this call in the API log' }),
   }),
 );
 

@@ -93,7 +93,7 @@ const delivery = part(
 /** The push request on the wire (interface 2.8 to 2.10, fact 3.1 to 3.5). */
 const members = {
   campaignName: requiredText({ minLength: minPushNameCharacters, maxLength: maxCampaignNameCharacters }),
-  requestId: text({ max: 255, description: 'Echoed in the answer; one is made when it is absent' }),
+  requestId: text({ max: 255, description: 'Returned in the response; generated if absent' }),
   requestType: literal('push'),
   targetPlatform: readWith(required(list(choice(everyPlatform), { max: 10 })), parsePlatforms),
   targetAudience: required(choice(['All Users', 'Custom Segment', 'User'])),
@@ -112,8 +112,8 @@ const members = {
 export const pushBodyV21 = schemaOf(
   {
     ...members,
-    appId: text({ description: 'Only equal to the header' }),
-    signature: text({ description: 'Only equal to the header' }),
+    appId: text({ description: 'Must be equal to the header' }),
+    signature: text({ description: 'Must be equal to the header' }),
   },
   { title: 'PushRequestV21' },
 );
@@ -295,12 +295,12 @@ function toTimes(members: Record<string, unknown>): Record<string, unknown> {
  */
 function toTime(value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  return value
-    .trim()
-    .replace(/[\u00a0\u2009\u202f]/g, ' ')
-    .replace(/^(\d{1,2})\/(\d{1,2})\/(\d{4})$/, (_all, month: string, day: string, year: string) =>
-      [month.padStart(2, '0'), day.padStart(2, '0'), year].join('/'),
-    );
+  const text = value.trim().replace(/[\u00a0\u2009\u202f]/g, ' ');
+  if (!/^\d{1,2}\/\d{1,2}\/\d{4}$/.test(text)) return text;
+  return text
+    .split('/')
+    .map((part) => part.padStart(2, '0'))
+    .join('/');
 }
 
 /**

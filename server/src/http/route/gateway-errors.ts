@@ -55,7 +55,7 @@ export const gatewayError = named(
     ),
     target: codeShape(
       refusals.map(({ target }) => target),
-      'What was refused',
+      'The rejected request',
     ),
     message: Type.String(),
   }),

@@ -121,8 +121,8 @@ const problem = named(
     title: Type.String(),
     status: Type.Integer(),
     code: codeShape(problemErrors, 'The name of the error'),
-    field: Type.Optional(Type.String({ description: 'What it is about' })),
-    detail: Type.Optional(Type.String({ description: 'What is wrong with it' })),
+    field: Type.Optional(Type.String({ description: 'The subject' })),
+    detail: Type.Optional(Type.String({ description: 'The fault' })),
   }),
 );
 

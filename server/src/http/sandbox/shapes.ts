@@ -45,7 +45,7 @@ export const clockMove = named(
             Type.Number({
               minimum: 1,
               maximum: 400_000_000,
-              description: 'Nothing due further ahead is waited for; default 2678400, 31 days',
+              description: 'Stops before messages that are due later than this; default 2678400, 31 days',
             }),
           ),
         },
@@ -67,15 +67,15 @@ export const demo = named('SandboxDemo', Type.Object({ workspaceId: Type.String(
 const refusal = named(
   'SandboxRefusal',
   Type.Object({
-    number: Type.Integer({ description: 'Counts from 1 since the start of the node' }),
+    number: Type.Integer({ description: 'Counted from 1 at the start of the node' }),
     at: Type.String(),
     provider: Type.Union(providerNames.map((name) => Type.Literal(name))),
     path: Type.String(),
     device: Type.Union([Type.String(), Type.Null()]),
-    status: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no answer, or a stream that was cut' }),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no response, or the stream was cut' }),
     reason: Type.String({ description: "The provider's own words" }),
     rule: Type.Union(refusalRules.map((rule) => Type.Literal(rule))),
-    headers: Type.Record(Type.String(), Type.String(), { description: 'Of what authorizes only its scheme' }),
+    headers: Type.Record(Type.String(), Type.String(), { description: 'Credentials are reduced to their scheme' }),
   }),
 );
 export const refusals = named('SandboxRefusals', Type.Object({ refusals: Type.Array(refusal) }));
@@ -93,10 +93,10 @@ export const clock = named(
   'SandboxClock',
   Type.Object({
     now: Type.String(),
-    offsetSeconds: Type.Number({ description: 'Before real time, or behind it' }),
-    frozen: Type.Boolean({ description: 'It stands until it is moved, runs on or is reset' }),
+    offsetSeconds: Type.Number({ description: 'Ahead of real time, or behind it (negative)' }),
+    frozen: Type.Boolean({ description: 'The clock stands still until it is moved, resumed or reset' }),
     advancing: Type.Union([Type.Object({ stops: Type.Integer(), remainingSeconds: Type.Number() }), Type.Null()], {
-      description: 'How far an advance has come; null when the clock is not being moved',
+      description: 'Progress of the advance; null if the clock is not being moved',
     }),
   }),
 );
@@ -105,12 +105,18 @@ const fault = named(
   'SandboxFault',
   Type.Object(
     {
-      status: Type.Optional(Type.Number({ minimum: 200, maximum: 599, description: 'Answer so instead of working' })),
+      status: Type.Optional(
+        Type.Number({
+          minimum: 200,
+          maximum: 599,
+          description: 'Return this answer instead of processing the request',
+        }),
+      ),
       body: Type.Optional(Type.String()),
       headers: Type.Optional(Type.Record(Type.String(), Type.String())),
       answer: Type.Optional(
         Type.String({
-          description: 'Of a provider: what the real one answers in operation, by its name in docs/sandbox.md',
+          description: 'For a provider: an answer of the real provider, by its name in docs/sandbox.md',
         }),
       ),
       delayMilliseconds: Type.Optional(
@@ -118,9 +124,15 @@ const fault = named(
       ),
       reset: Type.Optional(Type.Boolean({ description: 'Reset the stream instead of answering' })),
       goawayEvery: Type.Optional(
-        Type.Number({ minimum: 1, maximum: 1_000_000, description: 'GOAWAY after so many streams of a connection' }),
+        Type.Number({
+          minimum: 1,
+          maximum: 1_000_000,
+          description: 'Send GOAWAY after this many streams of a connection',
+        }),
       ),
-      maxStreams: Type.Optional(Type.Number({ minimum: 1, maximum: 10_000, description: 'A connection may hold' })),
+      maxStreams: Type.Optional(
+        Type.Number({ minimum: 1, maximum: 10_000, description: 'Connections that one installation may hold open' }),
+      ),
       nth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Only the n-th request' })),
       every: Type.Optional(Type.Number({ minimum: 1, maximum: 1_000_000, description: 'Only every n-th request' })),
       probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Only this share of requests' })),
@@ -128,30 +140,30 @@ const fault = named(
         Type.Integer({
           minimum: 0,
           maximum: 4_294_967_295,
-          description: 'Chooses which requests, or which devices, that share is',
+          description: 'Selects which requests or devices belong to the share',
         }),
       ),
       device: Type.Optional(
-        Type.String({ minLength: 1, description: 'Of a provider: only devices whose address begins so' }),
+        Type.String({ minLength: 1, description: 'For a provider: only devices whose address begins with this text' }),
       ),
       share: Type.Optional(
         Type.Number({
           minimum: 0,
           maximum: 1,
-          description: 'Of a provider: only this share of devices, always the same',
+          description: 'For a provider: only this share of devices, always the same ones',
         }),
       ),
       countPerDevice: Type.Optional(
         Type.Integer({
           minimum: 1,
           maximum: 1_000_000_000,
-          description: 'Of a provider: for each device only so many times',
+          description: 'For a provider: only this many times per device',
         }),
       ),
       route: Type.Optional(
         Type.String({ description: 'Of `api`: only this route, as `POST /v1/oauth/token` or `/v5/campaigns/*`' }),
       ),
-      count: Type.Optional(Type.Number({ minimum: 1, maximum: 1_000_000_000, description: 'Only so many times' })),
+      count: Type.Optional(Type.Number({ minimum: 1, maximum: 1_000_000_000, description: 'Only this many times' })),
     },
     { additionalProperties: false },
   ),

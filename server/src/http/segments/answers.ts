@@ -189,7 +189,7 @@ export const segmentError = named(
   Type.Object({
     title: codeShape(
       [...Object.values(segmentErrors).map(({ title }) => title), 'Internal Server Error'],
-      'What kind of refusal it is',
+      'The kind of error',
     ),
     description: Type.Optional(Type.String({ description: 'Absent of a fault of ours' })),
   }),
@@ -199,8 +199,8 @@ const listed = {
   name: Type.String(),
   id: Type.String(),
   created_time: Type.String({ description: 'UTC, without a zone' }),
-  type: codeShape(['FILE', 'ELASTIC_SEARCH', 'COHORT'], 'ELASTIC_SEARCH: of filters'),
-  source: codeShape(['API', 'DASHBOARD', 'PARTNER'], 'Where it was made'),
+  type: codeShape(['FILE', 'ELASTIC_SEARCH', 'COHORT'], 'ELASTIC_SEARCH for a filter segment'),
+  source: codeShape(['API', 'DASHBOARD', 'PARTNER'], 'Where it was created'),
 };
 
 const shown = {
@@ -209,7 +209,10 @@ const shown = {
   description: Type.Union([Type.String(), Type.Null()]),
   included_filters: Type.Unknown(),
   excluded_filters: Type.Unknown(),
-  status: codeShape(['FILLING', 'READY', 'FAILED', 'ARCHIVED'], 'FILLING: no members, or part of them, yet'),
+  status: codeShape(
+    ['FILLING', 'READY', 'FAILED', 'ARCHIVED'],
+    'FILLING: the segment has none or some of its members so far',
+  ),
   user_count: Type.Union([Type.Integer(), Type.Null()]),
 };
 
@@ -223,10 +226,10 @@ export const filterSegmentError = named(
     error: Type.Object({
       code: codeShape(
         [...Object.values(filterSegmentErrors).map(({ code }) => code), 'Internal Server Error'],
-        'What kind of refusal it is',
+        'The kind of error',
       ),
       message: Type.String(),
-      details: Type.Optional(Type.String({ description: 'The exact fault' })),
+      details: Type.Optional(Type.String({ description: 'The reason' })),
     }),
   }),
 );

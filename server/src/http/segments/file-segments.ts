@@ -168,7 +168,7 @@ const createMembers = {
   ),
 };
 
-const segmentId = readWith(text({ description: 'Wins over the name' }), readSegmentId);
+const segmentId = readWith(text({ description: 'Takes precedence over the name' }), readSegmentId);
 const changeMembers = { ...file, cs_id: segmentId };
 const nameMembers = { name: readWith(requiredText(), readName), cs_id: segmentId };
 

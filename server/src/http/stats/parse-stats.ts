@@ -40,7 +40,7 @@ function makeReportMembers(maxDays: number) {
     attribution_type: required(
       word(
         attributionTypes,
-        'After which an event counts as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (sent) or CLICK_CONVERSIONS (sent, and clicked meanwhile)',
+        'What must come before an event for it to count as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (it was clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (it was sent) or CLICK_CONVERSIONS (it was sent and has been clicked)',
       ),
     ),
     metric_type: required(choice(['TOTAL', 'UNIQUE'])),
@@ -73,7 +73,7 @@ function makeReportMembers(maxDays: number) {
 const ofStats = makeReportMembers(maxStatsDays);
 const ofReport = makeReportMembers(maxReportDays);
 const page = {
-  offset: wholeFrom(0, { max: maxOffset, description: 'Campaigns to pass over; default 0' }),
+  offset: wholeFrom(0, { max: maxOffset, description: 'Campaigns to skip; default 0' }),
   limit: whole(1, maxStatsCampaigns, `Default ${maxStatsCampaigns}`),
 };
 

@@ -15,8 +15,8 @@ import { parseReport, reportBody } from './parse-stats.ts';
 import { reportFileErrors, makeStatsDialect } from './stats.ts';
 import type { StatsRouteDependencies } from './stats.ts';
 
-const name = Type.String({ description: 'JSON lines, one a campaign, compressed with gzip' });
-const path = Type.String({ description: 'Where it is read' });
+const name = Type.String({ description: 'JSON lines, one per campaign, compressed with gzip' });
+const path = Type.String({ description: 'The path for reading the file' });
 const time = (description: string) => Type.String({ description });
 
 const reportRequestedAnswer = named(
@@ -27,9 +27,9 @@ const reportRequestedAnswer = named(
     path,
     signature: Type.String({
       description:
-        'For the header Signature. By the key of the request: SHA-256 of the workspace id, the file name and the key, with a pipe between them, in hexadecimal; with a token: by a secret of its own',
+        'Value for the header Signature: the hexadecimal SHA-256 of workspace id, file name and key, joined by pipes. A request with a token gets one made with a separate secret',
     }),
-    expires_at: time('ISO 8601: gone then'),
+    expires_at: time('ISO 8601; the file is deleted then'),
   }),
 );
 
@@ -38,16 +38,16 @@ const reportFile = named(
   Type.Object({
     file_name: name,
     path,
-    state: codeShape(['WAITING', 'READY', 'FAILED'], 'Whether it can be read'),
-    reason: Type.Optional(Type.String({ description: 'Why it is not made' })),
-    campaigns: Type.Optional(Type.Integer({ description: 'Its lines' })),
+    state: codeShape(['WAITING', 'READY', 'FAILED'], 'The state of the file'),
+    reason: Type.Optional(Type.String({ description: 'Why the file was not made' })),
+    campaigns: Type.Optional(Type.Integer({ description: 'Number of lines' })),
     size_bytes: Type.Optional(Type.Integer()),
     start_date: Type.String(),
     end_date: Type.String(),
     attribution_type: Type.String(),
     metric_type: Type.String(),
     created_at: time('ISO 8601'),
-    expires_at: time('ISO 8601: gone then'),
+    expires_at: time('ISO 8601; the file is deleted then'),
   }),
 );
 const reportsAnswer = named('ReportFiles', Type.Object({ report_files: Type.Array(reportFile) }));
@@ -62,7 +62,7 @@ const reportBytes = named(
   'ReportFileBytes',
   Type.String({
     format: 'binary',
-    description: 'JSON lines, one a campaign, compressed with gzip',
+    description: 'JSON lines, one per campaign, compressed with gzip',
   }),
 );
 
@@ -73,7 +73,7 @@ const reportFileError = named(
       attribute: Type.String(),
       message: Type.String(),
       type: Type.String(),
-      request_id: Type.String({ description: 'Eight letters that find this call in the API log' }),
+      request_id: Type.String({ description: 'Eight letters that identify this call in the API log' }),
     }),
   }),
 );

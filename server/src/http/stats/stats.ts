@@ -66,7 +66,9 @@ export function presentStats({ totalCampaigns, campaigns, form }: CampaignStats,
     total_campaigns: totalCampaigns,
     current_page: Math.floor(asked.offset / asked.limit) + 1,
     total_pages: Math.ceil(totalCampaigns / asked.limit),
-    data: Object.fromEntries(campaigns.map((campaign) => [campaign.id, [presentFigures(campaign, { ...asked, form })]])),
+    data: Object.fromEntries(
+      campaigns.map((campaign) => [campaign.id, [presentFigures(campaign, { ...asked, form })]]),
+    ),
   };
 }
 
@@ -81,7 +83,7 @@ const interval = (of: string) => ({
 const counted = {
   conversions: Type.Integer({ description: 'total or unique, by metric_type' }),
   total: Type.Integer({ description: 'Events that fulfilled the goal, by attribution_type' }),
-  unique: Type.Integer({ description: 'Users who did' }),
+  unique: Type.Integer({ description: 'Users who did so, each counted once' }),
 };
 const cvr = rate('Percent of eligible_users who fulfilled the goal, each once a run');
 
@@ -89,7 +91,7 @@ const controlGroup = named(
   'StatsControlGroup',
   Type.Object({
     performance_stats: Type.Object({
-      eligible_users: Type.Integer({ description: 'Users of the runs who are in the group' }),
+      eligible_users: Type.Integer({ description: 'Users of the runs in the group' }),
     }),
     conversion_goal_stats: Type.Optional(
       Type.Record(Type.String(), Type.Object({ ...counted, cvr }), { description: 'For TOTAL_CONVERSIONS' }),
@@ -98,20 +100,20 @@ const controlGroup = named(
 );
 
 const performanceStats = Type.Object({
-  attempted: count('Devices that were tried: sent, failed, or waiting for another attempt'),
+  attempted: count('Devices with an attempt: sent, failed, or waiting for a retry'),
   sent: count('Messages that a provider accepted'),
-  failed: count('Messages that a provider refused for good, or that expired'),
-  bounced: count('Of these: the provider knows no such address any more'),
-  delivered: count('Messages that a device reported as shown, each once'),
-  impression: count('Reports that a message was shown; by UNIQUE devices'),
-  click: count('Reports that one was clicked; by UNIQUE devices'),
-  closed_click: count('Reports that one was closed without a click; by UNIQUE devices'),
-  ctr: rate('Percent: click by impression'),
-  delivery_rate: rate('Percent: delivered by sent'),
-  sent_rate: rate('Percent: sent by attempted'),
-  failure_rate: rate('Percent: attempted less sent by attempted'),
-  eligible_users: count('Users of the runs who are in no control group, each once a run'),
-  clicked_rate: rate('Percent of the sent messages that were clicked, each once; of a variation or a locale'),
+  failed: count('Messages that a provider permanently rejected, or that expired'),
+  bounced: count('Of the failed ones: the provider no longer knows the address'),
+  delivered: count('Messages that a device reported as shown, each counted once'),
+  impression: count('Reports that a message was shown; UNIQUE: devices'),
+  click: count('Reports that a message was clicked; UNIQUE: devices'),
+  closed_click: count('Reports that a message was closed without a click; UNIQUE: devices'),
+  ctr: rate('Percent: click divided by impression'),
+  delivery_rate: rate('Percent: delivered divided by sent'),
+  sent_rate: rate('Percent: sent divided by attempted'),
+  failure_rate: rate('Percent: attempted minus sent, divided by attempted'),
+  eligible_users: count('Users of the runs in no control group, each counted once per run'),
+  clicked_rate: rate('Percent of the sent messages that were clicked, each counted once; for a variation or a locale'),
   ...interval('clicked_rate'),
 });
 
@@ -121,17 +123,17 @@ const goalStats = Type.Object({
   ...interval('cvr'),
   uplift: rate('Percent by which cvr is above that of the control group'),
   ...interval('uplift'),
-  revenue: rate('What the events brought, where the goal has a revenue_attribute'),
+  revenue: rate('Revenue of the events, if the goal has a revenue_attribute'),
   revenue_currency: Type.Optional(Type.String()),
 });
 
 const deliveryFunnel = Type.Object({
   reachable_users_in_segment: count('Users of the runs with a device of the platform that is sent to'),
   segment_after_uninstall: count('Users of the runs with a device of the platform that has the app'),
-  users_after_dup: count('Those of the reachable users who are in no control group: eligible_users'),
-  user_devices: count('Devices of the runs, whatever became of their messages'),
-  active_device_token: count('Of these: all but those whose address turned out to be dead'),
-  after_fc: count('Of these: all but those that a frequency cap withheld'),
+  users_after_dup: count('Reachable users in no control group; the same as eligible_users'),
+  user_devices: count('Devices of the runs, whatever the outcome of their messages'),
+  active_device_token: count('Of these devices, those whose address is still registered'),
+  after_fc: count('Of these devices, those that no frequency cap withheld'),
   sent: count('As above'),
   impressions: count('As above'),
 });
@@ -161,14 +163,14 @@ const platformStats = named(
             },
             {
               additionalProperties: allVariations,
-              description: 'and variation_1, variation_2 … where there are several',
+              description: 'and variation_1, variation_2 …, if there are several',
             },
           ),
         }),
       },
       {
         additionalProperties: Type.Object({ variations: Type.Record(Type.String(), allVariations) }),
-        description: 'and each locale of a campaign in several',
+        description: 'and each locale, if the campaign has several',
       },
     ),
   }),
@@ -190,10 +192,10 @@ export const statsError = named(
   Type.Object({
     title: codeShape(
       Object.values(statsErrors).map(({ title }) => title),
-      'What kind of refusal it is',
+      'The kind of error',
     ),
     description: Type.String(),
-    code: Type.String({ description: 'Eight letters that find this call in the API log' }),
+    code: Type.String({ description: 'Eight letters that identify this call in the API log' }),
   }),
 );
 
