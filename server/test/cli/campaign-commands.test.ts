@@ -50,7 +50,7 @@ describe('send and search commands', () => {
     expect(wrong.stderr).toMatch(/limit .*15.*created_date\.from_date must be a date/);
   });
 
-  const texts = ['--title', "Hi {{UserAttribute['first_name']|default('you')}}", '--message', 'Text'];
+  const texts = ['--title', "Hi {{UserAttribute['nickname']|default('you')}}", '--message', 'Text'];
   const stored = async () => {
     const { database } = bundle;
     const [row] = await database`

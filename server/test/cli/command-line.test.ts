@@ -122,7 +122,7 @@ describe('files of commands', () => {
     test('every line was rejected: the first reason, and where the others are', async () => {
       const { code, stdout, stderr } = await importText(
         'rejected.ndjson',
-        '{"customer_id": 7}\n{"id": "x"}\nno JSON\n',
+        '{"customer_id": 7.5}\n{"id": "x"}\nno JSON\n',
       );
       expect(code).toBe(2);
       expect(JSON.parse(stdout)).toMatchObject({ lines: 3, users: 0, rejected: 3 });

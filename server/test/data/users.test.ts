@@ -522,14 +522,17 @@ describe('erasing users', () => {
     const [run] = await bundle.database`select id, campaign_id as campaign from runs limit 1`;
     const selector = { attribute: 'uid', isCustom: true, values: ['someone-else', ...texts] };
     const { database } = bundle;
-    await database`update runs set target_selector = ${database.json(selector)} where id = ${run!.id}`;
+    await database`update runs set target_selector = ${database.json(selector)}, due_at = ${start} where id = ${run!.id}`;
     await database`
       update campaigns set target_selector = ${database.json(selector)},
         parts = ${database.json({ segmentation_details: { included_filters: filter(texts) } })}
       where id = ${run!.campaign}`;
-    const [segment] = await database`
-      update segments set included_filters = ${database.json(filter([names.email, names.city, 'other@example.com']))}
-      where id = (select min(id) from segments) returning id`;
+    const named = { filters: filter([names.email, names.city, 'other@example.com']), id: 'f'.repeat(24) };
+    await database`
+      insert into segments (id, workspace_id, name, kind, state, source, included_filters, filters_digest, description,
+        created_by, created_at, updated_at)
+      values (${named.id}, ${bundle.workspaceId}, 'By name', 'FILTER', 'READY', 'API', ${database.json(named.filters)},
+        ${Buffer.alloc(32)}, ${`Users for whom u_em is ${names.email}`}, 'test', ${start}, ${start})`;
 
     await remove('named-person');
     bundle.clock.advance(24 * hour);
@@ -539,10 +542,14 @@ describe('erasing users', () => {
     expect(await findEverywhere(texts)).toEqual({});
     const [row] = await database`
       select campaigns.target_selector -> 'values' as campaign, runs.target_selector -> 'values' as run
-      from runs join campaigns on campaigns.id = campaign_id where runs.id = ${run!.id}`;
+      from runs join campaigns on campaigns.id = runs.campaign_id where runs.id = ${run!.id}`;
     expect(row).toEqual({ campaign: ['someone-else'], run: ['someone-else'] });
-    const [kept] = await database`select included_filters as filters from segments where id = ${segment!.id}`;
-    expect(kept!.filters).toEqual(filter(['[erased]', names.city, 'other@example.com']));
+    const [kept] = await database`
+      select included_filters as filters, description from segments where id = ${named.id}`;
+    expect(kept).toEqual({
+      filters: filter(['[erased]', names.city, 'other@example.com']),
+      description: 'Users for whom u_em is [erased]',
+    });
     const [record] = await database`select counts from erasures order by requested_at desc limit 1`;
     expect(record!.counts).toMatchObject({ target_selectors: 2, filters: 2 });
   });

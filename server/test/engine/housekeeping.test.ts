@@ -476,7 +476,7 @@ describe('old records and erased users', () => {
           'segment_members',
         ],
         ...['device_interactions', 'conversions', 'deliveries', 'user_messages', 'audience_seats', 'runs'],
-        ...['event_stream_batches', 'sandbox_messages', 'audit_log'],
+        ...['event_stream_batches', 'sandbox_messages', 'audit_log', 'target_selectors', 'filters'],
       ].map((table) => [table, 0]),
     );
 

@@ -132,7 +132,16 @@ const identifiers = () => [
   { identifier_type: 'id', identifier: victim.user },
 ];
 /** Bodies that would read, change or remove the victim's person, by the last words of the path. */
-const bodies = (): Record<string, unknown[]> => ({
+/** The routes that name the workspace in the path accept it in the query, too. */
+const bodies = (): Record<string, unknown[]> => {
+  const inPath = bodiesInPath();
+  const inQuery = Object.entries(inPath).flatMap(([route, sent]) =>
+    /\/\{\w+\}$/.test(route) ? [[route.replace(/\/\{\w+\}$/, ''), sent] as const] : [],
+  );
+  return { ...inPath, ...Object.fromEntries(inQuery) };
+};
+
+const bodiesInPath = (): Record<string, unknown[]> => ({
   'POST /v1/customer/{app_id}': [
     {
       type: 'customer',

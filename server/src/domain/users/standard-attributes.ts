@@ -1,5 +1,5 @@
 /**
- * The standard attributes (facts 3.8 and 5): the name under which each is stored, and the other names that callers use.
+ * The standard attributes (fact 3.8, fact 5): the name under which each is stored, and the other names that callers use.
  * Clients of the data API send `email`, templates read `Email (Standard)`, and pushes look up `USER_ATTRIBUTE_USER_EMAIL`:
  * all mean `u_em`. Stored once, so that each of them finds what any other has stored.
  */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Queryable } from '../database.ts';
 import type { User } from './erased-traces.ts';
 
@@ -44,7 +45,7 @@ export async function eraseSelectors(tx: Queryable, { workspaceId, names }: Name
   return campaigns.count + runs.count;
 }
 
-type Filtered = { id: string; included: unknown; excluded: unknown; parts: unknown };
+type Filtered = { id: string; included: unknown; excluded: unknown; description: string | null };
 
 /**
  * Replaces the user's names in the filters of segments and in authored campaigns by a word that no user has, so that the
@@ -57,17 +58,22 @@ export async function eraseFilters(tx: Queryable, { workspaceId, names }: NamedU
     tx`exists (select from unnest(${names.map((name) => JSON.stringify(name))}::text[]) as name
       where position(name in ${tx(column)}::text) > 0)`;
   const segments = await tx<Filtered[]>`
-    select id, included_filters as included, excluded_filters as excluded from segments
+    select id, included_filters as included, excluded_filters as excluded, description from segments
     where workspace_id = ${workspaceId} and (${isNaming('included_filters')} or ${isNaming('excluded_filters')})
     order by id for update`;
-  for (const { id, included, excluded } of segments)
+  for (const segment of segments) {
+    const [included, excluded] = [withoutNames(segment.included, names), withoutNames(segment.excluded, names)];
+    // A digest of the names would still prove who was named.
+    const digest = createHash('sha256').update(JSON.stringify({ included, excluded })).digest();
+    const description = names.reduce((text, name) => text.replaceAll(name, erasedName), segment.description ?? '');
     await tx`
       update segments
-      set included_filters = ${tx.json(withoutNames(included, names) as object)},
-        excluded_filters = ${excluded === null ? null : tx.json(withoutNames(excluded, names) as object)},
-        filters_digest = null
-      where id = ${id}`;
-  const campaigns = await tx<Filtered[]>`
+      set included_filters = ${tx.json(included as object)},
+        excluded_filters = ${excluded === null ? null : tx.json(excluded as object)},
+        description = ${segment.description && description}, filters_digest = ${digest}
+      where id = ${segment.id}`;
+  }
+  const campaigns = await tx<{ id: string; parts: unknown }[]>`
     select id, parts from campaigns
     where workspace_id = ${workspaceId} and parts is not null and ${isNaming('parts')}
     order by id for update`;
