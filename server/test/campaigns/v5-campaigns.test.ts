@@ -222,7 +222,6 @@ describe('drafts', () => {
       ['connector', { connector: 'x' }],
       ['sender_name', { sender_name: 'x' }],
       ['trigger_condition', { trigger_condition: { trigger_delay_type: 'ASAP' } }],
-      ['utm_params', { utm_params: { utm_source: 'a', utm_medium: 'b' } }],
       [
         'control_group_details.campaign_control_group_percentage',
         { control_group_details: { campaign_control_group_percentage: 5 } },

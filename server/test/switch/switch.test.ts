@@ -114,6 +114,30 @@ describe('the command check', () => {
     });
   });
 
+  describe('comparing a map whose keys are ids', () => {
+    const reply = (data: unknown) => ({ status: 200, headers: {}, body: { data } });
+    test.each<[string, unknown, unknown, string[]]>([
+      ['other ids', { '6a1d8c3292d59351fe910b13': { sent: 1 } }, { '19ca9450a00b075c6edcc6c1': { sent: 2 } }, []],
+      ['other days', { '2026-03-01': 1 }, { '2027-01-01': 2 }, []],
+      ['no entries', { '12345': { sent: 1 } }, {}, []],
+      [
+        'values of another shape',
+        { '12345': { sent: 1, clicks: 2 } },
+        { '67890': { sent: '1' } },
+        ['type body.data.<12345>.sent', 'missing body.data.<12345>.clicks'],
+      ],
+      [
+        'a name of the interface among them',
+        { '12345': 1, total: 2 },
+        { '67890': 1 },
+        [...['missing body.data.12345', 'missing body.data.total', 'extra body.data.67890']],
+      ],
+    ])('finds what differs with %s', (_what, recorded, found, expected) => {
+      const differences = compareReply(reply(recorded), reply(found));
+      expect(differences.map(({ kind, where }) => `${kind} ${where}`)).toEqual(expected);
+    });
+  });
+
   async function check(parameters: string[], url = bundle.url) {
     const environment = {
       CARILLON_WORKSPACE_ID: bundle.workspaceId,

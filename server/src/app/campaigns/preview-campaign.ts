@@ -2,6 +2,8 @@ import { readCampaign } from '../../domain/campaign-document/campaign.ts';
 import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import type { AndroidPayload, Platform, CampaignContent } from '../../domain/content/content.ts';
 import { chooseLanguage, hasLocales, languageAttribute, makeContentIn } from '../../domain/content/locales.ts';
+import { withUtm } from '../../domain/content/utm.ts';
+import type { UtmParameters } from '../../domain/content/utm.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { pickVariant, chooseLocale, defaultLocale } from '../../domain/experiments/variants.ts';
 import type { ShownVariant, Variants } from '../../domain/experiments/variants.ts';
@@ -46,8 +48,17 @@ export async function previewCampaign({ database }: PreviewDependencies, request
   return {
     androidPayload: (await findWorkspace(database, request.workspaceId))!.androidPayload,
     customerId: user.customerId,
-    platforms: platforms.map((platform) => ({ platform, ...contents.show({ platform, user, ofDevices, event }) })),
+    platforms: platforms.map((platform) => {
+      const shown = contents.show({ platform, user, ofDevices, event });
+      return { platform, ...shown, personal: asSent(shown.personal, { platform, utm: settings.utm }) };
+    }),
   };
+}
+
+/** Returns the content with the parameters that its links have when it is sent. */
+function asSent(personal: Personal, { platform, utm }: { platform: Platform; utm: UtmParameters | undefined }): Personal {
+  if (utm === undefined || !('content' in personal)) return personal;
+  return { ...personal, content: withUtm(personal.content, { platform, utm }) };
 }
 
 type Asked = Pick<PreviewRequest, 'workspaceId' | 'named'> & { reads: readonly string[] | 'all' };

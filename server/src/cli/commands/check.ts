@@ -376,12 +376,25 @@ function compareValues(differences: Difference[], { where, expected, found }: Co
     const [first] = found as unknown[];
     if (expected.length > 0 && first !== undefined)
       compareValues(differences, { where: `${where}[0]`, expected: expected[0] as unknown, found: first });
+  } else if (isRecord(expected) && isRecord(found) && isKeyedByIds(expected)) {
+    // Its keys belong to the account, as values do; its values are alike, as items of a list are.
+    const [[id, first]] = Object.entries(expected) as [[string, unknown]];
+    const [other] = Object.values(found);
+    if (other !== undefined) compareValues(differences, { where: `${where}.<${id}>`, expected: first, found: other });
   } else if (isRecord(expected) && isRecord(found)) {
     for (const name of Object.keys(expected))
       compareValues(differences, { where: `${where}.${name}`, expected: expected[name], found: found[name] });
     for (const name of Object.keys(found).filter((key) => !Object.hasOwn(expected, key)))
       differences.push({ kind: 'extra', where: `${where}.${name}`, expected: 'nothing', found: nameType(found[name]) });
   }
+}
+
+/** Ids of campaigns and requests, numbers, and days: names that no interface has, but each account. */
+const idOfAccount = /^(?=.*\d)(?:[0-9a-f]{8,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+|\d{4}-\d{2}-\d{2}.*)$/i;
+
+function isKeyedByIds(value: Record<string, unknown>): boolean {
+  const names = Object.keys(value);
+  return names.length > 0 && names.every((name) => idOfAccount.test(name));
 }
 
 function nameType(value: unknown): string {

@@ -9,7 +9,6 @@ import type { Variants } from '../experiments/variants.ts';
 import { maxCampaignNameCharacters, maxCampaignTags } from '../limits/campaigns.ts';
 import {
   alwaysRead,
-  anyObject,
   anything,
   list,
   matching,
@@ -40,6 +39,7 @@ import { readSchedule, scheduling } from './schedule.ts';
 import type { Schedule } from './schedule.ts';
 import { triggerCondition } from './trigger.ts';
 import type { ReadTrigger } from './trigger.ts';
+import { utmParams } from './utm-params.ts';
 
 /** The parts of a campaign's record, as they were sent (fact 6.2). A draft stores them, and a search shows them. */
 export type CampaignParts = Record<string, unknown>;
@@ -145,7 +145,7 @@ const documentParts = {
   advanced,
   conversion_goal_details: conversionGoals,
   control_group_details: controlGroups,
-  utm_params: refused(anyObject),
+  utm_params: utmParams,
   campaign_audience_limit: audienceLimit,
 };
 
@@ -173,7 +173,7 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const { faults } = record;
   read('channel');
   const deliveryType = read('campaign_delivery_type');
-  for (const name of ['connector', 'sender_name', 'utm_params'] as const) read(name);
+  for (const name of ['connector', 'sender_name'] as const) read(name);
   const trigger = readTrigger(record, deliveryType);
   for (const name of ['basic_details', 'campaign_content', 'segmentation_details', 'scheduling_details'])
     record.requires(name);
@@ -184,7 +184,8 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const controls = read('delivery_controls');
   const groups = read('control_group_details');
   const limit = readAudienceLimit(record.part('campaign_audience_limit'), deliveryType);
-  const settings = { ...read('advanced'), ...controls, ...groups, ...limit };
+  const utm = read('utm_params');
+  const settings = { ...read('advanced'), ...controls, ...groups, ...limit, ...(utm && { utm }) };
   const goals = read('conversion_goal_details');
   checkLearning(record, { variants, deliveryType, goals });
   const definition =

@@ -1,3 +1,4 @@
+import type { UtmParameters } from '../content/utm.ts';
 import { defaultTtlMinutes } from '../limits/campaigns.ts';
 import type { TemplateMode } from '../template/parser.ts';
 
@@ -40,6 +41,8 @@ export type DeliverySettings = {
   queueHours?: number;
   /** Percent of its users that get nothing of it, for comparison; absent: none. */
   controlGroupPercent?: number;
+  /** Added to the links of its messages; absent: links are sent as they are. */
+  utm?: UtmParameters;
   /** True if the users of the workspace's control group get nothing of it. */
   leavesOutGlobalControlGroup?: boolean;
 };

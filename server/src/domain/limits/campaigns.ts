@@ -299,3 +299,8 @@ export const reportFileDays = 7;
 export const maxReportFiles = 50;
 /** Body of a call of the statistics. Unit: bytes per request. Exceeded: BODY_TOO_LARGE. */
 export const maxStatsBodyBytes = 16 * 1024;
+
+/** Longest value of a parameter in `utm_params`. Unit: characters per value. Exceeded: CAMPAIGN_REQUEST_INVALID. */
+export const maxUtmCharacters = 256;
+/** Parameters of other names in `utm_params` (fact 6.2). Unit: parameters per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID. */
+export const maxUtmCustomParameters = 5;

@@ -14,6 +14,7 @@ import type {
 import { chooseLanguage, hasLocales, languageAttribute, makeContentIn } from '../../domain/content/locales.ts';
 import type { KnownLanguages } from '../../domain/content/locales.ts';
 import { messageIdentity, withBadge } from '../../domain/content/message.ts';
+import { withUtm } from '../../domain/content/utm.ts';
 import type { Message } from '../../domain/content/message.ts';
 import type { OwnContent } from '../../domain/content/texts.ts';
 import { makeInteractionTokens } from '../../domain/events/interactions.ts';
@@ -114,6 +115,8 @@ export function makePartsOf({
   const content = platform === 'WEB' ? undefined : run.content[platform];
   if (!content) return undefined;
   const settings = deliverySettings(run.settings);
+  // The parameters are added to the links of each message.
+  if (settings.utm) return undefined;
   return (device) => {
     const { personal } = device;
     if (personal === undefined) return phoneParts({ run, device, tokens, content, settings });
@@ -177,10 +180,11 @@ function languageOf({ run, device: { personal, localized } }: Contents): Pick<Me
 type Contents = Pick<Composed, 'run' | 'device' | 'app'>;
 
 function contentOf<P extends Platform>(platform: P, { run, device, app }: Contents): OwnContent[P] | undefined {
-  const own = textsOf(platform, { run, device });
+  const { isSilent, utm } = deliverySettings(run.settings);
+  const texts = textsOf(platform, { run, device });
+  const own = texts && utm && !isSilent ? withUtm<P>(texts, { platform, utm }) : texts;
   // A silent message shows nothing, so the app's appearance settings do not apply.
-  const isLooked =
-    own !== undefined && (app !== undefined || platform === 'IOS') && !deliverySettings(run.settings).isSilent;
+  const isLooked = own !== undefined && (app !== undefined || platform === 'IOS') && !isSilent;
   const content = isLooked ? contentForApp(own, { platform, settings: app ?? {} }) : own;
   return content && device.badge ? withBadge(content, device.badge) : content;
 }

@@ -321,7 +321,7 @@ describe('an invalid campaign (fact 6.2)', () => {
       ],
     ],
     [{ connector: 'x', sender_name: 'y' }, [`connector: ${unavailable}`, `sender_name: ${unavailable}`]],
-    [{ utm_params: { utm_source: 'x' } }, [`utm_params: ${unavailable}`]],
+    [{ utm_params: { utm_source: 'x' } }, ['utm_params.utm_medium: missing']],
     [{ trigger_condition: { a: 1 } }, ['trigger_condition: is for campaigns of type EVENT_TRIGGERED']],
     [event, ['trigger_condition: missing']],
 
