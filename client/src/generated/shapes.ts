@@ -351,8 +351,14 @@ export type CampaignChangeV1 = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Refused */
-  utm_params?: Record<string, unknown>;
+  /** Added to links; at most 5 other names */
+  utm_params?: {
+    utm_source: string;
+    utm_medium: string;
+    utm_campaign?: string;
+    utm_term?: string;
+    utm_content?: string;
+  } & Record<string, string>;
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -490,8 +496,14 @@ export type CampaignDraftChange = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Refused */
-  utm_params?: Record<string, unknown>;
+  /** Added to links; at most 5 other names */
+  utm_params?: {
+    utm_source: string;
+    utm_medium: string;
+    utm_campaign?: string;
+    utm_term?: string;
+    utm_content?: string;
+  } & Record<string, string>;
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -529,8 +541,14 @@ export type CampaignDraftRequest = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Refused */
-  utm_params?: Record<string, unknown>;
+  /** Added to links; at most 5 other names */
+  utm_params?: {
+    utm_source: string;
+    utm_medium: string;
+    utm_campaign?: string;
+    utm_term?: string;
+    utm_content?: string;
+  } & Record<string, string>;
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -1341,8 +1359,14 @@ export type CampaignRequestV1 = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Refused */
-  utm_params?: Record<string, unknown>;
+  /** Added to links; at most 5 other names */
+  utm_params?: {
+    utm_source: string;
+    utm_medium: string;
+    utm_campaign?: string;
+    utm_term?: string;
+    utm_content?: string;
+  } & Record<string, string>;
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -1569,8 +1593,14 @@ export type CampaignTestRequestV1 = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Refused */
-  utm_params?: Record<string, unknown>;
+  /** Added to links; at most 5 other names */
+  utm_params?: {
+    utm_source: string;
+    utm_medium: string;
+    utm_campaign?: string;
+    utm_term?: string;
+    utm_content?: string;
+  } & Record<string, string>;
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -1614,8 +1644,14 @@ export type CampaignTestRequestV5 = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Refused */
-  utm_params?: Record<string, unknown>;
+  /** Added to links; at most 5 other names */
+  utm_params?: {
+    utm_source: string;
+    utm_medium: string;
+    utm_campaign?: string;
+    utm_term?: string;
+    utm_content?: string;
+  } & Record<string, string>;
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
