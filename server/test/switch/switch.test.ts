@@ -116,25 +116,36 @@ describe('the command check', () => {
 
   describe('comparing a map whose keys are ids', () => {
     const reply = (data: unknown) => ({ status: 200, headers: {}, body: { data } });
-    test.each<[string, unknown, unknown, string[]]>([
-      ['other ids', { '6a1d8c3292d59351fe910b13': { sent: 1 } }, { '19ca9450a00b075c6edcc6c1': { sent: 2 } }, []],
-      ['other days', { '2026-03-01': 1 }, { '2027-01-01': 2 }, []],
-      ['no entries', { '12345': { sent: 1 } }, {}, []],
+    test.each<[string, { recorded: unknown; found: unknown; differences: string[] }]>([
+      [
+        'other ids',
+        {
+          recorded: { '6a1d8c3292d59351fe910b13': { sent: 1 } },
+          found: { '19ca9450a00b075c6edcc6c1': { sent: 2 } },
+          differences: [],
+        },
+      ],
+      ['other days', { recorded: { '2026-03-01': 1 }, found: { '2027-01-01': 2 }, differences: [] }],
+      ['no entries', { recorded: { '12345': { sent: 1 } }, found: {}, differences: [] }],
       [
         'values of another shape',
-        { '12345': { sent: 1, clicks: 2 } },
-        { '67890': { sent: '1' } },
-        ['type body.data.<12345>.sent', 'missing body.data.<12345>.clicks'],
+        {
+          recorded: { '12345': { sent: 1, clicks: 2 } },
+          found: { '67890': { sent: '1' } },
+          differences: ['type body.data.<12345>.sent', 'missing body.data.<12345>.clicks'],
+        },
       ],
       [
         'a name of the interface among them',
-        { '12345': 1, total: 2 },
-        { '67890': 1 },
-        [...['missing body.data.12345', 'missing body.data.total', 'extra body.data.67890']],
+        {
+          recorded: { '12345': 1, total: 2 },
+          found: { '67890': 1 },
+          differences: ['missing body.data.12345', 'missing body.data.total', 'extra body.data.67890'],
+        },
       ],
-    ])('finds what differs with %s', (_what, recorded, found, expected) => {
-      const differences = compareReply(reply(recorded), reply(found));
-      expect(differences.map(({ kind, where }) => `${kind} ${where}`)).toEqual(expected);
+    ])('finds what differs with %s', (_what, { recorded, found, differences }) => {
+      const told = compareReply(reply(recorded), reply(found));
+      expect(told.map(({ kind, where }) => `${kind} ${where}`)).toEqual(differences);
     });
   });
 

@@ -56,7 +56,10 @@ export async function previewCampaign({ database }: PreviewDependencies, request
 }
 
 /** Returns the content with the parameters that its links have when it is sent. */
-function asSent(personal: Personal, { platform, utm }: { platform: Platform; utm: UtmParameters | undefined }): Personal {
+function asSent(
+  personal: Personal,
+  { platform, utm }: { platform: Platform; utm: UtmParameters | undefined },
+): Personal {
   if (utm === undefined || !('content' in personal)) return personal;
   return { ...personal, content: withUtm(personal.content, { platform, utm }) };
 }
