@@ -3,7 +3,8 @@
 --
 -- Where a user has both, the standard attribute stays. Readers need no second name, which would cost each lookup a second
 -- search of the index. The update scans all users once and writes only those with such a name; on a cluster every shard does
--- so by itself, because the expression needs no other table.
+-- so by itself, because the expression needs no other table. Within `case` a cluster allows only functions that are immutable, as
+-- jsonb_set is and jsonb_build_object is not.
 --
 -- Row-level security holds the owner too, so it is lifted for the transaction. That locks both tables while they are scanned,
 -- about a second for a million users.
@@ -13,14 +14,14 @@ alter table identifiers no force row level security;
 
 update users
 set attributes =
-  case when attributes ? 'name' then jsonb_build_object('u_n', attributes -> 'name') else '{}' end
-  || case when attributes ? 'first_name' then jsonb_build_object('u_fn', attributes -> 'first_name') else '{}' end
-  || case when attributes ? 'last_name' then jsonb_build_object('u_ln', attributes -> 'last_name') else '{}' end
-  || case when attributes ? 'email' then jsonb_build_object('u_em', attributes -> 'email') else '{}' end
-  || case when attributes ? 'mobile' then jsonb_build_object('u_mb', attributes -> 'mobile') else '{}' end
-  || case when attributes ? 'gender' then jsonb_build_object('u_gd', attributes -> 'gender') else '{}' end
-  || case when attributes ? 'dob' then jsonb_build_object('u_bd', attributes -> 'dob') else '{}' end
-  || case when attributes ? 'birthday' then jsonb_build_object('u_bd', attributes -> 'birthday') else '{}' end
+  case when attributes ? 'name' then jsonb_set('{}', '{u_n}', attributes -> 'name') else '{}' end
+  || case when attributes ? 'first_name' then jsonb_set('{}', '{u_fn}', attributes -> 'first_name') else '{}' end
+  || case when attributes ? 'last_name' then jsonb_set('{}', '{u_ln}', attributes -> 'last_name') else '{}' end
+  || case when attributes ? 'email' then jsonb_set('{}', '{u_em}', attributes -> 'email') else '{}' end
+  || case when attributes ? 'mobile' then jsonb_set('{}', '{u_mb}', attributes -> 'mobile') else '{}' end
+  || case when attributes ? 'gender' then jsonb_set('{}', '{u_gd}', attributes -> 'gender') else '{}' end
+  || case when attributes ? 'dob' then jsonb_set('{}', '{u_bd}', attributes -> 'dob') else '{}' end
+  || case when attributes ? 'birthday' then jsonb_set('{}', '{u_bd}', attributes -> 'birthday') else '{}' end
   || (attributes - array['name', 'first_name', 'last_name', 'email', 'mobile', 'gender', 'dob', 'birthday'])
 where attributes ?| array['name', 'first_name', 'last_name', 'email', 'mobile', 'gender', 'dob', 'birthday'];
 
