@@ -256,6 +256,12 @@ describe('what clients send to the data routes', () => {
       expect([answer.statusCode, answer.json().error.type]).toEqual([400, 'Malformed JSON']);
     });
 
+    test('ends no process if it is not read, because its media type is refused', async () => {
+      const headers = { 'content-encoding': 'gzip', 'content-type': 'text/html' };
+      expect((await send(body('plain'), headers)).statusCode).toBe(415);
+      expect((await send(gzipSync(Buffer.alloc(5_000_000, ' ')), headers)).statusCode).toBe(415);
+    });
+
     test.each(['br', 'deflate', 'gzip, gzip'])(
       'is refused as %s, with the codings that are accepted',
       async (coding) => {

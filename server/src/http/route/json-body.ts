@@ -66,7 +66,9 @@ export async function decodeBody(request: FastifyRequest, reply: FastifyReply, p
 /** RFC 9110 §8.4.1.3: the second is an older name for the first. */
 const gzipNames = ['gzip', 'x-gzip'];
 
-function hasBody({ headers }: FastifyRequest): boolean {
+/** The body of a GET is never read. */
+function hasBody({ method, headers }: FastifyRequest): boolean {
+  if (method === 'GET' || method === 'HEAD') return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
@@ -93,10 +95,15 @@ function gunzip(payload: Readable, maxBytes: number): Readable {
   payload.on('data', (chunk: Buffer) => (encodedBytes += chunk.length));
   payload.on('error', end);
   decoder.on('error', () => end(malformed('the body is not gzip')));
+  // Nothing reads the body of a request that was refused by its media type. An error without a listener ends the process.
+  counted.on('error', ignoreUnread);
   payload.pipe(decoder).pipe(counted);
   // Fastify compares it with Content-Length.
   return Object.defineProperty(counted, 'receivedEncodedLength', { get: () => encodedBytes });
 }
+
+/** The reader of the body, if there is one, gets the error itself. */
+function ignoreUnread(): void {}
 
 // A member name may be as long as the body.
 const maxShownCharacters = 100;
