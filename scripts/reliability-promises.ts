@@ -212,7 +212,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       ),
       server(
         'campaigns/search',
-        'whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)',
+        'responds to any input in the documented shape and never with an internal fault (reliability R11)',
       ),
       server(
         'push/push-endpoints',

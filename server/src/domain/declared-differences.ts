@@ -112,7 +112,7 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     operationIds: ['searchCampaignsV1', 'searchCampaignsV1CoreServices'],
     test: {
       file: 'server/test/campaigns/search.test.ts',
-      name: '9: executions have a path in each version; V1 also with its prefix (decision D3)',
+      name: '9: has a path for executions in each version, in V1 also with its prefix (decision D3)',
     },
   },
 ];

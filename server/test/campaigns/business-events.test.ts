@@ -33,8 +33,8 @@ const attached = (business_event: string, more: Record<string, unknown> = {}) =>
 });
 const later = () => bundle.clock.advance(3_600_000);
 
-describe('an event', () => {
-  test('is made by V1 and found by name or id in both versions, with what it may say', async () => {
+describe('business events', () => {
+  test('is created by V1 and found by name or id in both versions, with its optional fields', async () => {
     const answer = await create('MatchWon');
     expect([answer.statusCode, answer.json()]).toEqual([
       200,
@@ -71,12 +71,12 @@ describe('an event', () => {
       'event_attributes must have attribute_data_type string, int, float, array, date',
     ],
     ['an attribute twice', { event_attributes: [attributes[0], attributes[0]] }, 'event_attributes names team twice'],
-  ])('%s is 400', async (_name, more, message) => {
+  ])('is rejected with 400: %s', async (_name, more, message) => {
     const answer = await create('MatchWon', more);
     expect([answer.statusCode, answer.json().error.message]).toEqual([400, message]);
   });
 
-  test('pages of V5 follow each other to the last', async () => {
+  test('is listed in V5 page by page, up to the last page', async () => {
     for (let index = 0; index < 24; index += 1) await make(`Page ${index}`);
     const first = (await bundle.call('GET', '/v5/business-events?limit=20')).json().data;
     expect(first.business_events[0].event_name).toBe('Page 23');
@@ -93,7 +93,7 @@ describe('an event', () => {
     expectStatus(await bundle.call('GET', '/v5/business-events?limit=21'), 400);
   });
 
-  test('a workspace has at most fifty, also for concurrent requests', async () => {
+  test('is limited to fifty per workspace, also for concurrent requests', async () => {
     bundle.clock.advance(60_000);
     for (let index = 0; index < 24; index += 1) await make(`More ${index}`);
     const answers = await Promise.all([create('Fiftieth'), create('One too many')]);
@@ -156,7 +156,7 @@ describe('a firing (fact 6.3)', () => {
     ['a part of a number', { goals: 1.5 }],
     ['a list of lists', { scorers: [['A']] }],
     ['no day of the calendar', { day: '2026-02-30' }],
-  ])('with %s is refused, and starts nothing', async (_name, values) => {
+  ])('is rejected with %s, and starts nothing', async (_name, values) => {
     const before = await bundle.database`select count(*) as runs from runs`;
     for (const version of ['V1', 'V5'] as const) {
       const answer = await trigger(version, 'MatchWon', values);
@@ -168,7 +168,7 @@ describe('a firing (fact 6.3)', () => {
     expect(await bundle.database`select count(*) as runs from runs`).toEqual(before);
   });
 
-  test('of an event without live campaigns, or of no event, is refused', async () => {
+  test('is rejected for an unknown event, and for an event without live campaigns', async () => {
     await make('Quiet');
     const words = async (version: 'V1' | 'V5', name: string) => {
       const answer = await trigger(version, name);
@@ -182,7 +182,7 @@ describe('a firing (fact 6.3)', () => {
     expect(faultsOf(anonymous)).toEqual(['triggered_by is required.']);
   });
 
-  test('a repeat under one Idempotency-Key starts one run', async () => {
+  test('starts one run if a request is repeated under one Idempotency-Key', async () => {
     await make('Once');
     const id = await bundle.live(attached('Once'));
     const headers = { 'idempotency-key': 'b5b1f3f0-4c7d-4f7b-8a57-4d5c1c1f0a12' };
@@ -193,7 +193,7 @@ describe('a firing (fact 6.3)', () => {
     await bundle.deliver();
   });
 
-  test('starts 10 campaigns in 5 minutes in V5, and names those beyond as failed', async () => {
+  test('starts 10 campaigns in 5 minutes in V5, and reports the rest as failed', async () => {
     later();
     await make('Crowd');
     const ids: string[] = [];
@@ -208,7 +208,7 @@ describe('a firing (fact 6.3)', () => {
     await bundle.deliver();
   });
 
-  test('says in V1 how many were not started, beside the fields that nobody knows (decision D5)', async () => {
+  test('reports in V1 how many campaigns did not start, in addition to the unknown fields (decision D5)', async () => {
     later();
     await make('Throng');
     for (let index = 0; index < 12; index += 1) await bundle.live(attached('Throng'));
@@ -223,7 +223,7 @@ describe('a firing (fact 6.3)', () => {
 });
 
 describe('a campaign of an event', () => {
-  test('names an event that exists; others may not name one', async () => {
+  test('must name an existing event; other campaigns must not name one', async () => {
     const unknown = await bundle.act(await bundle.draft(attached('Nothing')), 'PUBLISH');
     expect(faultsOf(unknown)).toEqual(['basic_details.business_event names an event that does not exist.']);
     const none = await bundle.draft(attached('x', { basic_details: { name: 'N', platforms: ['ANDROID'] } }));
@@ -259,7 +259,7 @@ describe('a campaign of an event', () => {
     expect(await bundle.runs(id)).toHaveLength(1);
   });
 
-  test('that is revised responds to the event with its newest version only', async () => {
+  test('responds to the event with its newest version only after a revision', async () => {
     await bundle.database`update workspaces set campaign_versioning = true`;
     await make('Revised');
     const first = await bundle.live(attached('Revised'));
@@ -276,7 +276,7 @@ describe('a campaign of an event', () => {
     expect(await bundle.deliver()).toEqual(['user-0', 'user-1', 'user-3', 'user-4']);
   });
 
-  test("another workspace's event is neither found nor triggered nor named (reliability R10)", async () => {
+  test('cannot find, trigger or name an event of another workspace (reliability R10)', async () => {
     const other = await insertTestWorkspace(bundle.database, bundle.clock.now());
     const headers = bundle.basic(await bundle.makeKey('campaigns', other), other);
     const made = await bundle.call(

@@ -96,7 +96,7 @@ describe('plans of searches', () => {
     ['version_number', { versionNumber: 2 }, 'campaigns_versions'],
   ];
 
-  test.each(searches)('%s: read through an index, page and count', async (_name, filters, index) => {
+  test.each(searches)('reads %s through an index: the page and the count', async (_name, filters, index) => {
     for (const version of ['V1', 'V5'] satisfies SearchVersion[]) {
       const selection = selectCampaigns({ ...everything, ...filters }, { version, versioning: 'on' });
       const found = { workspaceId: 'W0', selection };
@@ -117,7 +117,7 @@ describe('plans of searches', () => {
     ['a character of most names', { name: 'e' }, 'campaigns'],
     ['tags', { tags: ['tag7', 'tag9'] }, 'campaigns_tags'],
     ['tags and a short part', { name: 'zq', tags: ['tag7'] }, 'campaigns_'],
-  ])('%s: whether only few have it is looked up through an index', async (_name, filters, index) => {
+  ])('looks up through an index whether only a few campaigns have %s', async (_name, filters, index) => {
     const selection = selectCampaigns({ ...everything, ...filters }, { version: 'V5', versioning: 'on' });
     const plan = await inTransaction(bundle.application.acrossWorkspaces(), async (tx) => {
       await planByValues(tx);
@@ -129,7 +129,7 @@ describe('plans of searches', () => {
   });
 
   test.each([{ name: '77' }, { name: 'e' }, { tags: ['tag8', 'tag16'] }, { name: '08', tags: ['tag8', 'tag12'] }])(
-    '%j: the page and the count are the same, whether few were known or not',
+    'returns the same page and count for %j, whether or not a small number was known',
     async (filters) => {
       const selection = selectCampaigns({ ...everything, ...filters }, { version: 'V5', versioning: 'on' });
       const found = { workspaceId: 'W0', selection };
@@ -151,7 +151,7 @@ describe('plans of searches', () => {
   ];
 
   test.each(severalWords)(
-    'several %s: a page is merged from what an index has of each, as far as it goes',
+    'merges a page for several %s from the index entries of each, as far as they reach',
     async (_name, filters) => {
       const selection = selectCampaigns({ ...everything, ...filters }, { version: 'V5', versioning: 'on' });
       const plan = await inTransaction(bundle.application.acrossWorkspaces(), async (tx) => {
@@ -166,7 +166,7 @@ describe('plans of searches', () => {
   );
 
   test.each(severalWords)(
-    'several %s: each campaign is found once, in either order, on its page',
+    'finds each campaign once for several %s, in either order, on its page',
     async (_name, filters) => {
       const { database } = bundle;
       const selection = selectCampaigns({ ...everything, ...filters }, { version: 'V5', versioning: 'on' });
@@ -220,7 +220,7 @@ describe('totals of campaigns', () => {
     where id in (select id from campaigns where status <> 'ARCHIVED' order by created_at limit ${campaigns})`;
 
   describe('the total of a large search (docs/decisions/0021)', () => {
-    test('is exact when it is first asked for, and counts what has been created since', async () => {
+    test('is exact at the first request, and counts campaigns created since', async () => {
       await add(3, start);
       expect(await count()).toBe(await exact());
       const before = await count();
@@ -231,7 +231,7 @@ describe('totals of campaigns', () => {
       await totals.settle();
     });
 
-    test('shows a change of an older campaign after a minute, behind the answer that asked', async () => {
+    test('includes a change of an older campaign after a minute, recounted after the response that asked for it', async () => {
       const before = await count();
       await archive(7);
       expect(await count()).toBe(before);
@@ -242,7 +242,7 @@ describe('totals of campaigns', () => {
       expect(await count()).toBe(await exact());
     });
 
-    test('is counted before the answer when nobody asked for ten minutes', async () => {
+    test('is recounted before the response if no caller asked for ten minutes', async () => {
       const before = await count();
       await archive(4);
       clock.advance(maxMilliseconds + 1);
@@ -250,7 +250,7 @@ describe('totals of campaigns', () => {
       await totals.settle();
     });
 
-    test('is one per search: filters and spans of days have their own', async () => {
+    test('is kept per search: filters and date ranges have separate totals', async () => {
       const day = { from_date: '2026-03-01', to_date: '2026-03-01' };
       const other = { from_date: '2026-03-02', to_date: '2026-03-02' };
       for (const filters of [{ created_date: day }, { created_date: other }, { created_by: ['even'] }, {}])
@@ -259,7 +259,7 @@ describe('totals of campaigns', () => {
     });
   });
 
-  test('the total of a small search is always exact', async () => {
+  test('always counts a small search exactly', async () => {
     const filters = { created_by: ['even'] };
     expect(await exact(filters)).toBeLessThan(smallestKept);
     await count(filters);
@@ -267,7 +267,7 @@ describe('totals of campaigns', () => {
     expect(await count(filters)).toBe(await exact(filters));
   });
 
-  test('a failed count is repeated', async () => {
+  test('repeats a failed count', async () => {
     const before = await count();
     await archive(2);
     clock.advance(freshMilliseconds + 1);
@@ -313,7 +313,7 @@ describe('executions', () => {
   const idOf = (version: Version, row: any) => (version === 'V1' ? row.campaign_id : row.id);
 
   describe('executions of a recurring campaign (interface 4.6, decision D43)', () => {
-    test('V1 answers child ids, sent times and statuses, newest first, and how many there are', async () => {
+    test('returns child ids, sent times and statuses in V1, newest first, with their total', async () => {
       const parent = await bundle.insert(recurring);
       const at = new Date('2026-06-24T14:30:18.908Z');
       const sent = await bundle.insertRun(parent, { created_at: at, started_at: at });
@@ -344,39 +344,45 @@ describe('executions', () => {
       });
     });
 
-    test.each(versions)('%s: every status of a run is an upper-case word (decision D44)', async (version) => {
-      const parent = await bundle.insert({ delivery_type: 'EVENT_TRIGGERED', status: 'ACTIVE' });
-      const open = { ended_at: null };
-      const reason = { status_reason: 'why' };
-      await bundle.insertRun(parent, { status: 'QUEUED', ...open, started_at: null });
-      await bundle.insertRun(parent, { status: 'SENDING', ...open });
-      await bundle.insertRun(parent, { status: 'PAUSED', ...open, ...reason });
-      await bundle.insertRun(parent, { status: 'SENT' });
-      for (const status of ['FAILED', 'STOPPED', 'MISSED']) await bundle.insertRun(parent, { status, ...reason });
-      const words = dataOf(await bundle.executions(version, parent)).executions.map((row: any) => row.status);
-      expect(words).toEqual(['MISSED', 'STOPPED', 'FAILED', 'SENT', 'PAUSED', 'SENDING', 'SCHEDULED']);
-    });
-
-    test.each(versions)('%s: what failed or was missed says why and when it was due, additively', async (version) => {
-      const parent = await bundle.insert(recurring);
-      const on = (day: number) => ({ started_at: null, moment: new Date(Date.UTC(2026, 5, day, 14, 30)) });
-      await bundle.insertRun(parent, { status: 'SENT', ...on(21) });
-      await bundle.insertRun(parent, { status: 'FAILED', ...on(22), status_reason: 'the segment is archived' });
-      const late = 'found 3 h late';
-      const missed = await bundle.insertRun(parent, { status: 'MISSED', ...on(23), status_reason: late });
-      const said = (row: any) => [row.status, row.status_reason, row.planned_time];
-      expect(dataOf(await bundle.executions(version, parent)).executions.map(said)).toEqual([
-        ['MISSED', late, '2026-06-23T14:30:00.000000'],
-        ['FAILED', 'the segment is archived', '2026-06-22T14:30:00.000000'],
-        ['SENT', undefined, '2026-06-21T14:30:00.000000'],
-      ]);
-      const fields = version === 'V1' ? { id: missed } : { ids: [missed] };
-      const found = await bundle.search(version, { include_child_campaigns: true, campaign_fields: fields });
-      expect(campaignsOf(found).map(said)).toEqual([['MISSED', late, '2026-06-23 14:30:00.000000']]);
-    });
+    test.each(versions)(
+      'returns an upper-case word in %s for every status of a run (decision D44)',
+      async (version) => {
+        const parent = await bundle.insert({ delivery_type: 'EVENT_TRIGGERED', status: 'ACTIVE' });
+        const open = { ended_at: null };
+        const reason = { status_reason: 'why' };
+        await bundle.insertRun(parent, { status: 'QUEUED', ...open, started_at: null });
+        await bundle.insertRun(parent, { status: 'SENDING', ...open });
+        await bundle.insertRun(parent, { status: 'PAUSED', ...open, ...reason });
+        await bundle.insertRun(parent, { status: 'SENT' });
+        for (const status of ['FAILED', 'STOPPED', 'MISSED']) await bundle.insertRun(parent, { status, ...reason });
+        const words = dataOf(await bundle.executions(version, parent)).executions.map((row: any) => row.status);
+        expect(words).toEqual(['MISSED', 'STOPPED', 'FAILED', 'SENT', 'PAUSED', 'SENDING', 'SCHEDULED']);
+      },
+    );
 
     test.each(versions)(
-      '%s: a campaign that failed says why in search, and when it was due if it missed that',
+      'adds in %s the reason and due time of a failed or missed run as additional members',
+      async (version) => {
+        const parent = await bundle.insert(recurring);
+        const on = (day: number) => ({ started_at: null, moment: new Date(Date.UTC(2026, 5, day, 14, 30)) });
+        await bundle.insertRun(parent, { status: 'SENT', ...on(21) });
+        await bundle.insertRun(parent, { status: 'FAILED', ...on(22), status_reason: 'the segment is archived' });
+        const late = 'found 3 h late';
+        const missed = await bundle.insertRun(parent, { status: 'MISSED', ...on(23), status_reason: late });
+        const said = (row: any) => [row.status, row.status_reason, row.planned_time];
+        expect(dataOf(await bundle.executions(version, parent)).executions.map(said)).toEqual([
+          ['MISSED', late, '2026-06-23T14:30:00.000000'],
+          ['FAILED', 'the segment is archived', '2026-06-22T14:30:00.000000'],
+          ['SENT', undefined, '2026-06-21T14:30:00.000000'],
+        ]);
+        const fields = version === 'V1' ? { id: missed } : { ids: [missed] };
+        const found = await bundle.search(version, { include_child_campaigns: true, campaign_fields: fields });
+        expect(campaignsOf(found).map(said)).toEqual([['MISSED', late, '2026-06-23 14:30:00.000000']]);
+      },
+    );
+
+    test.each(versions)(
+      'shows in a %s search why a campaign failed, and when it was due if it was missed',
       async (version) => {
         const name = `Failed in ${version}`;
         const failed = await bundle.insert({ name, status: 'FAILED', status_reason: 'the segment is archived' });
@@ -394,20 +400,23 @@ describe('executions', () => {
       },
     );
 
-    test.each(versions)('%s: pages to the last, ties by id, the total on each', async (version) => {
-      const parent = await bundle.insert({ ...recurring, delivery_type: 'BUSINESS_EVENT_TRIGGERED' });
-      const at = new Date('2026-07-01T00:00:00Z');
-      for (let index = 0; index < 5; index += 1) await bundle.insertRun(parent, { created_at: at });
-      const pages = await Promise.all(
-        [1, 2, 3, 4].map((page) => bundle.executions(version, parent, { limit: 2, page })),
-      );
-      expect(pages.map((page) => dataOf(page).executions.length)).toEqual([2, 2, 1, 0]);
-      expect(pages.map((page) => dataOf(page).total_instances)).toEqual([5, 5, 5, 5]);
-      const ids = pages.flatMap((page) => dataOf(page).executions.map((row: any) => idOf(version, row)));
-      expect(ids).toEqual([...new Set(ids)].sort().reverse());
-    });
+    test.each(versions)(
+      'pages in %s to the last page, with ties ordered by id and the total on each page',
+      async (version) => {
+        const parent = await bundle.insert({ ...recurring, delivery_type: 'BUSINESS_EVENT_TRIGGERED' });
+        const at = new Date('2026-07-01T00:00:00Z');
+        for (let index = 0; index < 5; index += 1) await bundle.insertRun(parent, { created_at: at });
+        const pages = await Promise.all(
+          [1, 2, 3, 4].map((page) => bundle.executions(version, parent, { limit: 2, page })),
+        );
+        expect(pages.map((page) => dataOf(page).executions.length)).toEqual([2, 2, 1, 0]);
+        expect(pages.map((page) => dataOf(page).total_instances)).toEqual([5, 5, 5, 5]);
+        const ids = pages.flatMap((page) => dataOf(page).executions.map((row: any) => idOf(version, row)));
+        expect(ids).toEqual([...new Set(ids)].sort().reverse());
+      },
+    );
 
-    test.each(versions)("%s: any version's id names the whole campaign", async (version) => {
+    test.each(versions)('accepts in %s the id of any version of the campaign', async (version) => {
       const first = await bundle.insert({ ...recurring, status: 'RETIRED', version_number: 1 });
       const second = await bundle.insert({ ...recurring, version_number: 2, version_of: first });
       const runs = [await bundle.insertRun(first), await bundle.insertRun(second)];
@@ -418,7 +427,7 @@ describe('executions', () => {
       }
     });
 
-    test('the page sizes are those of the version (decision D41)', async () => {
+    test('uses the page sizes of the version (decision D41)', async () => {
       const parent = await bundle.insert(recurring);
       const status = async (version: Version, limit: number) =>
         (await bundle.executions(version, parent, { limit })).statusCode;
@@ -426,7 +435,7 @@ describe('executions', () => {
       expect([await status('V5', 15), await status('V5', 16)]).toEqual([200, 400]);
     });
 
-    test('an unknown field is warned of (decision D5)', async () => {
+    test('warns about an unknown field (decision D5)', async () => {
       const parent = await bundle.insert(recurring);
       for (const version of versions) {
         const answer = await bundle.executions(version, parent, { campaign_fields: {} });
@@ -435,8 +444,8 @@ describe('executions', () => {
     });
   });
 
-  describe('refusals', () => {
-    test("404 for an unknown campaign, also for one of another workspace's (reliability R10)", async () => {
+  describe('rejected requests', () => {
+    test('returns 404 for an unknown campaign and for one of another workspace (reliability R10)', async () => {
       const other = await bundle.makeWorkspace();
       const foreign = await bundle.insert(recurring, other.workspaceId);
       for (const id of ['f'.repeat(24), 'nothing', foreign]) {
@@ -460,7 +469,7 @@ describe('executions', () => {
       expect((await bundle.executions('V5', foreign, { headers: bundle.headersOf(other) })).statusCode).toBe(200);
     });
 
-    test('422 for a campaign that is sent once', async () => {
+    test('returns 422 for a one-time campaign', async () => {
       const once = await bundle.insert();
       await bundle.insertRun(once);
       const first = await bundle.executions('V1', once);
@@ -469,7 +478,7 @@ describe('executions', () => {
       expect([fifth.statusCode, fifth.json().error.code]).toEqual([422, 'UNPROCESSABLE_ENTITY']);
     });
 
-    test.each(versions)('%s: credentials, limit and page as in search', async (version) => {
+    test.each(versions)('checks credentials, limit and page in %s as a search does', async (version) => {
       const parent = await bundle.insert(recurring);
       expect((await bundle.executions(version, parent, { headers: { authorization: undefined } })).statusCode).toBe(
         401,
@@ -510,7 +519,7 @@ describe('zones of users', () => {
     ).map((row) => `${(row.customer as string).replace(/-0$/, '')} ${row.code}`);
 
   describe('a campaign in the zones of its users', () => {
-    test('reaches each at one local time, from the first zone to the last, in one run', async () => {
+    test('reaches each user at one local time, from the first zone to the last, in one run', async () => {
       await addUsers();
       const id = await bundle.live(inUserZone());
       expect((await bundle.get(id)).scheduling_details).toMatchObject({
@@ -529,7 +538,7 @@ describe('zones of users', () => {
       expect((await bundle.get(id)).status).toBe('SENT');
     });
 
-    test('leaves out users for whom the time had passed when it was published, and says so', async () => {
+    test('skips users whose local time had passed at publication, and reports them', async () => {
       await addUsers();
       const id = await bundle.live(inUserZone({ start_time: '2026-03-01T18:00:00' }));
       await at('2026-03-01T12:01:00Z');
@@ -544,7 +553,7 @@ describe('zones of users', () => {
       ]);
     });
 
-    test('or sends to them at the time of its own zone, when it says so', async () => {
+    test('sends to those users at the time of its own zone if it is set to', async () => {
       await addUsers();
       const details = { user_timezone_details: { send_if_user_timezone_has_passed: true } };
       await bundle.live(inUserZone({ start_time: '2026-03-01T18:00:00', ...details }));
@@ -552,7 +561,7 @@ describe('zones of users', () => {
       expect(await at('2026-03-01T17:00:00Z')).toEqual(['Asia/Tokyo', 'Europe/Paris', 'Pacific/Kiritimati', 'nowhere']);
     });
 
-    test('that is periodic has a run for each of its days', async () => {
+    test('has a run for each of its days if it is periodic', async () => {
       await addUsers();
       const id = await bundle.live({
         campaign_delivery_type: 'PERIODIC',
@@ -567,14 +576,14 @@ describe('zones of users', () => {
       expect((await bundle.get(id)).status).toBe('RETIRED');
     });
 
-    test('still goes to the zones to come after hours of downtime', async () => {
+    test('still sends to the remaining zones after hours of downtime', async () => {
       await addUsers();
       await bundle.live(inUserZone());
       await at('2026-03-03T10:30:00Z');
       expect(await at('2026-03-03T21:00:00Z')).toEqual(['America/New_York', 'Pacific/Pago_Pago']);
     });
 
-    test('names what is missing or wrong', async () => {
+    test('names the missing or wrong fields', async () => {
       const faults = async (body: object) => faultsOf(await bundle.call('POST', '/v5/campaigns', body));
       const base = { channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'a@b.c' };
       const missing = await bundle.draft(inUserZone({ start_time: null }));
@@ -603,7 +612,7 @@ describe('zones of users', () => {
     });
     const dueAt = async (id: string): Promise<unknown> => (await bundle.row(id)).timing;
 
-    test('may be one that ICU knows and Temporal refuses: a push, a draft and a publication mean the same instant', async () => {
+    test('may be one that ICU knows and Temporal rejects: a push, a draft and a publication mean the same instant', async () => {
       for (const name of names) {
         const { zone } = timeZoneAliases[name]!;
         const at = toInstant({ date: '2026-05-01', time: '09:00', timeZone: zone }).toISOString();
@@ -616,7 +625,7 @@ describe('zones of users', () => {
       }
     });
 
-    test('that is none is refused by name, and nothing is stored', async () => {
+    test('is rejected with its name if it is unknown, and nothing is stored', async () => {
       const before = (await bundle.database`select count(*) as campaigns from campaigns`)[0]!.campaigns as number;
       const pushed = await bundle.callPush({ campaignName: 'In no zone', campaignDelivery: delivery('Mars/Phobos') });
       expect(pushed.json()).toMatchObject({
@@ -630,7 +639,7 @@ describe('zones of users', () => {
       await expect(change).rejects.toThrow('Mars/Phobos is not a time-zone name');
     });
 
-    test('of a workspace may have been stored as an alias: what names no zone is sent in the zone it stands for', async () => {
+    test('may be stored as an alias in a workspace: a campaign without a zone is sent in the zone that the alias names', async () => {
       await bundle.database`update workspaces set time_zone = 'BST' where id = ${bundle.workspaceId}`;
       const { timezone: _none, ...later } = delivery('');
       const pushed = await bundle.push({ campaignName: 'In the zone of all', campaignDelivery: later });

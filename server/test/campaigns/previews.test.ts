@@ -39,7 +39,7 @@ describe('previews', () => {
   const inline = (more: object = {}) => ({ channel: 'PUSH', campaign_content: content(), ...more });
 
   describe('a preview', () => {
-    test('is what the person would be shown, in the words of records; nothing is stored or sent', async () => {
+    test("shows the rendered message with the attributes of the user's record, and stores and sends nothing", async () => {
       const answer = await ask(inline());
       expect([answer.statusCode, answer.json()]).toEqual([
         200,
@@ -71,7 +71,7 @@ describe('previews', () => {
       expect(await bundle.deliver()).toEqual([]);
     });
 
-    test('tells of whom the content fails what failed and why, and shows the backup', async () => {
+    test('names the user, the failure and its reason if content fails, and shows the backup', async () => {
       const failure = {
         field: 'title',
         cause: 'USER_ATTRIBUTE',
@@ -90,7 +90,7 @@ describe('previews', () => {
       ]);
     });
 
-    test('takes a draft, one platform of it, and what a business event would say', async () => {
+    test('accepts a draft, one platform of a draft, and the data of a business event', async () => {
       const push = {
         android: { ...android, basic_details: { title: '{{ BusinessEventAttribute.team }} won', message: 'M' } },
         ios: { basic_details: { title: 'Same for all', message: 'M' } },
@@ -108,7 +108,7 @@ describe('previews', () => {
       expect((await ask({ draft_id })).json().data.platforms.android.failure.cause).toBe('BUSINESS_EVENT_ATTRIBUTE');
     });
 
-    test('of a text without templates is the text', async () => {
+    test('returns a text without templates unchanged', async () => {
       const plain = { content: { push: { android } } };
       const shown = (await ask(inline({ campaign_content: plain }))).json().data.platforms.android;
       expect([shown.outcome, shown.content.basic_details.title]).toEqual(['RENDERED', 'Title']);
@@ -138,17 +138,17 @@ describe('previews', () => {
         { draft_id: '0123456789abcdef01234567' },
         ['draft_id cannot stand beside campaign_content.'],
       ],
-    ])('%s is refused', async (_name, more, faults) => {
+    ])('is rejected: %s', async (_name, more, faults) => {
       const answer = await ask(inline(), more);
       expectStatus(answer, 400);
       expect(faultsOf(answer)).toEqual(faults);
     });
 
-    test('a draft that does not exist is not found', async () => {
+    test('returns not found for a draft that does not exist', async () => {
       expectStatus(await ask({ draft_id: '0123456789abcdef01234567' }), 404);
     });
 
-    test('a hostile template ends at its limit', async () => {
+    test('stops a hostile template at its limit', async () => {
       const loops = '{% for a in range(999) %}{% for b in range(999) %}x{% endfor %}{% endfor %}';
       const body = { content: { push: { android: { basic_details: { title: loops, message: 'M' } } } } };
       const shown = (await ask(inline({ campaign_content: body }))).json().data.platforms.android;
@@ -156,7 +156,7 @@ describe('previews', () => {
     });
   });
 
-  test('the console previews for who is signed in, with the same body and errors, and for nobody else', async () => {
+  test('previews in the console for a signed-in user only, with the same body and errors', async () => {
     const node = await startCarillonBundle();
     try {
       const path = `/console/api/preview?workspaceId=${node.workspaceId}`;
@@ -210,7 +210,7 @@ describe('test sends', () => {
   });
 
   describe('a test of a campaign (fact 6.1)', () => {
-    test('is really sent, through a run of named users that is marked as a test', async () => {
+    test('is sent for real, through a run of named users that is marked as a test', async () => {
       const answer = await send(inline({ test_campaign_meta: meta({ identifier_values: ['user-0', 'nobody'] }) }));
       expect([answer.statusCode, answer.json()]).toEqual([
         200,
@@ -226,7 +226,7 @@ describe('test sends', () => {
       expect((await bundle.ledger(runs[0]!.id))[0]).toEqual({ outcome: 'ACCEPTED', devices: 1 });
     });
 
-    test('is found by no search, no look-up and no list', async () => {
+    test('does not appear in any search, look-up or list', async () => {
       const [row] = await bundle.database`select id, status from campaigns where is_test`;
       expect(row!.status).toBe('SENT');
       for (const [version, path] of [
@@ -253,7 +253,7 @@ describe('test sends', () => {
       expect(await bundle.runs(id)).toEqual([]);
     });
 
-    test('reaches one platform when it is asked to', async () => {
+    test('reaches only one platform if the request names it', async () => {
       const ios = { basic_details: { title: 'T', message: 'M' } };
       const body = inline({
         campaign_content: { content: { push: { android, ios } } },
@@ -263,7 +263,7 @@ describe('test sends', () => {
       expect(await bundle.deliver()).toEqual(['user-1']);
     });
 
-    test('a repeat under one Idempotency-Key sends once; another body is 409', async () => {
+    test('sends once if a request is repeated under one Idempotency-Key, and rejects another body with 409', async () => {
       const key = { 'idempotency-key': 'a5b1f3f0-4c7d-4f7b-8a57-4d5c1c1f0a11' };
       const [first, second] = [await send(inline(), key), await send(inline(), key)];
       expect(second.json().data).toEqual(first.json().data);
@@ -300,13 +300,13 @@ describe('test sends', () => {
         inline({ personalization_details: { a: 1 } }),
         'personalization_details is not available in this version.',
       ],
-    ])('%s is refused and nothing is sent', async (_name, body, fault) => {
+    ])('is rejected: %s, and nothing is sent', async (_name, body, fault) => {
       const answer = await send(body);
       expect([answer.statusCode, faultsOf(answer)[0]]).toEqual([400, fault]);
       expect(await bundle.deliver()).toEqual([]);
     });
 
-    test('404 for a draft that is not there; a live campaign is no draft', async () => {
+    test('returns 404 for an unknown draft, and rejects a live campaign, which is not a draft', async () => {
       const unknown = await send({ draft_id: 'f'.repeat(24), test_campaign_meta: meta() });
       expect(unknown.statusCode).toBe(404);
       const id = await bundle.live({
@@ -317,7 +317,7 @@ describe('test sends', () => {
   });
 
   describe('the light list (fact 4.7)', () => {
-    test('names each campaign in short, with figures of its runs', async () => {
+    test('describes each campaign briefly, with the figures of its runs', async () => {
       const id = await bundle.live({
         basic_details: { name: 'Listed', platforms: ['ANDROID'], tags: ['t'] },
       });
@@ -370,7 +370,7 @@ describe('test sends', () => {
     });
   });
 
-  test('a body that is no campaign is refused by the shape of the version', async () => {
+  test('rejects a body that is not a campaign with the error shape of the version', async () => {
     const answer = await bundle.call('POST', '/v5/campaigns', [campaign()]);
     expect([answer.statusCode, answer.json().error.code]).toEqual([400, 'BAD_REQUEST']);
   });

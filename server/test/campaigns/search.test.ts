@@ -29,7 +29,7 @@ describe('filters, in both versions', () => {
     bundle.names(version, { ...filters }, { ...more });
   const found = async (filters: object) => ({ V1: await find('V1', filters), V5: await find('V5', filters) });
 
-  test('without any: newest first, drafts only in V1, no SMS, nothing archived', async () => {
+  test('returns the newest first by default: drafts only in V1, no SMS, nothing archived', async () => {
     const common = newestFirst.filter((name) => name !== 'Message');
     expect(await found({})).toEqual({ V1: common, V5: common.filter((name) => name !== 'Idea') });
   });
@@ -82,7 +82,7 @@ describe('filters, in both versions', () => {
     expect(await found(filters)).toEqual({ V1: names, V5: names });
   });
 
-  test.each(versions)('%s: delivery types, by the key of the version', async (version) => {
+  test.each(versions)('selects delivery types in %s by the key of the version', async (version) => {
     expect(await find(version, { [typesKey[version]]: ['PERIODIC'] })).toEqual(['Weekly 100% digest']);
     expect(await find(version, { [typesKey[version]]: ['EVENT_TRIGGERED', 'PERIODIC'] })).toEqual([
       'Trigger',
@@ -91,13 +91,13 @@ describe('filters, in both versions', () => {
     expect(await find(version, { [typesKey[version]]: ['LOCATION_TRIGGERED'] })).toEqual([]);
   });
 
-  test.each(versions)('%s: archived campaigns when they are included', async (version) => {
+  test.each(versions)('includes archived campaigns in %s if the request asks for them', async (version) => {
     const archived = { include_archive_campaigns: true };
     expect(await find(version, {}, archived)).toContain('Gone');
     expect(await find(version, { status: ['ARCHIVED'] }, archived)).toEqual(['Gone']);
   });
 
-  test.each(versions)('%s: by id, whatever else', async (version) => {
+  test.each(versions)('selects by id in %s, ignoring all other filters', async (version) => {
     const id = await bundle.insert({ name: 'Target' });
     const key = version === 'V1' ? { id } : { ids: [id, 'f'.repeat(24)] };
     expect(await find(version, key)).toEqual(['Target']);
@@ -106,22 +106,25 @@ describe('filters, in both versions', () => {
     await bundle.database`delete from campaigns where id = ${id}`;
   });
 
-  test.each(versions)('%s: pages follow each other to the last, no campaign twice, ties by id', async (version) => {
-    const at = new Date('2025-05-05T05:05:05Z');
-    for (let index = 0; index < 7; index += 1) await bundle.insert({ name: `Tie ${version}`, created_at: at });
-    const seen: string[] = [];
-    const sizes: number[] = [];
-    for (let page = 1; page <= 4; page += 1) {
-      const answer = await bundle.search(version, { limit: 3, page, campaign_fields: { name: `tie ${version}` } });
-      const ids = campaignsOf(answer).map((campaign) => campaign.campaign_id as string);
-      seen.push(...ids);
-      sizes.push(ids.length);
-    }
-    expect(sizes).toEqual([3, 3, 1, 0]);
-    expect(seen).toEqual([...new Set(seen)].sort().reverse());
-    const beyond = await bundle.search(version, { page: 1_000_000_000 });
-    expect([beyond.statusCode, campaignsOf(beyond)]).toEqual([200, []]);
-  });
+  test.each(versions)(
+    'returns successive pages in %s up to the last, each campaign once, with ties ordered by id',
+    async (version) => {
+      const at = new Date('2025-05-05T05:05:05Z');
+      for (let index = 0; index < 7; index += 1) await bundle.insert({ name: `Tie ${version}`, created_at: at });
+      const seen: string[] = [];
+      const sizes: number[] = [];
+      for (let page = 1; page <= 4; page += 1) {
+        const answer = await bundle.search(version, { limit: 3, page, campaign_fields: { name: `tie ${version}` } });
+        const ids = campaignsOf(answer).map((campaign) => campaign.campaign_id as string);
+        seen.push(...ids);
+        sizes.push(ids.length);
+      }
+      expect(sizes).toEqual([3, 3, 1, 0]);
+      expect(seen).toEqual([...new Set(seen)].sort().reverse());
+      const beyond = await bundle.search(version, { page: 1_000_000_000 });
+      expect([beyond.statusCode, campaignsOf(beyond)]).toEqual([200, []]);
+    },
+  );
 });
 
 describe('the nine differences (interface 9)', () => {
@@ -136,7 +139,7 @@ describe('the nine differences (interface 9)', () => {
   });
   afterAll(() => diff.end());
 
-  test('1: one V1 route finds one campaign or many; V5 has a route for each', async () => {
+  test('1: finds one campaign or many with one V1 route; V5 has a route for each', async () => {
     const [one] = campaignsOf(await diff.search('V1', { campaign_fields: { id: draft } }));
     expect(one.campaign_id).toBe(draft);
     const got = await diff.call('GET', `/v5/campaigns/${draft}`);
@@ -159,7 +162,7 @@ describe('the nine differences (interface 9)', () => {
     ['ids', 'V5', { ids: ['f'.repeat(24)] }],
     ['campaign_delivery_type', 'V5', { campaign_delivery_type: ['PERIODIC'] }],
   ] as const)(
-    '2: %s filters in %s; in the other version it is unknown, warned of and not applied (decision D42)',
+    '2: applies %s as a filter in %s; the other version warns about it and ignores it (decision D42)',
     async (key, version, filters) => {
       const other = version === 'V1' ? 'V5' : 'V1';
       const known = await diff.search(version, { campaign_fields: filters });
@@ -173,7 +176,7 @@ describe('the nine differences (interface 9)', () => {
     },
   );
 
-  test('3: request_id is required in V1 and optional in V5', async () => {
+  test('3: requires request_id in V1, where it is optional in V5', async () => {
     for (const request_id of [undefined, null, '']) {
       const v1 = await diff.search('V1', { request_id });
       expect([v1.statusCode, v1.json().error]).toEqual([
@@ -192,7 +195,7 @@ describe('the nine differences (interface 9)', () => {
     expect((await diff.executions('V5', draft, { request_id: undefined })).statusCode).toBe(422);
   });
 
-  test('4: V1 names a campaign campaign_id, V5 id', async () => {
+  test('4: names a campaign campaign_id in V1 and id in V5', async () => {
     const filters = { name: 'first' };
     const [v1] = campaignsOf(await diff.search('V1', { campaign_fields: filters }));
     const [v5] = campaignsOf(await diff.search('V5', { campaign_fields: filters }));
@@ -200,14 +203,14 @@ describe('the nine differences (interface 9)', () => {
     expect([v5.id, v5.campaign_id]).toEqual([v1.campaign_id, v1.campaign_id]);
   });
 
-  test('5: drafts are found by V1, and by V5 only when DRAFT is asked for', async () => {
+  test('5: finds drafts in V1 always, in V5 only when the request asks for DRAFT', async () => {
     const filters = { name: 'plan' };
     expect(await diff.names('V1', filters)).toEqual(['Plan']);
     expect(await diff.names('V5', filters)).toEqual([]);
     expect(await diff.names('V5', { ...filters, status: ['SENT', 'DRAFT'] })).toEqual(['Plan']);
   });
 
-  test('7: V5 pages hold up to 15 and no total; V1 pages up to 100, with the total', async () => {
+  test('7: returns up to 15 per page without a total in V5, up to 100 with the total in V1', async () => {
     const v5 = await diff.search('V5', { limit: 16 });
     expect([v5.statusCode, v5.json().error.details]).toEqual([
       400,
@@ -244,7 +247,7 @@ describe('the nine differences (interface 9)', () => {
     await diff.database`update workspaces set v1_search_bare_array = true where id = ${workspaceId}`;
   });
 
-  test('8: SMS campaigns are found by V5 when SMS is asked for, never by V1', async () => {
+  test('8: finds SMS campaigns in V5 when the request asks for SMS, and never in V1', async () => {
     expect(await diff.names('V5', { channels: ['SMS'] })).toEqual(['Text']);
     expect(await diff.names('V5', { channels: ['SMS', 'PUSH'], name: 't' })).toEqual(['Text', 'First']);
     expect(await diff.names('V5', { name: 't' })).toEqual(['First']);
@@ -252,7 +255,7 @@ describe('the nine differences (interface 9)', () => {
     expect(await diff.names('V1', { channels: ['SMS', 'PUSH'], name: 'text' })).toEqual([]);
   });
 
-  test('6: with versioning V5 finds each version as a document; V1 finds the campaign once, under its own id', async () => {
+  test('6: finds each version as a document in V5 with versioning, and the campaign once under its own id in V1', async () => {
     const revised = { delivery_type: 'PERIODIC', name: 'Revised' };
     const first = await diff.insert({ ...revised, status: 'RETIRED', version_number: 1 });
     const second = await diff.insert({ ...revised, status: 'ACTIVE', version_number: 2, version_of: first });
@@ -291,7 +294,7 @@ describe('the nine differences (interface 9)', () => {
     expect(campaignsOf(off)[0]).not.toHaveProperty('version_number');
   });
 
-  test('9: executions have a path in each version; V1 also with its prefix (decision D3)', async () => {
+  test('9: has a path for executions in each version, in V1 also with its prefix (decision D3)', async () => {
     const parent = await diff.insert({ delivery_type: 'PERIODIC', status: 'ACTIVE' });
     expect((await diff.executions('V1', parent)).json()).toEqual({ executions: [], total_instances: 0 });
     expect((await diff.executions('V5', parent)).json().data).toEqual({ executions: [], total_instances: 0 });
@@ -302,7 +305,7 @@ describe('the nine differences (interface 9)', () => {
     }
   });
 
-  test('V1 announces its deprecation and the guide, on refusals too; V5 does not', async () => {
+  test('announces the deprecation of V1 and the guide, on rejected requests too, and not in V5', async () => {
     const answer = await diff.search('V1');
     expect([answer.headers.deprecation, answer.headers.sunset]).toEqual(['@1767225600', undefined]);
     const guide = /^<([^>]+)>; rel="deprecation"; type="text\/markdown"$/.exec(String(answer.headers.link))![1]!;
@@ -314,7 +317,7 @@ describe('the nine differences (interface 9)', () => {
 });
 
 describe('records', () => {
-  test('a campaign of the push API appears immediately with what was requested (decision D40)', async () => {
+  test('includes a campaign of the push API immediately, with the requested data (decision D40)', async () => {
     const id = await bundle.push({
       campaignName: 'Pushed campaign',
       campaignTags: ['spring'],
@@ -358,7 +361,7 @@ describe('records', () => {
     expect(got).toEqual({ id, campaign_id: id, ...common });
   });
 
-  test('schedules are in UTC in V1, normalised and in their own zone in V5 (fact 4.3)', async () => {
+  test('shows schedules in UTC in V1, normalised and in their own zone in V5 (fact 4.3)', async () => {
     const zone = { time: '09:30', timeZone: 'Asia/Kolkata' };
     const timing = { kind: 'periodic', firstDate: '2026-03-02', endDate: '2026-03-30', repeatAfterDays: 7, ...zone };
     await bundle.insert({
@@ -395,35 +398,38 @@ describe('records', () => {
     ]);
   });
 
-  test.each(versions)('%s: children of recurring campaigns when they are included', async (version) => {
-    const name = `Parent ${version}`;
-    const parent = await bundle.insert({ name, delivery_type: 'PERIODIC', status: 'ACTIVE' });
-    const once = await bundle.insert({ name });
-    await bundle.insertRun(once);
-    const sent = await bundle.insertRun(parent);
-    const queued = await bundle.insertRun(parent, { status: 'QUEUED', started_at: null, ended_at: null });
-    const search = async (more: object, filters: object = {}) =>
-      campaignsOf(await bundle.search(version, { ...more, campaign_fields: { name, ...filters } })).map((row) => [
-        version === 'V1' ? row.campaign_id : row.id,
-        row.status,
-        row.parent_id,
-      ]);
-    expect(await search({})).toHaveLength(2);
-    const children = [
-      [queued, 'SCHEDULED', parent],
-      [sent, 'SENT', parent],
-    ];
-    const all = [...children, [once, 'SENT', undefined], [parent, 'ACTIVE', undefined]];
-    expect(await search({ include_child_campaigns: true })).toEqual(all);
-    expect(await search({ include_child_campaigns: true, limit: 1, page: 2 })).toEqual([all[1]]);
-    expect(await search({ include_child_campaigns: true }, { status: ['SCHEDULED'] })).toEqual([children[0]]);
-    const [record] = campaignsOf(
-      await bundle.search(version, { include_child_campaigns: true, campaign_fields: { name, status: ['SENT'] } }),
-    );
-    expect(record.sent_time).toMatch(/^2026-03-01 /);
-  });
+  test.each(versions)(
+    'includes children of recurring campaigns in %s when the request asks for them',
+    async (version) => {
+      const name = `Parent ${version}`;
+      const parent = await bundle.insert({ name, delivery_type: 'PERIODIC', status: 'ACTIVE' });
+      const once = await bundle.insert({ name });
+      await bundle.insertRun(once);
+      const sent = await bundle.insertRun(parent);
+      const queued = await bundle.insertRun(parent, { status: 'QUEUED', started_at: null, ended_at: null });
+      const search = async (more: object, filters: object = {}) =>
+        campaignsOf(await bundle.search(version, { ...more, campaign_fields: { name, ...filters } })).map((row) => [
+          version === 'V1' ? row.campaign_id : row.id,
+          row.status,
+          row.parent_id,
+        ]);
+      expect(await search({})).toHaveLength(2);
+      const children = [
+        [queued, 'SCHEDULED', parent],
+        [sent, 'SENT', parent],
+      ];
+      const all = [...children, [once, 'SENT', undefined], [parent, 'ACTIVE', undefined]];
+      expect(await search({ include_child_campaigns: true })).toEqual(all);
+      expect(await search({ include_child_campaigns: true, limit: 1, page: 2 })).toEqual([all[1]]);
+      expect(await search({ include_child_campaigns: true }, { status: ['SCHEDULED'] })).toEqual([children[0]]);
+      const [record] = campaignsOf(
+        await bundle.search(version, { include_child_campaigns: true, campaign_fields: { name, status: ['SENT'] } }),
+      );
+      expect(record.sent_time).toMatch(/^2026-03-01 /);
+    },
+  );
 
-  test('whatever a draft lacks, it is shown', async () => {
+  test('shows a draft whatever it lacks', async () => {
     const json = bundle.database.json;
     await bundle.insert({
       name: 'Bare',
@@ -444,9 +450,9 @@ describe('records', () => {
   });
 });
 
-describe('whose campaigns', () => {
+describe('workspaces of campaigns', () => {
   test.each(versions)(
-    "%s: another workspace's campaigns are not there, by search, id or filter (reliability R10)",
+    'excludes campaigns of another workspace in %s, by search, id or filter (reliability R10)',
     async (version) => {
       const other = await bundle.makeWorkspace();
       const id = await bundle.insert({ name: 'Secret plan', tags: ['secret'] });
@@ -460,7 +466,7 @@ describe('whose campaigns', () => {
     },
   );
 
-  test.each(versions)('%s: Bearer with scope campaign, too (decision D45)', async (version) => {
+  test.each(versions)('accepts Bearer with scope campaign in %s, too (decision D45)', async (version) => {
     const headers = { authorization: `Bearer ${await bundle.token()}` };
     expect((await bundle.search(version, {}, headers)).statusCode).toBe(200);
     const bad = await bundle.search(version, {}, { authorization: 'Bearer none' });
@@ -468,7 +474,7 @@ describe('whose campaigns', () => {
   });
 });
 
-describe('refusals (fact 4.5)', () => {
+describe('rejected requests (fact 4.5)', () => {
   // Every code of V1 begins with its status.
   const v1 = (code: string, message: string, target: string) => [
     Number(code.slice(0, 3)),
@@ -482,7 +488,7 @@ describe('refusals (fact 4.5)', () => {
     },
   ];
 
-  test.each(['limit', 'page'])('%s is required, and the answer names it', async (field) => {
+  test.each(['limit', 'page'])('names the required field %s', async (field) => {
     const first = await bundle.search('V1', { [field]: undefined, request_id: 'abc' });
     expect([first.statusCode, first.json()]).toEqual(v1('400 Bad Request', `${field} key is mandatory field`, field));
     expect(first.json().error.request_id).toBe('abc');
@@ -497,7 +503,7 @@ describe('refusals (fact 4.5)', () => {
     });
   });
 
-  test('all faults are reported together', async () => {
+  test('reports all errors together', async () => {
     const body = { request_id: undefined, limit: 0, page: 1.5, campaign_fields: { status: ['Active'], tags: [] } };
     const targets = (answer: any) => answer.json().error.details.map((detail: any) => detail.target);
     const wrong = ['limit', 'page', 'campaign_fields.status', 'campaign_fields.tags'];
@@ -527,7 +533,7 @@ describe('refusals (fact 4.5)', () => {
     ['campaign_fields.name', { campaign_fields: { name: '\ud800' } }],
     ['campaign_fields.status', { campaign_fields: { status: ['MISSED'] } }],
     ['campaign_fields.tags', { campaign_fields: { tags: Array.from({ length: 101 }, (_, n) => `t${n}`) } }],
-  ])('%s with a wrong value is refused by name', async (field, more) => {
+  ])('rejects %s with a wrong value and names it', async (field, more) => {
     for (const version of versions) {
       const answer = await bundle.search(version, more);
       expect([version, answer.statusCode, answer.json().error.target]).toEqual([version, 400, field]);
@@ -539,12 +545,12 @@ describe('refusals (fact 4.5)', () => {
     ['delivery_type', 'V1', { delivery_type: ['WEEKLY'] }],
     ['ids', 'V5', { ids: 'a' }],
     ['campaign_delivery_type', 'V5', { campaign_delivery_type: 'PERIODIC' }],
-  ] as const)('%s with a wrong value is refused in %s', async (field, version, filters) => {
+  ] as const)('rejects %s with a wrong value in %s', async (field, version, filters) => {
     const answer = await bundle.search(version, { campaign_fields: filters });
     expect([answer.statusCode, answer.json().error.target]).toEqual([400, `campaign_fields.${field}`]);
   });
 
-  test('credentials: none, wrong, of another kind', async () => {
+  test('rejects missing and wrong credentials, and those of another kind', async () => {
     const ask = async (version: Version, authorization: string | undefined) => {
       const answer = await bundle.search(version, {}, { authorization });
       return [answer.statusCode, answer.json()];
@@ -570,7 +576,7 @@ describe('refusals (fact 4.5)', () => {
     );
   });
 
-  test('SVC-APPKEY is required in V1, optional in V5, and always the workspace of the credentials (fact 4.1)', async () => {
+  test('requires SVC-APPKEY in V1 and not in V5, always for the workspace of the credentials (fact 4.1)', async () => {
     const none = { 'svc-appkey': undefined };
     const missing = await bundle.search('V1', {}, none);
     expect([missing.statusCode, missing.json()]).toEqual(
@@ -585,7 +591,7 @@ describe('refusals (fact 4.5)', () => {
     expect((await bundle.search('V5', {}, foreign)).statusCode).toBe(401);
   });
 
-  test('V5 takes the id of the request from a header as well; both must agree', async () => {
+  test('reads the request id of V5 from a header as well, and requires both to match', async () => {
     const header = { 'x-svc-request-id': 'from-header' };
     expect((await bundle.search('V5', { request_id: undefined }, header)).statusCode).toBe(200);
     expect((await bundle.search('V5', { request_id: 'from-header' }, header)).statusCode).toBe(200);
@@ -593,7 +599,7 @@ describe('refusals (fact 4.5)', () => {
     expect([answer.statusCode, answer.json().error.target]).toEqual([400, 'request_id']);
   });
 
-  test('no body, no JSON, no object, another media type, too large, another method', async () => {
+  test('rejects a missing body, a body that is not a JSON object, another media type, a large body and another method', async () => {
     for (const version of versions) {
       const url = `/${version.toLowerCase()}/campaigns/search`;
       const send = async (body: string, type = 'application/json') =>
@@ -609,7 +615,7 @@ describe('refusals (fact 4.5)', () => {
     expect([shape.statusCode, shape.json()]).toEqual(v5(400, 'BAD_REQUEST', 'The request body could not be decoded.'));
   });
 
-  test('a fault of ours: 500 in the shape of the version, nothing of the inside', async () => {
+  test('returns 500 in the shape of the version for an internal fault, without internal details', async () => {
     const broken = await makeCampaignBundle();
     await broken.database`alter table campaigns rename to gone`;
     const first = await broken.search('V1');
@@ -622,7 +628,7 @@ describe('refusals (fact 4.5)', () => {
     await broken.end();
   });
 
-  test('an unknown campaign: 404 in the documented words', async () => {
+  test('returns 404 in the documented words for an unknown campaign', async () => {
     for (const id of ['f'.repeat(24), 'x', '%00', '\u00e9']) {
       const answer = await bundle.call('GET', `/v5/campaigns/${encodeURIComponent(id)}`);
       expect([answer.statusCode, answer.json()]).toEqual(v5(404, 'NOT_FOUND', 'Campaign not found.'));
@@ -631,7 +637,7 @@ describe('refusals (fact 4.5)', () => {
 });
 
 describe('limits (decision D44)', () => {
-  test('10 a second, both versions together; each workspace for itself; refused ones do not count', async () => {
+  test('allows 10 requests per second for both versions together, per workspace, without counting rejected ones', async () => {
     const limited = await makeCampaignBundle();
     const ask = (version: Version) => {
       limited.clock.advance(-1000);
@@ -671,7 +677,7 @@ describe('limits (decision D44)', () => {
     await limited.end();
   });
 
-  test('100 a minute, and so 6,000 an hour', async () => {
+  test('allows 100 requests per minute, and so 6,000 per hour', async () => {
     const limited = await makeCampaignBundle();
     // 100 calls at 5 a second, then the minute is full until the first leaves it.
     const ask = async () => {
@@ -691,7 +697,7 @@ describe('limits (decision D44)', () => {
   });
 });
 
-test('whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)', async () => {
+test('responds to any input in the documented shape and never with an internal fault (reliability R11)', async () => {
   const anything = fc.anything({ maxDepth: 3, withNullPrototype: false });
   const list = (...words: string[]) => fc.oneof(fc.array(fc.oneof(fc.constantFrom(...words), fc.string())), anything);
   const date = fc.oneof(

@@ -13,11 +13,11 @@ describe('the parameters of a link', () => {
     ['https://shop.example/a?', `https://shop.example/a?${added}`],
     ['http://shop.example/a#part', `http://shop.example/a?${added}#part`],
     ['https://shop.example/%7Ea?x=a%2Fb&x=%20', `https://shop.example/%7Ea?x=a%2Fb&x=%20&${added}`],
-  ])('are added to %s', (address, expected) => {
+  ])('adds them to %s', (address, expected) => {
     expect(addUtm(address, utm)).toBe(expected);
   });
 
-  test('stay if the link has them', () => {
+  test('keeps them if the link has them', () => {
     expect(addUtm('https://shop.example/?utm_source=own', utm)).toBe(
       'https://shop.example/?utm_source=own&utm_medium=app&utm_campaign=Spring%20%26%20more',
     );
@@ -25,7 +25,7 @@ describe('the parameters of a link', () => {
     expect(addUtm(full, utm)).toBe(full);
   });
 
-  test.each(['shop://17', 'tel:4711', 'HomeActivity', '', 'https://'])('are not added to %j', (address) => {
+  test.each(['shop://17', 'tel:4711', 'HomeActivity', '', 'https://'])('does not add them to %j', (address) => {
     expect(addUtm(address, utm)).toBe(address);
   });
 });
@@ -89,7 +89,7 @@ describe('a campaign with utm_params (fact 6.2)', () => {
       { ...utm, a: '1', b: '2', c: '3', d: '4', e: '5', f: '6' },
       ['utm_params may have at most 5 parameters of other names.'],
     ],
-  ])('refuses %j', async (utm_params, faults) => {
+  ])('is rejected with %j', async (utm_params, faults) => {
     const body = campaign({ utm_params });
     const drafted = await bundle.call('POST', '/v5/campaigns', body);
     const refused = drafted.statusCode === 201 ? await bundle.act(drafted.json().data.id, 'PUBLISH') : drafted;

@@ -41,9 +41,9 @@ const daily = (start: string, more: object = {}) => ({
   ...at(start, { expiry_time: '2027-12-31T00:00:00', periodic_details: { sending_frequency: 'DAILY' }, ...more }),
 });
 
-describe('making', () => {
+describe('creation', () => {
   test.each(['/v1', '/core-services/v1'])(
-    '%s/campaigns answers 201 with the id, and the campaign is live (decision D3)',
+    'returns 201 with the id from %s/campaigns, and the campaign is live (decision D3)',
     async (prefix) => {
       const answer = await create(complete(), prefix);
       expect([answer.statusCode, answer.json()]).toEqual([
@@ -56,7 +56,7 @@ describe('making', () => {
     },
   );
 
-  test('a body without a part names all that are missing', async () => {
+  test('names all missing parts of a body', async () => {
     const answer = await create({ request_id: 'r', channel: 'PUSH' });
     expect([answer.statusCode, answer.json().error.code, answer.json().error.request_id]).toEqual([
       400,
@@ -77,7 +77,7 @@ describe('making', () => {
     );
   });
 
-  test('what is not carried out is refused by name, in the shape of V1', async () => {
+  test('rejects each unsupported field by name, in the shape of V1', async () => {
     const answer = await create(complete({ delivery_controls: { expiry_time_of_sync_data_in_hour: 5 } }));
     expect([answer.statusCode, answer.json().error]).toMatchObject([
       400,
@@ -94,7 +94,7 @@ describe('making', () => {
     ]);
   });
 
-  test('times are in UTC; V5 shows them so', async () => {
+  test('reads times as UTC, and V5 shows them in UTC', async () => {
     const id = await make(at('2026-05-01T09:00:00'));
     expect((await bundle.row(id)).next_at.toISOString()).toBe('2026-05-01T09:00:00.000Z');
     expect((await bundle.get(id)).scheduling_details).toEqual({
@@ -104,7 +104,7 @@ describe('making', () => {
     });
   });
 
-  test('a request_id is refused for an hour after a success, and free immediately after a failure', async () => {
+  test('rejects a request_id for an hour after a success, and accepts it immediately after a failure', async () => {
     const request_id = 'only-once';
     expectStatus(await create(complete({ request_id, channel: 'SMS' })), 400);
     expectStatus(await create(complete({ request_id })), 201);
@@ -118,15 +118,15 @@ describe('making', () => {
     await bundle.deliver();
   });
 
-  test('SVC-APPKEY is required, and a key that does not cover campaigns is refused', async () => {
+  test('requires SVC-APPKEY, and rejects a key that does not cover campaigns', async () => {
     const data = bundle.basic(await bundle.makeKey('data'));
     const answer = await bundle.call('POST', '/v1/campaigns', complete(), { headers: data });
     expect(answer.statusCode).toBe(401);
   });
 });
 
-describe('changing (fact 6.3)', () => {
-  test('a draft of V5 goes live: 204 and no body', async () => {
+describe('changes (fact 6.3)', () => {
+  test('publishes a draft of V5 with 204 and no body', async () => {
     const id = await bundle.draft({ segmentation_details: null });
     const answer = await patch(id, { segmentation_details: { is_all_user_campaign: true } });
     expect([answer.statusCode, answer.body]).toEqual([204, '']);
@@ -136,7 +136,7 @@ describe('changing (fact 6.3)', () => {
     expect(faultsOf(await patch(half, {}))).toEqual(['campaign_content key is mandatory field']);
   });
 
-  test('a scheduled campaign keeps its kind of schedule and may change everything else', async () => {
+  test('keeps the kind of schedule of a scheduled campaign, and accepts every other change', async () => {
     const id = await make(at('2026-06-01T09:00:00'));
     const city = { filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'exists' };
     const change = {
@@ -168,7 +168,7 @@ describe('changing (fact 6.3)', () => {
     ]);
   });
 
-  test('a live one keeps audience, goals and start; content and end may change', async () => {
+  test('keeps audience, goals and start of a live campaign, and accepts other content and another end', async () => {
     const id = await make(daily('2026-06-03T09:00:00'));
     bundle.clock.anchor(new Date('2026-06-05T12:00:00Z'));
     await bundle.fire();
@@ -198,7 +198,7 @@ describe('changing (fact 6.3)', () => {
     ]);
   });
 
-  test('while a run is under way, and when it is over, nothing changes but a name', async () => {
+  test('accepts only another name while a run is under way and after it has ended', async () => {
     const id = await make(daily('2026-06-07T09:00:00'));
     bundle.clock.anchor(new Date('2026-06-07T09:00:00Z'));
     await bundle.fire();
@@ -218,7 +218,7 @@ describe('changing (fact 6.3)', () => {
     expect([sent.statusCode, sent.json().error.message]).toEqual([409, 'The campaign cannot be changed: it is SENT.']);
   });
 
-  test('an occurrence that is due but not fired yet is sent with the new data, not lost', async () => {
+  test('sends an occurrence that is due but not fired yet with the new data, and does not lose it', async () => {
     const id = await make(daily('2026-07-01T09:00:00'));
     bundle.clock.anchor(new Date('2026-07-01T09:00:00Z'));
     expectStatus(
@@ -231,7 +231,7 @@ describe('changing (fact 6.3)', () => {
     await bundle.deliver();
   });
 
-  test('only campaigns of the campaign API are changed; request_id and updated_by are required', async () => {
+  test('applies to campaigns of the campaign API only, and requires request_id and updated_by', async () => {
     const pushed = await bundle.push({ campaignName: 'Of the push API' });
     expect((await patch(pushed, {})).json().error.message).toBe(
       'The campaign cannot be changed: it was not made through the campaign API.',
@@ -244,7 +244,7 @@ describe('changing (fact 6.3)', () => {
 });
 
 describe('actions', () => {
-  test('are done to all of up to ten campaigns, or to none', async () => {
+  test('applies to all of up to ten campaigns, or to none', async () => {
     const [first, second] = [await make(daily('2027-01-01T09:00:00')), await make(daily('2027-01-01T09:00:00'))];
     const done = await act('PAUSE', [first, second]);
     expect([done.statusCode, done.json()]).toEqual([200, {}]);
@@ -264,7 +264,7 @@ describe('actions', () => {
     expect(await status()).toEqual(['PAUSED', 'ACTIVE']);
   });
 
-  test('STOP is for one-time campaigns that wait', async () => {
+  test('stops one-time campaigns only before they start', async () => {
     const waiting = await make(at('2027-01-01T09:00:00'));
     expectStatus(await act('STOP', [waiting]), 200);
     const sending = await make();
@@ -282,7 +282,7 @@ describe('actions', () => {
   });
 });
 
-test('a test and the light list in the shapes of V1', async () => {
+test('sends a test and returns the light list in the shapes of V1', async () => {
   const body = {
     request_id: 'test-1',
     channel: 'PUSH',

@@ -16,7 +16,7 @@ describe('drafts', () => {
   const validate = async (id: string) => (await bundle.call('POST', `/v5/campaigns/${id}/validate`)).json().data;
 
   describe('a draft', () => {
-    test('needs a channel, a delivery type and a creator, and nothing else', async () => {
+    test('requires a channel, a delivery type and a creator, and nothing else', async () => {
       const answer = await create({
         channel: 'PUSH',
         campaign_delivery_type: 'ONE_TIME',
@@ -38,7 +38,7 @@ describe('drafts', () => {
       ]);
     });
 
-    test('is found with its parts as created, by search when DRAFT is asked for and by its id', async () => {
+    test('is found with its parts as created, by its id and by a search for DRAFT', async () => {
       const body = campaign({ basic_details: { name: 'As created', platforms: ['ANDROID'], team: 'Default Team' } });
       const id = idOf(await create(body));
       const { created_by, ...parts } = body;
@@ -56,7 +56,7 @@ describe('drafts', () => {
       expect(await search(['DRAFT'])).toEqual([expect.objectContaining(wanted)]);
     });
 
-    test('takes the options of a push, and says what is wrong with one', async () => {
+    test('accepts the options of a push, and reports a wrong option', async () => {
       const push = (options: object) => ({
         campaign_content: { content: { push: { android: { ...android, options } } } },
       });
@@ -71,7 +71,7 @@ describe('drafts', () => {
       expect(await bundle.get(id)).toMatchObject(push({ color: '#0a7d5a' }));
     });
 
-    test('is changed by merging: objects are merged, null removes, lists are replaced', async () => {
+    test('is changed by merging: objects are merged, null removes a member, lists are replaced', async () => {
       const id = await bundle.draft();
       const answer = await patch(id, {
         basic_details: { name: 'Renamed', tags: null, platforms: ['ANDROID', 'IOS'] },
@@ -88,7 +88,7 @@ describe('drafts', () => {
       });
     });
 
-    test('a change with a fault changes nothing', async () => {
+    test('is unchanged after a change with an error', async () => {
       const id = await bundle.draft();
       const before = await bundle.get(id);
       const answer = await patch(id, { basic_details: { name: 'Lost', platforms: ['TV'] } });
@@ -99,7 +99,7 @@ describe('drafts', () => {
       expect(await bundle.get(id)).toEqual(before);
     });
 
-    test('only a draft is changed: 409 for a campaign that is live, 404 for none and for a foreign one (reliability R10)', async () => {
+    test('can be changed; a live campaign returns 409, an unknown or foreign one 404 (reliability R10)', async () => {
       const id = await bundle.live();
       const live = await patch(id, { basic_details: { name: 'Late' } });
       expect([live.statusCode, live.json().error]).toMatchObject([
@@ -111,7 +111,7 @@ describe('drafts', () => {
       expect((await patch(pushed, {})).statusCode).toBe(409);
     });
 
-    test('an unknown field is warned of, in filters too, and kept out of the record (decision D5)', async () => {
+    test('has no unknown fields in its record; the response warns about them, in filters too (decision D5)', async () => {
       const filter = {
         filter_type: 'user_attributes',
         name: 'a',
@@ -129,12 +129,12 @@ describe('drafts', () => {
       expect(await bundle.get(idOf(answer))).not.toHaveProperty('colour');
     });
 
-    test('the request id of header and body must be equal', async () => {
+    test('is rejected if the request ids of header and body differ', async () => {
       const answer = await create({ ...campaign(), request_id: 'a' }, { 'x-svc-request-id': 'b' });
       expect([answer.statusCode, answer.json().error.target]).toEqual([400, 'request_id']);
     });
 
-    test('an Idempotency-Key makes one draft of a repeat; another body is 409 (decision D4)', async () => {
+    test('is created once for repeats under one Idempotency-Key; another body is rejected with 409 (decision D4)', async () => {
       const key = { 'idempotency-key': '6f2f1d0c-6f0c-4a8e-9a55-6a3d6ad3a5ce' };
       const [first, second] = [await create(campaign(), key), await create(campaign(), key)];
       expect(idOf(second)).toBe(idOf(first));
@@ -147,8 +147,8 @@ describe('drafts', () => {
     });
   });
 
-  describe('validating', () => {
-    test('a complete draft is valid', async () => {
+  describe('validation', () => {
+    test('reports a complete draft as valid', async () => {
       const id = await bundle.draft();
       expect(await validate(id)).toEqual({ valid: true, errors: [] });
       // With a body and without, as clients send it.
@@ -158,7 +158,7 @@ describe('drafts', () => {
       expect((await bundle.call('POST', `/v5/campaigns/${id}/validate`, {})).statusCode).toBe(200);
     });
 
-    test('names everything that is missing, each part once, and answers 200', async () => {
+    test('names each missing part once, and responds with 200', async () => {
       const id = idOf(await create({ channel: 'PUSH', campaign_delivery_type: 'PERIODIC', created_by: 'ada' }));
       expect(await validate(id)).toEqual({
         valid: false,
@@ -174,7 +174,7 @@ describe('drafts', () => {
       ]);
     });
 
-    test('looks at clock and database: a start in the past, a segment that is not there', async () => {
+    test('checks clock and database: a start in the past, an unknown segment', async () => {
       const segment = { filter_type: 'custom_segments', id: 'e'.repeat(24) };
       const id = await bundle.draft({
         segmentation_details: { included_filters: { filter_operator: 'and', filters: [segment] } },
@@ -186,7 +186,7 @@ describe('drafts', () => {
       ]);
     });
 
-    test('404 for no campaign; a campaign that is live is not valid', async () => {
+    test('returns 404 for an unknown campaign, and reports a live campaign as invalid', async () => {
       expect((await bundle.call('POST', `/v5/campaigns/${'f'.repeat(24)}/validate`)).statusCode).toBe(404);
       expect(await validate(await bundle.live())).toEqual({
         valid: false,
@@ -195,7 +195,7 @@ describe('drafts', () => {
     });
   });
 
-  describe('the fields of fact 6.2 that are not carried out are refused by name', () => {
+  describe('the unsupported fields of fact 6.2', () => {
     const content = (push: object) => ({ campaign_content: { content: { push } } });
     const details = (more: object) => ({ basic_details: { name: 'Name', platforms: ['ANDROID'], ...more } });
     const sendLimit = { enabled: true, max_count: 1, window_value: 2, window_unit: 'DAYS' };
@@ -378,13 +378,13 @@ describe('drafts', () => {
           },
         },
       ],
-    ])('%s', async (field, more) => {
+    ])('rejects by name: %s', async (field, more) => {
       const answer = await create(campaign(more as Record<string, unknown>));
       expect([answer.statusCode, answer.json().error?.code]).toEqual([400, 'VALIDATION_FAILED']);
       expect(answer.json().error.details.map(({ target }: { target: string }) => target)).toEqual([field]);
     });
 
-    test('what switches them off is taken', async () => {
+    test('accepts the values that switch them off', async () => {
       const id = await bundle.draft({
         control_group_details: {
           is_campaign_control_group_enabled: false,
@@ -405,7 +405,7 @@ describe('drafts', () => {
     });
   });
 
-  test('creating is limited to 5 a minute, 25 an hour, 100 a day, of what was made (fact 6.1)', async () => {
+  test('limits the creation of campaigns to 5 a minute, 25 an hour and 100 a day (fact 6.1)', async () => {
     const limited = await makeAuthoringBundle({
       limits: {
         creations: [
@@ -465,7 +465,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
     ).json().data.campaigns;
   const short = ({ id, campaign_id, version_number, status }: any) => ({ id, campaign_id, version_number, status });
 
-  test('a change of a live one is a new document under the same campaign id; the old one is retired', async () => {
+  test('creates a document under the same campaign id for a change of a live campaign, and retires the old version', async () => {
     const first = await bundle.live(daily('Versioned'));
     expectStatus(await patch(first, retitle('Second')), 204);
     const found = await documents('versioned');
@@ -488,7 +488,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
     expect(v1.json().map((one: any) => [one.campaign_id, one.status])).toEqual([[first, 'ACTIVE']]);
   });
 
-  test('an occurrence is sent once, by the newest version; executions cover all versions', async () => {
+  test('sends an occurrence once, by the newest version, and lists the executions of all versions', async () => {
     const first = await bundle.live(daily('Executed'));
     bundle.clock.anchor(new Date('2026-04-01T09:00:00Z'));
     await bundle.fire();
@@ -509,7 +509,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
     ]);
   });
 
-  test('name and tags change on the version; V1 names the campaign and means the newest', async () => {
+  test('changes name and tags on the version; V1 names the campaign and means the newest', async () => {
     bundle.clock.anchor(new Date('2026-03-20T12:00:00Z'));
     const first = await bundle.live(daily('Labelled'));
     expectStatus(await patch(first, { basic_details: { name: 'Labelled anew', tags: ['t'] } }), 204);
@@ -528,7 +528,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
     ]);
   });
 
-  test('there are at most fifteen', async () => {
+  test('limits a campaign to fifteen', async () => {
     const first = await bundle.live(daily('Many'));
     for (let version = 2; version <= 15; version += 1) expectStatus(await patch(first, retitle(`V${version}`)), 204);
     const refused = await patch(first, retitle('One too many'));
@@ -542,7 +542,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
     expect(rows[0]).toEqual({ newest: 15, active: 1 });
   });
 
-  test('two concurrent changes are two versions, one after the other', async () => {
+  test('makes two versions, one after the other, of two concurrent changes', async () => {
     const first = await bundle.live(daily('Together'));
     const answers = await Promise.all([patch(first, retitle('A')), patch(first, retitle('B'))]);
     const statuses = (await documents('together')).map(({ version_number, status }) => [version_number, status]);
@@ -550,7 +550,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
     expect(statuses.length).toBe(1 + answers.filter(({ statusCode }) => statusCode === 204).length);
   });
 
-  test('a one-time campaign has no versions', async () => {
+  test('makes no version of a one-time campaign', async () => {
     const id = await bundle.live({
       basic_details: { name: 'Once', platforms: ['ANDROID'] },
       scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: '2026-05-01T09:00:00' },
@@ -617,20 +617,17 @@ describe('members that cannot be stored', () => {
     created_by: 'ada',
   });
 
-  test.each(bodies)(
-    '%s with a member that no column can hold, at any depth, is no fault of ours',
-    async (_what, make) => {
-      let number = 0;
-      const places = pathsOf(make(1)[2]);
-      for (const place of places)
-        for (const member of [{ 'a\udbff': 'b' }, { 'a\0': 1 }, { a: '\ud800' }, { a: { b: ['\0'] } }]) {
-          const [method, path, body] = make((number += 2));
-          const call = path.startsWith('/v3') ? bundle.segments : bundle.call;
-          const answer = await call(method, path, addAt(body, { place, member }));
-          expect(answer.statusCode, `${place.join('.')} ${JSON.stringify(member)}: ${answer.body}`).toBeLessThan(500);
-        }
-    },
-  );
+  test.each(bodies)('causes no internal fault in %s, at any depth', async (_what, make) => {
+    let number = 0;
+    const places = pathsOf(make(1)[2]);
+    for (const place of places)
+      for (const member of [{ 'a\udbff': 'b' }, { 'a\0': 1 }, { a: '\ud800' }, { a: { b: ['\0'] } }]) {
+        const [method, path, body] = make((number += 2));
+        const call = path.startsWith('/v3') ? bundle.segments : bundle.call;
+        const answer = await call(method, path, addAt(body, { place, member }));
+        expect(answer.statusCode, `${place.join('.')} ${JSON.stringify(member)}: ${answer.body}`).toBeLessThan(500);
+      }
+  });
 });
 
 /** Where there are objects. */

@@ -26,7 +26,7 @@ const attribute = (name: string, value: unknown) => ({
 });
 
 describe('publishing', () => {
-  test('a campaign that is sent as soon as possible goes through the normal fan-out', async () => {
+  test('sends an as-soon-as-possible campaign through the normal fan-out', async () => {
     const id = await bundle.live();
     expect((await bundle.get(id)).status).toBe('SENDING');
     expect(await bundle.deliver()).toEqual(['user-0', 'user-3']);
@@ -151,7 +151,7 @@ describe('publishing', () => {
     expect(columns(await bundle.row(made))).toEqual(columns(await bundle.row(pushed)));
   });
 
-  test('at a fixed time: scheduled in its zone, fired by the scheduler, shown normalised', async () => {
+  test('schedules a fixed time in its zone, which the scheduler fires and search shows normalised', async () => {
     const id = await bundle.live(at('2026-03-08T02:30:00', { timezone: 'America/New_York' }));
     const shown = await bundle.get(id);
     expect(shown.status).toBe('SCHEDULED');
@@ -168,7 +168,7 @@ describe('publishing', () => {
     expect((await bundle.get(id)).status).toBe('SENT');
   });
 
-  test('without a zone the workspace decides; a time with an offset is that instant; seconds are kept', async () => {
+  test('uses the zone of the workspace by default, reads a time with an offset as that instant, and keeps seconds', async () => {
     await bundle.database`update workspaces set time_zone = 'Asia/Kolkata'`;
     const own = await bundle.live(at('2026-06-01T09:00:30'));
     expect((await bundle.row(own)).next_at.toISOString()).toBe('2026-06-01T03:30:30.000Z');
@@ -178,7 +178,7 @@ describe('publishing', () => {
     await bundle.database`update workspaces set time_zone = 'UTC'`;
   });
 
-  test('a draft that is not complete is refused with its faults and stays one', async () => {
+  test('rejects an incomplete draft with its errors, and leaves it a draft', async () => {
     const id = await bundle.draft({ segmentation_details: {} });
     const answer = await bundle.act(id, 'PUBLISH');
     expect([answer.statusCode, faultsOf(answer)]).toEqual([400, ['segmentation_details is required.']]);
@@ -186,7 +186,7 @@ describe('publishing', () => {
     expect(await bundle.runs(id)).toEqual([]);
   });
 
-  test('two concurrent publications create one run', async () => {
+  test('creates one run for two concurrent publications', async () => {
     const id = await bundle.draft();
     const answers = await Promise.all([bundle.act(id, 'PUBLISH'), bundle.act(id, 'PUBLISH')]);
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 422]);
@@ -196,7 +196,7 @@ describe('publishing', () => {
 });
 
 describe('the audience', () => {
-  test('one segment is named by its id, as the push API names it', async () => {
+  test('is one segment by its id, as in the push API', async () => {
     const segment = await bundle.fileSegment('VIP', ['user-3']);
     const id = await bundle.live({
       segmentation_details: { included_filters: filters({ filter_type: 'custom_segments', id: segment, name: 'VIP' }) },
@@ -205,7 +205,7 @@ describe('the audience', () => {
     expect(await bundle.deliver()).toEqual(['user-3']);
   });
 
-  test('a filter tree is resolved when the run begins', async () => {
+  test('is a filter tree that is resolved when the run begins', async () => {
     const id = await bundle.live({
       segmentation_details: { included_filters: filters(attribute('city', 'Rome')) },
       ...at('2026-07-01T09:00:00'),
@@ -220,7 +220,7 @@ describe('the audience', () => {
     });
   });
 
-  test('all users but some, and a segment but some', async () => {
+  test('is all users except some, or a segment except some', async () => {
     await bundle.live({
       segmentation_details: { is_all_user_campaign: true, excluded_filters: filters(attribute('city', 'Rome')) },
     });
@@ -235,7 +235,7 @@ describe('the audience', () => {
     expect(await bundle.deliver()).toEqual(['user-0']);
   });
 
-  test("a campaign's own filters are nobody's segment: no list, look-up, name, filter or limit knows them", async () => {
+  test('has filters that do not appear as a segment in any list, look-up, name, filter or limit', async () => {
     const tree = filters(attribute('city', 'Paris'));
     const id = await bundle.live({ segmentation_details: { included_filters: tree }, ...at('2026-08-01T09:00:00') });
     const { segment_id: hidden } = await bundle.row(id);
@@ -262,7 +262,7 @@ describe('periodic campaigns', () => {
   });
   beforeAll(() => bundle.clock.anchor(new Date('2026-09-01T00:00:00Z')));
 
-  test('daily is the record of the push API; it fires each occurrence and retires', async () => {
+  test('stores a daily campaign like the push API, fires each occurrence, and retires it', async () => {
     const id = await bundle.live(
       periodic('2026-09-01T09:00:00', { sending_frequency: 'DAILY', repeat_frequency: 2, no_of_occurences: 2 }),
     );
@@ -288,7 +288,7 @@ describe('periodic campaigns', () => {
     expect(executions.json().data.total_instances).toBe(2);
   });
 
-  test('weekly on days, until its expiry; both versions show the words of the request', async () => {
+  test('sends weekly on the given days until the expiry, and both versions show the words of the request', async () => {
     const period = {
       sending_frequency: 'WEEKLY',
       repeat_frequency: 2,
@@ -325,7 +325,7 @@ describe('periodic campaigns', () => {
     await bundle.deliver();
   });
 
-  test('monthly on dates and on weekdays', async () => {
+  test('sends monthly on dates and on weekdays', async () => {
     bundle.clock.anchor(new Date('2026-10-01T00:00:00Z'));
     const id = await bundle.live(
       periodic('2026-10-01T09:00:00', {
@@ -365,7 +365,7 @@ describe('periodic campaigns', () => {
       periodic('2027-01-02T09:00:00', { sending_frequency: 'DAILY' }),
       'scheduling_details.expiry_time is required.',
     ],
-  ])('%s is refused', async (_name, body, fault) => {
+  ])('rejects %s', async (_name, body, fault) => {
     const answer = await bundle.act(await bundle.draft(body), 'PUBLISH');
     expect([answer.statusCode, faultsOf(answer)]).toEqual([400, [fault]]);
   });
@@ -383,7 +383,7 @@ describe('periodic campaigns', () => {
     ],
     ['a date beyond 31', { sending_frequency: 'MONTHLY', repeat_on_date_of_month: [32] }, 'repeat_on_date_of_month'],
     ['an unknown frequency', { sending_frequency: 'HOURLY' }, 'sending_frequency'],
-  ])('%s is refused when the draft is created', async (_name, period, name) => {
+  ])('rejects %s when the draft is created', async (_name, period, name) => {
     const answer = await bundle.call('POST', '/v5/campaigns', campaign(periodic('2027-01-02T09:00:00', period)));
     expect([answer.statusCode, answer.json().error.target]).toEqual([
       400,
@@ -402,7 +402,7 @@ describe('actions (fact 6.3)', () => {
     ...at('2028-01-01T09:00:00', { periodic_details: { sending_frequency: 'DAILY', no_of_occurences: 5 } }),
   };
 
-  test('STOP ends a one-time campaign that waits or sends; it is not for a periodic one', async () => {
+  test('ends a one-time campaign with STOP before or while it is sent, and not a periodic one', async () => {
     const waiting = await bundle.live(at('2028-01-01T09:00:00'));
     expect(await outcome(waiting, 'STOP')).toEqual({ id: waiting, action: 'STOP' });
     expect((await bundle.get(waiting)).status).toBe('STOPPED');
@@ -417,7 +417,7 @@ describe('actions (fact 6.3)', () => {
     expect(await outcome(periodic, 'STOP')).toEqual([422, 'Action STOP is not valid for a PERIODIC campaign.']);
   });
 
-  test('PAUSE and RESUME are for periodic campaigns', async () => {
+  test('pauses and resumes periodic campaigns only', async () => {
     const id = await bundle.live(daily);
     expect(await outcome(id, 'RESUME')).toEqual([
       422,
@@ -431,7 +431,7 @@ describe('actions (fact 6.3)', () => {
     expect(await outcome(once, 'PAUSE')).toEqual([422, 'Action PAUSE is not valid for a ONE_TIME campaign.']);
   });
 
-  test('a campaign of the push API takes the same actions', async () => {
+  test('accepts the same actions for a campaign of the push API', async () => {
     const id = await bundle.push({
       campaignName: 'Stop me',
       campaignDelivery: { type: 'later', date: '01/01/2028', time: '09:00 AM' },
@@ -443,7 +443,7 @@ describe('actions (fact 6.3)', () => {
     ]);
   });
 
-  test('an unknown action is 400, an unknown campaign 404', async () => {
+  test('returns 400 for an unknown action and 404 for an unknown campaign', async () => {
     const id = await bundle.draft();
     expect((await bundle.act(id, 'ARCHIVE')).json().error).toMatchObject({
       code: 'VALIDATION_FAILED',
@@ -454,7 +454,7 @@ describe('actions (fact 6.3)', () => {
   });
 });
 
-test('time to live, priorities and throttle take effect', async () => {
+test('applies time to live, priorities and throttle', async () => {
   const id = await bundle.live({
     advanced: {
       expiration_settings: { expire_notification_after_value: 2, expire_notification_after_type: 'DAY' },
