@@ -13,7 +13,7 @@ import { readBasic } from './route/auth.ts';
 import type { BasicCredentials } from './route/auth.ts';
 import { bodyErrors, declareErrors, repeatErrors, routeErrors, statusConstant } from './route/dialect-errors.ts';
 import { addRoutes, route } from './route/route.ts';
-import type { Call, RouteDialect } from './route/route.ts';
+import type { Call, Route, RouteDialect } from './route/route.ts';
 import { makeVendorHeaders } from './route/vendor-headers.ts';
 import type { VendorHeaders } from './route/vendor-headers.ts';
 import type { AnsweredCall } from './route/warnings.ts';
@@ -257,81 +257,87 @@ export type TokenRouteDependencies = TokenDependencies & {
 /** Routes POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decision D10 to D19). */
 export function tokenRoutes(deps: TokenRouteDependencies): RouteFamily {
   const dialect = makeTokenDialect(deps);
-  const read = ({ request, once }: Call): TokenRequest =>
-    readRequest(request, { once, serviceDomain: deps.serviceDomain });
   return async (server) => {
     server.removeAllContentTypeParsers();
     // The body is the unparsed text: repeated fields stay visible, and request.rawBody, which the API log stores, stays empty.
     server.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
-    await addRoutes(server, [
-      route(dialect, {
-        ...tokenRoute,
-        url: '/v1/oauth/token',
-        operationId: 'generateToken',
-        summary: 'Generate an access token',
-        body: tokenForm,
-        isRepeatable: true,
-        answers: { 200: generatedAnswer },
-        read(call) {
-          const { form, basic, ...sent } = read(call);
-          assertGrantType(form, 'client_credentials');
-          const credentials = readCredentials(form, basic);
-          return { ...sent, form, clientId: credentials.clientId, clientSecret: requireSecret(credentials) };
-        },
-        findUnknown: ({ input: { form } }) => form.unknownNames(tokenForm),
-        async handle({ input: { caller, repeatable, clientId, clientSecret }, request, warn }) {
-          warn();
-          const command = { ...repeatable, caller: { ...caller, clientId }, clientSecret };
-          return answer(request, await generateToken(deps, command));
-        },
-      }),
-      route(dialect, {
-        ...tokenRoute,
-        url: '/v1/oauth/refresh',
-        operationId: 'refreshToken',
-        summary: 'Refresh an access token',
-        body: refreshForm,
-        isRepeatable: true,
-        answers: { 200: refreshedAnswer },
-        read(call) {
-          const { form, basic, ...sent } = read(call);
-          assertGrantType(form, 'refresh_token');
-          const credentials = readCredentials(form, basic);
-          const given = form.read('refresh_token');
-          if (given === undefined) throw new ServiceError('TOKEN_REFRESH_MISSING');
-          return { ...sent, form, ...credentials, refreshToken: given };
-        },
-        findUnknown: ({ input: { form } }) => form.unknownNames(refreshForm),
-        async handle({ input: { caller, repeatable, clientId, clientSecret, refreshToken: given }, request, warn }) {
-          warn();
-          const command = { ...repeatable, caller: { ...caller, clientId }, refreshToken: given, clientSecret };
-          return answer(request, await refreshToken(deps, command));
-        },
-      }),
-      route(dialect, {
-        ...tokenRoute,
-        url: '/v1/oauth/revoke',
-        operationId: 'revokeToken',
-        summary: 'Revoke an access or refresh token (RFC 7009)',
-        body: revokeForm,
-        answers: { 200: revokedAnswer },
-        read(call) {
-          const { form, basic, caller } = read(call);
-          const credentials = readCredentials(form, basic);
-          const clientSecret = requireSecret(credentials);
-          const token = form.read('token');
-          if (token === undefined) throw new ServiceError('TOKEN_TO_REVOKE_MISSING');
-          return { form, token, clientSecret, caller: { ...caller, clientId: credentials.clientId } };
-        },
-        findUnknown: ({ input: { form } }) => form.unknownNames(revokeForm),
-        async handle({ input: { caller, clientSecret, token }, warn }) {
-          warn();
-          await revokeToken(deps, { caller, clientSecret, token });
-          return { status: 'SUCCESS' };
-        },
-      }),
-    ]);
+    await addRoutes(server, [generateRoute(dialect, deps), refreshRoute(dialect, deps), revokeRoute(dialect, deps)]);
   };
+}
+
+function generateRoute(dialect: RouteDialect, deps: TokenRouteDependencies): Route {
+  return route(dialect, {
+    ...tokenRoute,
+    url: '/v1/oauth/token',
+    operationId: 'generateToken',
+    summary: 'Generate an access token',
+    body: tokenForm,
+    isRepeatable: true,
+    answers: { 200: generatedAnswer },
+    read(call) {
+      const { form, basic, ...sent } = readRequest(call, deps);
+      assertGrantType(form, 'client_credentials');
+      const credentials = readCredentials(form, basic);
+      return { ...sent, form, clientId: credentials.clientId, clientSecret: requireSecret(credentials) };
+    },
+    findUnknown: ({ input: { form } }) => form.unknownNames(tokenForm),
+    async handle({ input: { caller, repeatable, clientId, clientSecret }, request, warn }) {
+      warn();
+      const command = { ...repeatable, caller: { ...caller, clientId }, clientSecret };
+      return answer(request, await generateToken(deps, command));
+    },
+  });
+}
+
+function refreshRoute(dialect: RouteDialect, deps: TokenRouteDependencies): Route {
+  return route(dialect, {
+    ...tokenRoute,
+    url: '/v1/oauth/refresh',
+    operationId: 'refreshToken',
+    summary: 'Refresh an access token',
+    body: refreshForm,
+    isRepeatable: true,
+    answers: { 200: refreshedAnswer },
+    read(call) {
+      const { form, basic, ...sent } = readRequest(call, deps);
+      assertGrantType(form, 'refresh_token');
+      const credentials = readCredentials(form, basic);
+      const given = form.read('refresh_token');
+      if (given === undefined) throw new ServiceError('TOKEN_REFRESH_MISSING');
+      return { ...sent, form, ...credentials, refreshToken: given };
+    },
+    findUnknown: ({ input: { form } }) => form.unknownNames(refreshForm),
+    async handle({ input: { caller, repeatable, clientId, clientSecret, refreshToken: given }, request, warn }) {
+      warn();
+      const command = { ...repeatable, caller: { ...caller, clientId }, refreshToken: given, clientSecret };
+      return answer(request, await refreshToken(deps, command));
+    },
+  });
+}
+
+function revokeRoute(dialect: RouteDialect, deps: TokenRouteDependencies): Route {
+  return route(dialect, {
+    ...tokenRoute,
+    url: '/v1/oauth/revoke',
+    operationId: 'revokeToken',
+    summary: 'Revoke an access or refresh token (RFC 7009)',
+    body: revokeForm,
+    answers: { 200: revokedAnswer },
+    read(call) {
+      const { form, basic, caller } = readRequest(call, deps);
+      const credentials = readCredentials(form, basic);
+      const clientSecret = requireSecret(credentials);
+      const token = form.read('token');
+      if (token === undefined) throw new ServiceError('TOKEN_TO_REVOKE_MISSING');
+      return { form, token, clientSecret, caller: { ...caller, clientId: credentials.clientId } };
+    },
+    findUnknown: ({ input: { form } }) => form.unknownNames(revokeForm),
+    async handle({ input: { caller, clientSecret, token }, warn }) {
+      warn();
+      await revokeToken(deps, { caller, clientSecret, token });
+      return { status: 'SUCCESS' };
+    },
+  });
 }
 
 const mediaType = 'application/x-www-form-urlencoded';
@@ -375,12 +381,7 @@ async function refuseOtherForms(request: FastifyRequest): Promise<void> {
   if (field !== undefined) throw new ServiceError('TOKEN_CREDENTIALS_IN_QUERY', { field });
 }
 
-type TokenRequest = ReturnType<typeof readRequest>;
-
-function readRequest(
-  request: FastifyRequest,
-  { once, serviceDomain }: { once: Call['once']; serviceDomain: string | undefined },
-) {
+function readRequest({ request, once }: Call, { serviceDomain }: Pick<TokenRouteDependencies, 'serviceDomain'>) {
   const rawBody = typeof request.body === 'string' ? request.body : '';
   const form: Form = parseForm(rawBody);
   const caller: Omit<TokenCaller, 'clientId'> = {

@@ -54,60 +54,23 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
 
     /** Returns the numbers that change during a send; a few index look-ups. @throws ServiceError CAMPAIGN_NOT_FOUND */
     async progress(key: CampaignKey) {
-      const { workspaceId, id } = key;
       const campaign = await find(key);
-      const asked = { ...always, workspaceId, campaignIds: [id] };
-      const [sums, outcomes, interactions] = await Promise.all([
-        sumRuns(database, id),
-        sumOutcomes(database, asked),
-        findInteractionNumbers(database, asked),
-      ]);
+      const counts = await readCounts(database, key);
       return {
         status: campaign.status,
         statusReason: campaign.statusReason,
         nextAt: campaign.nextAt,
         actions: allowedActions(campaign),
-        ...sums,
-        outcomes: ofAllContents(outcomes, ({ platform, outcome }) => `${platform} ${outcome}`).map((rows) => ({
-          platform: rows[0].platform,
-          outcome: rows[0].outcome,
-          devices: sumOf(rows, 'devices'),
-        })),
-        interactions: ofAllContents(interactions, ({ platform, kind }) => `${platform} ${kind}`).map((rows) => ({
-          platform: rows[0].platform,
-          kind: rows[0].kind,
-          total: sumOf(rows, 'total'),
-          uniqueDevices: sumOf(rows, 'uniqueDevices'),
-          messages: sumOf(rows, 'messages'),
-        })),
+        ...counts,
         at: clock.now(),
       };
     },
 
     /** @throws ServiceError CAMPAIGN_NOT_FOUND */
     async results(key: CampaignKey) {
-      const campaign = await getCampaign({ database }, key);
-      const asked = { ...always, workspaceId: key.workspaceId, campaignIds: [key.id] };
-      const [failures, runsWithoutLedger, waiting, outcomes, conversions] = await Promise.all([
-        listFailures(database, key.id),
-        countRunsWithoutLedger(database, key.id),
-        listWaiting(database, key.id),
-        sumOutcomes(database, asked),
-        countConversions(database, { ...asked, attribution: 'TOTAL_CONVERSIONS' }),
-      ]);
-      const goals = Array.isArray(campaign.conversionGoals) ? (campaign.conversionGoals as { name: string }[]) : [];
-      const accepted = outcomes.filter(({ outcome }) => outcome === 'ACCEPTED');
-      const ofAll = conversions.filter(({ variation, locale }) => variation === null && locale === null);
-      return {
-        runsWithoutLedger,
-        accepted: sumOf(accepted, 'devices'),
-        waiting: waiting.map((group) => ({ ...group, cause: describeWaitingCause(group).words })),
-        failures: failures.map((group) => ({ ...group, advice: adviseOnFailure(group) })),
-        goals: goals.map(({ name }, number) => {
-          const own = ofAll.filter(({ goal }) => goal === number);
-          return { name, conversions: sumOf(own, 'total'), users: sumOf(own, 'unique') };
-        }),
-      };
+      const { conversionGoals } = await getCampaign({ database }, key);
+      const goals = Array.isArray(conversionGoals) ? (conversionGoals as { name: string }[]) : [];
+      return readResults(database, { ...key, goals });
     },
 
     /** Newest first. @throws ServiceError CAMPAIGN_NOT_FOUND */
@@ -127,6 +90,58 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
       await find(key);
       return timelineOf({ id: key.id, ...(await sumRuns(database, key.id)) });
     },
+  };
+}
+
+/** Counts a campaign's runs, outcomes and interactions. */
+async function readCounts(database: Database, { workspaceId, id }: CampaignKey) {
+  const asked = { ...always, workspaceId, campaignIds: [id] };
+  const [sums, outcomes, interactions] = await Promise.all([
+    sumRuns(database, id),
+    sumOutcomes(database, asked),
+    findInteractionNumbers(database, asked),
+  ]);
+  return {
+    ...sums,
+    outcomes: ofAllContents(outcomes, ({ platform, outcome }) => `${platform} ${outcome}`).map((rows) => ({
+      platform: rows[0].platform,
+      outcome: rows[0].outcome,
+      devices: sumOf(rows, 'devices'),
+    })),
+    interactions: ofAllContents(interactions, ({ platform, kind }) => `${platform} ${kind}`).map((rows) => ({
+      platform: rows[0].platform,
+      kind: rows[0].kind,
+      total: sumOf(rows, 'total'),
+      uniqueDevices: sumOf(rows, 'uniqueDevices'),
+      messages: sumOf(rows, 'messages'),
+    })),
+  };
+}
+
+/** Reads what the campaign achieved: why devices failed or wait, and the conversions of each goal. */
+async function readResults(
+  database: Database,
+  { workspaceId, id, goals }: CampaignKey & { goals: { name: string }[] },
+) {
+  const asked = { ...always, workspaceId, campaignIds: [id] };
+  const [failures, runsWithoutLedger, waiting, outcomes, conversions] = await Promise.all([
+    listFailures(database, id),
+    countRunsWithoutLedger(database, id),
+    listWaiting(database, id),
+    sumOutcomes(database, asked),
+    countConversions(database, { ...asked, attribution: 'TOTAL_CONVERSIONS' }),
+  ]);
+  const accepted = outcomes.filter(({ outcome }) => outcome === 'ACCEPTED');
+  const ofAll = conversions.filter(({ variation, locale }) => variation === null && locale === null);
+  return {
+    runsWithoutLedger,
+    accepted: sumOf(accepted, 'devices'),
+    waiting: waiting.map((group) => ({ ...group, cause: describeWaitingCause(group).words })),
+    failures: failures.map((group) => ({ ...group, advice: adviseOnFailure(group) })),
+    goals: goals.map(({ name }, number) => {
+      const own = ofAll.filter(({ goal }) => goal === number);
+      return { name, conversions: sumOf(own, 'total'), users: sumOf(own, 'unique') };
+    }),
   };
 }
 

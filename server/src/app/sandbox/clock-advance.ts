@@ -95,7 +95,6 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
     deps.onClockMoved();
   }
 
-  type Target = { field: string; milliseconds: number; end: Advance['end'] };
   async function begin({ field, milliseconds, end: endsAt }: Target, requested: RequestedMove): Promise<void> {
     if (current) throw new ServiceError('CLOCK_ADVANCING');
     const toOffset = clock.offsetMilliseconds() + milliseconds;
@@ -133,12 +132,7 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
         if (clock.standsAt() === undefined) return undefined;
         return set({ offsetMilliseconds: Math.round(distanceMilliseconds(clock)), frozenAt: null }, requested);
       }
-      if ('advanceSeconds' in move) {
-        const milliseconds = move.advanceSeconds * 1000;
-        return begin({ field: 'advanceSeconds', milliseconds, end: 'there' }, requested);
-      }
-      const milliseconds = (move.withinSeconds ?? idleSeconds) * 1000;
-      return begin({ field: 'withinSeconds', milliseconds, end: 'at the last stop' }, requested);
+      return begin(targetOf(move), requested);
     },
 
     stop: end,
@@ -153,6 +147,15 @@ type Advance = {
   aborting: AbortController;
   ended: Promise<void>;
 };
+
+/** `field`: the field of the request that sets the distance. */
+type Target = { field: string; milliseconds: number; end: Advance['end'] };
+
+function targetOf(move: Extract<ClockMove, { advanceSeconds: number } | { runUntilIdle: true }>): Target {
+  if ('advanceSeconds' in move)
+    return { field: 'advanceSeconds', milliseconds: move.advanceSeconds * 1000, end: 'there' };
+  return { field: 'withinSeconds', milliseconds: (move.withinSeconds ?? idleSeconds) * 1000, end: 'at the last stop' };
+}
 
 /** A move of more than ten years is a typing error. */
 const maxMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;

@@ -132,10 +132,8 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       mayDo(actor.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
     ]);
   const [endingKeys, curl] = more;
-  const { nodes, queues, facts } = installation;
+  const { nodes, facts } = installation;
   const connections = await readConnectionBudget(deps, nodes);
-  const alive = nodes.filter((node) => isAlive(node, clock)).map((node) => showReport(node, clock));
-  const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
   const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');
   const { answers, ...shownHour } = hour;
   const issues = findIssues({
@@ -168,17 +166,24 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     lastHour: { ...shownHour, maxCounted },
     providers,
     limits,
-    work: {
-      waiting: sending.reduce((sum, { waiting }) => sum + waiting, 0),
-      oldestAt: facts.oldestWaitingAt,
-      running: sending.reduce((sum, { running: count }) => sum + count, 0),
-      later: sending.reduce((sum, { later }) => sum + later, 0),
-      nodes: alive.length,
-      sendingNodes: facts.sendingNodes,
-      seenAt: alive.length === 0 ? null : new Date(Math.max(...alive.map(({ seenAt }) => seenAt.getTime()))),
-    },
+    work: summariseWork(installation, clock),
     campaigns,
     curl,
+  };
+}
+
+/** Sums up the messages that wait for the nodes, and the nodes that send them. */
+function summariseWork({ nodes, queues, facts }: Awaited<ReturnType<typeof readInstallationFacts>>, clock: Clock) {
+  const alive = nodes.filter((node) => isAlive(node, clock)).map((node) => showReport(node, clock));
+  const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
+  return {
+    waiting: sending.reduce((sum, { waiting }) => sum + waiting, 0),
+    oldestAt: facts.oldestWaitingAt,
+    running: sending.reduce((sum, { running }) => sum + running, 0),
+    later: sending.reduce((sum, { later }) => sum + later, 0),
+    nodes: alive.length,
+    sendingNodes: facts.sendingNodes,
+    seenAt: alive.length === 0 ? null : new Date(Math.max(...alive.map(({ seenAt }) => seenAt.getTime()))),
   };
 }
 

@@ -70,10 +70,6 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
   const reading = { schema, config: { permission: 'overview.read' as const } };
   const Segment = Type.Object({ segment: SegmentDetail });
   const readingOne = { ...reading, schema: { ...schema, params: Id, response: { 200: Segment } } };
-  const readingLog = { schema, config: { permission: 'log.read' as const } };
-  const Callback = Type.Object({ callback: CallbackDetail });
-  const Email = Type.Object({ email: EmailDetail });
-  const ofOne = { ...schema, params: Id };
 
   server.get(
     `${api}/segments`,
@@ -91,6 +87,32 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     { ...reading, schema: { ...schema, params: OperationOf } },
     (request, reply) => sendRejects(segments, request, reply),
   );
+  // The first read creates the secret, so this is not a read-only call.
+  server.get(
+    `${api}/webhook-secret`,
+    {
+      schema: { ...schema, response: { 200: Type.Object({ secret: Type.String() }) } },
+      config: { permission: 'keys.write' },
+      onRequest: async (request) => refuseCrossSite(request),
+    },
+    async (request, reply) =>
+      reply.header('cache-control', 'no-store').send({
+        secret: await readWebhookSecret(segments, changeOf(request)),
+      }),
+  );
+  addMessageLog(server, deps);
+  addChanges(server, deps);
+  segmentFilterRoutes(server, deps);
+  server.register(async (uploads) => serveUploads(uploads, deps));
+}
+
+/** Adds the routes of the messages that follow a file operation: callbacks and report emails. */
+function addMessageLog(server: FastifyInstance, { segments }: ConsoleSegmentRouteDependencies): void {
+  const schema = { hide: true, querystring: Workspace };
+  const readingLog = { schema, config: { permission: 'log.read' as const } };
+  const Callback = Type.Object({ callback: CallbackDetail });
+  const Email = Type.Object({ email: EmailDetail });
+  const ofOne = { ...schema, params: Id };
   const listing = (shape: TSchema) => ({
     ...readingLog,
     schema: { hide: true, querystring: Log, response: { 200: shape } },
@@ -133,22 +155,6 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
       return reply.code(202).send({ email: presentEmailDetail(email) });
     },
   );
-  // The first read creates the secret, so this is not a read-only call.
-  server.get(
-    `${api}/webhook-secret`,
-    {
-      schema: { ...schema, response: { 200: Type.Object({ secret: Type.String() }) } },
-      config: { permission: 'keys.write' },
-      onRequest: async (request) => refuseCrossSite(request),
-    },
-    async (request, reply) =>
-      reply.header('cache-control', 'no-store').send({
-        secret: await readWebhookSecret(segments, changeOf(request)),
-      }),
-  );
-  addChanges(server, deps);
-  segmentFilterRoutes(server, deps);
-  server.register(async (uploads) => serveUploads(uploads, deps));
 }
 
 function addChanges(server: FastifyInstance, { segments, vendorHeaders }: ConsoleSegmentRouteDependencies): void {

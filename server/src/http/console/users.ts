@@ -222,25 +222,24 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
     },
   );
   addChanges(server, deps);
+  addErasures(server, deps);
+}
+
+function addErasures(server: FastifyInstance, { users }: ConsoleUsersRouteDependencies): void {
+  const config = { permission: 'people.write' as const };
+  const one = { hide: true, querystring: Workspace, params: Id };
   server.post(
     `${api}/people/:id/erase`,
-    {
-      schema: { ...one, response: { 202: Type.Object({ erasure: Erasure }) } },
-      config: { permission: 'people.write' },
-    },
+    { schema: { ...one, response: { 202: Type.Object({ erasure: Erasure }) } }, config },
     async (request, reply) => {
       const erasure = await users.erase({ ...changeOf(request), id: idOf(request) });
       return reply.code(202).send({ erasure: presentErasure(erasure) });
     },
   );
-  server.delete(
-    `${api}/people/:id/erasure`,
-    { schema: one, config: { permission: 'people.write' } },
-    async (request, reply) => {
-      await users.cancelErasure({ ...changeOf(request), id: idOf(request) });
-      return reply.code(204).send();
-    },
-  );
+  server.delete(`${api}/people/:id/erasure`, { schema: one, config }, async (request, reply) => {
+    await users.cancelErasure({ ...changeOf(request), id: idOf(request) });
+    return reply.code(204).send();
+  });
 }
 
 function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUsersRouteDependencies): void {

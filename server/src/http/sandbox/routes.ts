@@ -51,32 +51,7 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
   const dialect: RouteDialect<SandboxCaller> = { ...unchecked, areShapesChecked: true };
   return async (server) =>
     addRoutes(server, [
-      route(dialect, {
-        method: 'GET',
-        url: '/sandbox/inbox',
-        operationId: 'readInbox',
-        summary: 'Messages the simulated devices received, newest first',
-        querystring: inboxQuery,
-        answers: { 200: inbox },
-        read: ({ query }) => readInboxQuery(query),
-        handle: async ({ input }) => ({ messages: (await readInbox(deps, input)).map(presentMessage) }),
-      }),
-      hiddenRoute(dialect, {
-        method: 'GET',
-        // OpenAPI cannot describe a stream.
-        url: '/sandbox/inbox/events',
-        querystring: inboxEventsQuery,
-        handle: makeStreamInbox(server, deps),
-      }),
-      route(dialect, {
-        method: 'DELETE',
-        url: '/sandbox/inbox',
-        operationId: 'clearInbox',
-        summary: 'Empty the inbox, the counters and the fault switches',
-        answers: noContent,
-        refuses: bodyAnyway,
-        handle: ({ actor }) => clearInbox(deps, { actor }),
-      }),
+      ...inboxRoutes({ server, dialect }, deps),
       route(dialect, {
         method: 'POST',
         url: '/sandbox/reset',
@@ -119,6 +94,40 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
         },
       ),
     ]);
+}
+
+function inboxRoutes(
+  { server, dialect }: { server: FastifyInstance; dialect: RouteDialect<SandboxCaller> },
+  deps: SandboxDependencies,
+): Route[] {
+  return [
+    route(dialect, {
+      method: 'GET',
+      url: '/sandbox/inbox',
+      operationId: 'readInbox',
+      summary: 'Messages the simulated devices received, newest first',
+      querystring: inboxQuery,
+      answers: { 200: inbox },
+      read: ({ query }) => readInboxQuery(query),
+      handle: async ({ input }) => ({ messages: (await readInbox(deps, input)).map(presentMessage) }),
+    }),
+    hiddenRoute(dialect, {
+      method: 'GET',
+      // OpenAPI cannot describe a stream.
+      url: '/sandbox/inbox/events',
+      querystring: inboxEventsQuery,
+      handle: makeStreamInbox(server, deps),
+    }),
+    route(dialect, {
+      method: 'DELETE',
+      url: '/sandbox/inbox',
+      operationId: 'clearInbox',
+      summary: 'Empty the inbox, the counters and the fault switches',
+      answers: noContent,
+      refuses: bodyAnyway,
+      handle: ({ actor }) => clearInbox(deps, { actor }),
+    }),
+  ];
 }
 
 function clockRoutes(deps: SandboxDependencies, dialect: RouteDialect<SandboxCaller>): Route[] {

@@ -31,23 +31,11 @@ const quietMilliseconds = 0.2;
  */
 export function makeCloseServer(server: FastifyInstance): CloseServer {
   const { server: listener } = server;
-  /** The open connections and when they were opened. */
-  const open = new Map<Socket, number>();
+  const connections = trackConnections(listener);
   /** The responses of each connection in the order of sending: a client may send the next request before it gets a response. */
   const answering = new Map<Socket, ServerResponse[]>();
-  let accepted = 0;
   let isEnding = false;
   let isClosing = false;
-  const follow = (socket: Socket): void => {
-    open.set(socket, performance.now());
-    socket.once('close', () => open.delete(socket));
-  };
-  listener.on('connection', (socket: Socket) => {
-    accepted += 1;
-    follow(socket);
-  });
-  // Over TLS a connection is tracked twice: bytes before the handshake ends arrive on the underlying socket.
-  listener.on('secureConnection', follow);
   // Runs before the request handler: the head announces whether the connection is kept.
   listener.prependListener('request', ({ socket }, response: ServerResponse) => {
     const responses = answering.get(socket) ?? [];
@@ -71,47 +59,69 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
     for (const responses of answering.values()) responses.at(-1)!.shouldKeepAlive = false;
   }
 
-  /** Resolves after a turn of the loop without a new connection, so short that hardly any client can have connected since. */
-  async function takeWaiting(): Promise<void> {
-    const end = performance.now() + maxAcceptingMilliseconds;
-    for (let turnedAt = performance.now(); turnedAt < end;) {
-      const before = accepted;
-      // The first turn may already have checked for connections.
-      await setImmediate();
-      const lookedAt = performance.now();
-      await setImmediate();
-      turnedAt = performance.now();
-      if (accepted === before && turnedAt - lookedAt < quietMilliseconds) return;
-    }
-  }
-
-  /** Runs until all connections are closed: a handshake may end, and silence begin, at any time. */
-  async function endSilent(): Promise<void> {
-    while (open.size > 0) {
-      const latest = performance.now() - maxSilentMilliseconds;
-      for (const [socket, openedAt] of open) if (socket.bytesRead === 0 && openedAt <= latest) socket.destroy();
-      await wait(10);
-    }
-  }
-
   return {
     endConnections,
     async close({ maxMilliseconds }) {
       const limit = setTimeout(() => {
         listener.closeAllConnections();
-        // Node does not track connections that have not finished their handshake.
-        for (const socket of open.keys()) socket.destroy();
+        connections.destroyAll();
       }, maxMilliseconds);
       try {
         endConnections();
-        await takeWaiting();
+        await connections.acceptWaiting();
         isClosing = true;
         const ended = once(listener, 'close');
         // In the same turn in which no connection waited: Fastify closes the port some turns later.
         listener.close();
-        await Promise.all([ended, server.close(), endSilent()]);
+        await Promise.all([ended, server.close(), connections.endSilent()]);
       } finally {
         clearTimeout(limit);
+      }
+    },
+  };
+}
+
+/** Tracks the open connections of a server, also those that have not finished their handshake, which Node does not track. */
+function trackConnections(listener: FastifyInstance['server']) {
+  /** The open connections and when they were opened. */
+  const open = new Map<Socket, number>();
+  let accepted = 0;
+  const follow = (socket: Socket): void => {
+    open.set(socket, performance.now());
+    socket.once('close', () => open.delete(socket));
+  };
+  listener.on('connection', (socket: Socket) => {
+    accepted += 1;
+    follow(socket);
+  });
+  // Over TLS a connection is tracked twice: bytes before the handshake ends arrive on the underlying socket.
+  listener.on('secureConnection', follow);
+
+  return {
+    destroyAll(): void {
+      for (const socket of open.keys()) socket.destroy();
+    },
+
+    /** Resolves after a turn of the loop without a new connection, so short that hardly any client can have connected since. */
+    async acceptWaiting(): Promise<void> {
+      const end = performance.now() + maxAcceptingMilliseconds;
+      for (let turnedAt = performance.now(); turnedAt < end;) {
+        const before = accepted;
+        // The first turn may already have checked for connections.
+        await setImmediate();
+        const lookedAt = performance.now();
+        await setImmediate();
+        turnedAt = performance.now();
+        if (accepted === before && turnedAt - lookedAt < quietMilliseconds) return;
+      }
+    },
+
+    /** Runs until all connections are closed: a handshake may end, and silence begin, at any time. */
+    async endSilent(): Promise<void> {
+      while (open.size > 0) {
+        const latest = performance.now() - maxSilentMilliseconds;
+        for (const [socket, openedAt] of open) if (socket.bytesRead === 0 && openedAt <= latest) socket.destroy();
+        await wait(10);
       }
     },
   };

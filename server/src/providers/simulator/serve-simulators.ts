@@ -65,19 +65,13 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
     const shown = Number.isNaN(stoppedAt) ? here + data.clockDifferences[1]! : stoppedAt;
     return { now: new Date(here + data.clockDifferences[0]!), shownAt: new Date(shown) };
   };
-  let refusals: SandboxRefusal[] = [];
-  let refusedCount = 0;
+  const refusals = makeRefusalLog();
   const simulators = await serveAll({
     data,
     accounts: () => accounts,
     times,
     onDelivered: batches.add,
-    onRefused(provider, refused) {
-      refusedCount += 1;
-      refusals.push({ number: refusedCount, at: times().shownAt.toISOString(), provider, ...refused });
-      // Half at a time: moving all of them for each refusal would cost more than the refusal.
-      if (refusals.length > 2 * maxRefusals) refusals = refusals.slice(-maxRefusals);
-    },
+    onRefused: (provider, refused) => refusals.add({ at: times().shownAt.toISOString(), provider, ...refused }),
   });
 
   const counters = (): object =>
@@ -96,9 +90,9 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
       case 'counters':
         return counters();
       case 'refusals':
-        return refusals.slice(-maxRefusals).reverse();
+        return refusals.newest();
       case 'reset':
-        refusals = [];
+        refusals.clear();
         for (const simulator of Object.values(simulators)) {
           simulator.setFaults([]);
           Object.assign(simulator.counters, { received: 0, accepted: 0, refused: 0 });
@@ -128,6 +122,24 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
     kind: 'ready',
     origins: mapProviders((_, name) => simulators[name].origin),
   } satisfies WorkerReport);
+}
+
+/** Keeps the last refusals. They are numbered from the start on, also across `clear`. */
+function makeRefusalLog() {
+  let refusals: SandboxRefusal[] = [];
+  let count = 0;
+  return {
+    add(refusal: Omit<SandboxRefusal, 'number'>): void {
+      count += 1;
+      refusals.push({ number: count, ...refusal });
+      // Half at a time: moving all of them for each refusal would cost more than the refusal.
+      if (refusals.length > 2 * maxRefusals) refusals = refusals.slice(-maxRefusals);
+    },
+    newest: () => refusals.slice(-maxRefusals).reverse(),
+    clear(): void {
+      refusals = [];
+    },
+  };
 }
 
 type Serving = Pick<ServeOptions, 'times' | 'onDelivered'> & {
