@@ -25,39 +25,15 @@ const toleranceSeconds = 60;
  * response's `iss` (RFC 9207). The operator chooses its hosts, so they may be internal. Calls are still limited in time and
  * size.
  */
-export function makeCompanyProvider({ issuer, clientId, clientSecret, name, proxy }: CompanyProviderSettings) {
+export function makeCompanyProvider({ name, proxy, ...client }: CompanyProviderSettings) {
   const outgoing = makeOutgoingClient({ allowedNetworks: [], hosts: 'trusted', proxy });
   const fetchBounded = makeBoundedFetch(outgoing);
   let known: { readAt: number; configuration: Promise<openid.Configuration> } | undefined;
 
-  async function discover(): Promise<openid.Configuration> {
-    // Without TLS only on loopback; the setting rejects any other http address.
-    const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
-    const options = { [openid.customFetch]: fetchBounded, execute, timeout: 10 };
-    const found = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, options);
-    const methods = found.serverMetadata().token_endpoint_auth_methods_supported;
-    // If the metadata names no method, every issuer accepts Basic (OpenID Connect Discovery 1.0 section 3).
-    const authentication = methods?.includes('client_secret_post') ? openid.ClientSecretPost : openid.ClientSecretBasic;
-    const metadata = { client_secret: clientSecret, [openid.clockTolerance]: toleranceSeconds };
-    const configuration = new openid.Configuration(
-      found.serverMetadata(),
-      clientId,
-      metadata,
-      authentication(clientSecret),
-    );
-    configuration[openid.customFetch] = fetchBounded;
-    configuration.timeout = 10;
-    for (const change of execute) change(configuration);
-    // OpenID Connect Core 3.1.3.7 lets a client trust TLS instead of the signature. A proxy that intercepts TLS is not an
-    // issuer.
-    openid.enableNonRepudiationChecks(configuration);
-    return configuration;
-  }
-
   function configure(): Promise<openid.Configuration> {
     const now = performance.now();
     if (known && now - known.readAt < freshMilliseconds) return known.configuration;
-    const configuration = discover();
+    const configuration = discover(client, fetchBounded);
     known = { readAt: now, configuration };
     // If the issuer is unreachable, the next attempt tries again.
     configuration.catch(() => (known = undefined));
@@ -99,6 +75,34 @@ export function makeCompanyProvider({ issuer, clientId, clientSecret, name, prox
 
     close: () => outgoing.close(),
   };
+}
+
+/** Reads the issuer's metadata and configures the client with a method of authentication that the issuer accepts. */
+async function discover(
+  { issuer, clientId, clientSecret }: Omit<CompanyProviderSettings, 'name' | 'proxy'>,
+  fetchBounded: CustomFetch,
+): Promise<openid.Configuration> {
+  // Without TLS only on loopback; the setting rejects any other http address.
+  const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
+  const options = { [openid.customFetch]: fetchBounded, execute, timeout: 10 };
+  const found = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, options);
+  const methods = found.serverMetadata().token_endpoint_auth_methods_supported;
+  // If the metadata names no method, every issuer accepts Basic (OpenID Connect Discovery 1.0 section 3).
+  const authentication = methods?.includes('client_secret_post') ? openid.ClientSecretPost : openid.ClientSecretBasic;
+  const metadata = { client_secret: clientSecret, [openid.clockTolerance]: toleranceSeconds };
+  const configuration = new openid.Configuration(
+    found.serverMetadata(),
+    clientId,
+    metadata,
+    authentication(clientSecret),
+  );
+  configuration[openid.customFetch] = fetchBounded;
+  configuration.timeout = 10;
+  for (const change of execute) change(configuration);
+  // OpenID Connect Core 3.1.3.7 lets a client trust TLS instead of the signature. A proxy that intercepts TLS is not an
+  // issuer.
+  openid.enableNonRepudiationChecks(configuration);
+  return configuration;
 }
 
 /**

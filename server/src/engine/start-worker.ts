@@ -15,7 +15,7 @@ import { makeAttributeConversions } from './conversions.ts';
 import { makeLoadCredentials } from './credentials.ts';
 import type { AppsOfWorkspace } from './credentials.ts';
 import type { Delivery } from '../providers/deliver.ts';
-import type { JobBook, Rest } from './jobs/job.ts';
+import type { Job, JobBook, JobDependencies, Rest, RunningJob } from './jobs/job.ts';
 import type { NodeMeter } from './monitoring/node-meter.ts';
 import type { Doorbell } from './doorbell.ts';
 import { startJob } from './jobs/job.ts';
@@ -105,6 +105,36 @@ const transactionalChunks = 2;
 
 /** Starts everything that a node with role `worker` does. */
 export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
+  const { database, log, doorbell } = deps;
+  const fanOut = startFanOut(deps);
+  const segments = startReceiverJobs(deps, { onFilled: fanOut.wakeRelease });
+  const dueKeeping = startJobs([makeExpireSegments({ database }), makeEraseDueUsers({ database })], deps);
+  const housekeeping = startHousekeeping(deps);
+  const schedules = startSchedules(deps, { onFired: doorbell.ring, onReleased: fanOut.wakeRelease });
+  const wakeDue = (): void => {
+    schedules.wake();
+    fanOut.wake();
+    segments.wake();
+    dueKeeping.wake();
+  };
+  const wakes = { 'fan-out': fanOut.wake, segments: segments.wake };
+  const answering = await doorbell.answer({ url: deps.sessionUrl, log, wakes });
+  return {
+    wakeDue,
+    wake() {
+      wakeDue();
+      housekeeping.wake();
+    },
+    async stop() {
+      deps.outcomes.noteStopping();
+      await answering.stop();
+      await Promise.all([schedules, fanOut, segments, dueKeeping, housekeeping].map((part) => part.stop()));
+    },
+  };
+}
+
+/** Starts the chunk workers and the jobs that release, continue, retry and end runs. */
+function startFanOut(deps: WorkerDependencies) {
   const { database, clock, log, outcomes, rest } = deps;
   const looping = { clock, log, book: deps.book, rest };
   const personaliseDevices = makePersonaliseDevices({ database });
@@ -154,63 +184,56 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   };
   const mended = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
   const probing = startJob(makeProbeHeldKeys({ database, clock, onDue: retry.wake }), looping);
-  const segments = startReceiverJobs(deps, { onFilled: release.wake });
-  const dueKeeping = [makeExpireSegments({ database }), makeEraseDueUsers({ database })].map((job) =>
-    startJob(job, looping),
-  );
-  const housekeeping = [
-    makeArchiveEndedKeys({ database }),
-    makeDropOldRecords({ database, clock, inboxMessages: deps.inboxMessages }),
-    makeDropOldReceipts({ database, clock }),
-    makeDropSegmentLeftovers({ database }),
-    makePrepareDays({ database, log }),
-    makeDropOldDays({ database, clock, log, retention: deps.retention }),
-    makeTrimOldRecords({ database, clock, log, retention: deps.retention }),
-    makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
-  ].map((job) => startJob(job, looping));
-  const fanOut = [release, chunks, retry, mended, probing, live];
-  const wakeFanOut = (): void => {
-    for (const part of [...fanOut, end]) part.wake();
-  };
-  const { doorbell, sessionUrl } = deps;
-  const schedules = startSchedules(deps, { onFired: doorbell.ring, onReleased: release.wake });
-  const wakeDue = (): void => {
-    schedules.wake();
-    wakeFanOut();
-    segments.wake();
-    for (const job of dueKeeping) job.wake();
-  };
-  const wakes = { 'fan-out': wakeFanOut, segments: segments.wake };
-  const answering = await doorbell.answer({ url: sessionUrl, log, wakes });
+  const parts = [release, chunks, retry, mended, probing, live];
   return {
-    wakeDue,
-    wake() {
-      wakeDue();
-      for (const job of housekeeping) job.wake();
+    wakeRelease: release.wake,
+    wake(): void {
+      for (const part of [...parts, end]) part.wake();
     },
-    async stop() {
-      outcomes.noteStopping();
-      await answering.stop();
-      await Promise.all([schedules, ...fanOut, segments, ...dueKeeping, ...housekeeping].map((part) => part.stop()));
+    /** Stops the parts, then the job that ends runs: the last outcomes may end some. */
+    async stop(): Promise<void> {
+      await Promise.all(parts.map((part) => part.stop()));
       await liveJob.settled();
       await end.stop();
     },
   };
 }
 
+/** Starts the cleanup jobs, which have no fixed time. */
+function startHousekeeping(deps: WorkerDependencies): RunningJob {
+  const { database, clock, log, retention } = deps;
+  const jobs = [
+    makeArchiveEndedKeys({ database }),
+    makeDropOldRecords({ database, clock, inboxMessages: deps.inboxMessages }),
+    makeDropOldReceipts({ database, clock }),
+    makeDropSegmentLeftovers({ database }),
+    makePrepareDays({ database, log }),
+    makeDropOldDays({ database, clock, log, retention }),
+    makeTrimOldRecords({ database, clock, log, retention }),
+    makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
+  ];
+  return startJobs(jobs, deps);
+}
+
 /** Starts the jobs that create runs by time. */
-function startSchedules(deps: WorkerDependencies, told: { onFired: () => void; onReleased: () => void }) {
-  const { database, lateSendMinutes, clock, log, book, rest } = deps;
+function startSchedules(deps: WorkerDependencies, told: { onFired: () => void; onReleased: () => void }): RunningJob {
+  const { database, lateSendMinutes, log } = deps;
   const jobs = [
     makeFireDueCampaigns({ database, log, lateSendMinutes, onFired: told.onFired }),
     makeReleaseDueTriggers({ database, log, lateSendMinutes, onReleased: told.onReleased }),
-  ].map((job) => startJob(job, { clock, log, book, rest }));
+  ];
+  return startJobs(jobs, deps);
+}
+
+/** Starts jobs that are woken and stopped together. */
+function startJobs(jobs: readonly Job[], deps: JobDependencies): RunningJob {
+  const running = jobs.map((job) => startJob(job, deps));
   return {
     wake() {
-      for (const job of jobs) job.wake();
+      for (const job of running) job.wake();
     },
     async stop() {
-      await Promise.all(jobs.map((job) => job.stop()));
+      await Promise.all(running.map((job) => job.stop()));
     },
   };
 }

@@ -41,41 +41,14 @@ export const accountBudget = { holdSeconds: 1, isRamped: true } as const;
 
 export function makeGovernor(deps: GovernorDependencies): Governor {
   const { database, clock, log } = deps;
-  let limits = new Map<string, AccountLimit>();
-  let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
+  const limits = makeKnownLimits(deps);
   const shareOf = makeShares(deps);
   const failures = new Map<string, number>();
   const answers = makeAnswerWatch({ clock, log, onNoisy: (account) => void throttle(account) });
 
-  /** Reads the limits that other nodes stored. If the database is unavailable, this node continues with what it knows. */
-  async function readLimits(): Promise<void> {
-    const now = clock.now();
-    if (Math.abs(now.getTime() - readAt) < freshMilliseconds) return;
-    reading ??= listAccountLimits(database, now)
-      .then((rows) => {
-        const mine = [...limits.values()].filter(({ pausedUntil }) => pausedUntil && pausedUntil > now);
-        limits = new Map(rows.map((row) => [row.key, row]));
-        for (const { key, pausedUntil } of mine) remember(key, pausedUntil!);
-      })
-      .catch((error: unknown) => log.debug({ err: error }, 'account limits were not read'))
-      .finally(() => {
-        readAt = now.getTime();
-        reading = undefined;
-      });
-    await reading;
-  }
-
-  function remember(key: string, until: Date): void {
-    const known = limits.get(key);
-    if (known?.pausedUntil && known.pausedUntil >= until) return;
-    limits.set(key, { key, pausedUntil: until, throttledUntil: known?.throttledUntil ?? null });
-    bound(limits);
-  }
-
   function pauseUntil(account: SendAccount, { until, reason }: { until: Date; reason: string }): void {
-    const known = limits.get(account.key)?.pausedUntil;
-    remember(account.key, until);
+    const known = limits.find(account.key)?.pausedUntil;
+    limits.addPause(account.key, until);
     if (known && known >= until) return;
     pauseAccount(database, { key: account.key, until, reason, at: clock.now() }).catch((error: unknown) =>
       log.warn({ err: error, account: account.key }, 'the pause of an account is not shared'),
@@ -86,7 +59,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
     try {
       const until = await throttleAccount(database, { key: account.key, at: clock.now() });
       if (until === undefined) return;
-      readAt = Number.NEGATIVE_INFINITY;
+      limits.expire();
       log.warn({ account: account.key, until }, 'a push service limits this site; sending at its lower rate');
     } catch (error) {
       log.warn({ err: error, account: account.key }, 'the lower rate of an account is not stored');
@@ -95,9 +68,9 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
 
   return {
     acquire(account, turns) {
-      void readLimits().then(() => {
+      void limits.refresh().then(() => {
         const now = clock.now();
-        const limit = limits.get(account.key);
+        const limit = limits.find(account.key);
         const pausedUntil = limit?.pausedUntil && limit.pausedUntil > now ? limit.pausedUntil : undefined;
         const isThrottled = limit?.throttledUntil && limit.throttledUntil > now;
         const perMinute = isThrottled ? account.throttledPerMinute : account.perMinute;
@@ -108,7 +81,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
     pause: pauseUntil,
     pauseAfterFailure(account) {
       const now = clock.now();
-      const known = limits.get(account.key)?.pausedUntil;
+      const known = limits.find(account.key)?.pausedUntil;
       // All requests that waited for the same connection fail together and count as one failure.
       if (known && known > now) return known;
       const times = failures.get(account.key) ?? 0;
@@ -122,6 +95,46 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
     report(account, outcome) {
       if (failures.size > 0) failures.delete(account.key);
       answers.note(account, outcome);
+    },
+  };
+}
+
+/** The limits of accounts: those that nodes stored, read once a second, and the pauses of this node. */
+function makeKnownLimits({ database, clock, log }: GovernorDependencies) {
+  let limits = new Map<string, AccountLimit>();
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  function addPause(key: string, until: Date): void {
+    const known = limits.get(key);
+    if (known?.pausedUntil && known.pausedUntil >= until) return;
+    limits.set(key, { key, pausedUntil: until, throttledUntil: known?.throttledUntil ?? null });
+    bound(limits);
+  }
+
+  return {
+    find: (key: string): AccountLimit | undefined => limits.get(key),
+    addPause,
+    /** Reads the limits that other nodes stored. If the database is unavailable, this node continues with what it knows. */
+    async refresh(): Promise<void> {
+      const now = clock.now();
+      if (Math.abs(now.getTime() - readAt) < freshMilliseconds) return;
+      reading ??= listAccountLimits(database, now)
+        .then((rows) => {
+          const mine = [...limits.values()].filter(({ pausedUntil }) => pausedUntil && pausedUntil > now);
+          limits = new Map(rows.map((row) => [row.key, row]));
+          for (const { key, pausedUntil } of mine) addPause(key, pausedUntil!);
+        })
+        .catch((error: unknown) => log.debug({ err: error }, 'account limits were not read'))
+        .finally(() => {
+          readAt = now.getTime();
+          reading = undefined;
+        });
+      await reading;
+    },
+    /** Makes the next `refresh` read, because a limit was just stored. */
+    expire(): void {
+      readAt = Number.NEGATIVE_INFINITY;
     },
   };
 }

@@ -174,16 +174,7 @@ type Known = { remembered: Seen[]; storedAt: number };
 /** The remembered responses of keys: those of all nodes in the database, and this node's latest. */
 function makeMemory({ database, clock, log }: EvidenceDependencies) {
   const known = new Map<string, Known>();
-
-  function knownOf(key: string): Known {
-    let found = known.get(key);
-    if (!found) {
-      found = { remembered: [], storedAt: Number.NEGATIVE_INFINITY };
-      known.set(key, found);
-      if (known.size > maxKeys) known.delete(known.keys().next().value!);
-    }
-    return found;
-  }
+  const inEvidence = makeInEvidence({ database, log });
 
   /**
    * Adds responses to a key's row, including those that this node has not stored yet. @returns what was remembered before
@@ -195,7 +186,7 @@ function makeMemory({ database, clock, log }: EvidenceDependencies) {
   ): Promise<Seen[]> {
     const at = clock.now();
     const now = at.getTime();
-    const own = knownOf(key.text);
+    const own = knownOf(known, key.text);
     const mine = own.remembered;
     own.remembered = [];
     const stored = await lockEvidence(tx, { ...ownerOf(key), at });
@@ -205,15 +196,6 @@ function makeMemory({ database, clock, log }: EvidenceDependencies) {
     return before;
   }
 
-  async function inEvidence<T>(work: (tx: Transaction) => Promise<T>, instead: T): Promise<T> {
-    try {
-      return await inTransaction(database, work);
-    } catch (error) {
-      log.warn({ err: error }, 'evidence of provider answers is not shared');
-      return instead;
-    }
-  }
-
   const store = async (key: BatchKey, answers: readonly Seen[]): Promise<void> =>
     void (await inEvidence((tx) => storeIn(tx, { key, answers }), []));
 
@@ -221,7 +203,7 @@ function makeMemory({ database, clock, log }: EvidenceDependencies) {
     store,
     note(key: BatchKey, answers: readonly Seen[]): void {
       const now = clock.now().getTime();
-      const own = knownOf(key.text);
+      const own = knownOf(known, key.text);
       own.remembered = rememberAnswers(own.remembered, { answers, now });
       if (Math.abs(now - own.storedAt) < storeMilliseconds) return;
       own.storedAt = now;
@@ -229,7 +211,7 @@ function makeMemory({ database, clock, log }: EvidenceDependencies) {
     },
     async judge(key: BatchKey, window: Omit<Window, 'remembered' | 'now'>): Promise<Map<string, Judgement>> {
       const now = clock.now();
-      const own = knownOf(key.text);
+      const own = knownOf(known, key.text);
       const mine = own.remembered;
       // Other nodes may be judging the same code: the first acceptance after responses without one must reach them at once.
       const hasAccepted = window.answers.some(({ code }) => code === null);
@@ -255,6 +237,28 @@ function makeMemory({ database, clock, log }: EvidenceDependencies) {
       known.delete(key);
       await inEvidence((tx) => releaseKey(tx, { key, at: clock.now() }), undefined);
     },
+  };
+}
+
+function knownOf(known: Map<string, Known>, key: string): Known {
+  let found = known.get(key);
+  if (!found) {
+    found = { remembered: [], storedAt: Number.NEGATIVE_INFINITY };
+    known.set(key, found);
+    if (known.size > maxKeys) known.delete(known.keys().next().value!);
+  }
+  return found;
+}
+
+/** Returns a function that runs a transaction, and returns `instead` if the database is unavailable. */
+function makeInEvidence({ database, log }: Pick<EvidenceDependencies, 'database' | 'log'>) {
+  return async <T>(work: (tx: Transaction) => Promise<T>, instead: T): Promise<T> => {
+    try {
+      return await inTransaction(database, work);
+    } catch (error) {
+      log.warn({ err: error }, 'evidence of provider answers is not shared');
+      return instead;
+    }
   };
 }
 

@@ -69,10 +69,7 @@ const maxMinutes = 60;
 
 /** A message only costs a few additions: a minute's counts are added to the totals when the minute is over. */
 export function makeNodeMeter({ clock }: { clock: Clock }): NodeMeter {
-  let over: Open[] = [];
-  let open: Open = { minute: minuteOf(clock.realNow()), figures: { counts: {}, gauges: {} } };
-  let endsAt = open.minute.getTime() + 60_000;
-  const ended: MinuteFigures['counts'] = {};
+  const minutes = makeMinuteCounts(clock);
   const calls = new Map<string, CallTotals>();
   const accepts = makeBucketCounts(durationBounds);
   const commits = makeBucketCounts(batchBounds);
@@ -88,15 +85,6 @@ export function makeNodeMeter({ clock }: { clock: Clock }): NodeMeter {
     return totals;
   }
 
-  function current(): MinuteFigures {
-    const now = clock.realNow();
-    if (now.getTime() < endsAt) return open.figures;
-    over = [...over, open].slice(-maxMinutes);
-    addCounts(ended, open.figures.counts);
-    open = { minute: minuteOf(now), figures: { counts: {}, gauges: {} } };
-    endsAt = open.minute.getTime() + 60_000;
-    return open.figures;
-  }
   function add({ counts }: MinuteFigures, name: CountName, amount = 1): void {
     counts[name] = (counts[name] ?? 0) + amount;
   }
@@ -107,7 +95,7 @@ export function makeNodeMeter({ clock }: { clock: Clock }): NodeMeter {
   return {
     noteCall(call) {
       const { route, status, errorName, durationMilliseconds } = call;
-      const figures = current();
+      const figures = minutes.current();
       const { statuses, durations } = callsOf(call);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       durations.note(durationMilliseconds / 1000);
@@ -121,7 +109,7 @@ export function makeNodeMeter({ clock }: { clock: Clock }): NodeMeter {
     },
     noteCommit: commits.note,
     noteSend(provider, { outcome, milliseconds }) {
-      const figures = current();
+      const figures = minutes.current();
       add(figures, `sends.${provider}.${meteredOutcome(outcome)}`);
       add(figures, `latency.${provider}.answers`);
       add(figures, `latency.${provider}.milliseconds`, milliseconds);
@@ -135,19 +123,48 @@ export function makeNodeMeter({ clock }: { clock: Clock }): NodeMeter {
       fills.set(result, fills.get(result)! + 1);
     },
     noteFailedJob() {
-      add(current(), 'jobs.failed');
+      add(minutes.current(), 'jobs.failed');
     },
-    take() {
+    take: minutes.take,
+    readTotals: () => ({
+      counts: minutes.totals(),
+      calls: calls.values(),
+      ...{ accepts, commits, providers, callbacks, fills },
+    }),
+  };
+}
+
+/** Keeps the counts of the current minute and of those that are not stored yet. */
+function makeMinuteCounts(clock: Clock) {
+  let over: Open[] = [];
+  let open: Open = { minute: minuteOf(clock.realNow()), figures: { counts: {}, gauges: {} } };
+  let endsAt = open.minute.getTime() + 60_000;
+  const ended: MinuteFigures['counts'] = {};
+
+  function current(): MinuteFigures {
+    const now = clock.realNow();
+    if (now.getTime() < endsAt) return open.figures;
+    over = [...over, open].slice(-maxMinutes);
+    addCounts(ended, open.figures.counts);
+    open = { minute: minuteOf(now), figures: { counts: {}, gauges: {} } };
+    endsAt = open.minute.getTime() + 60_000;
+    return open.figures;
+  }
+
+  return {
+    current,
+    take(): Open[] {
       current();
       const taken = [...over, open].filter(({ figures }) => Object.keys(figures.counts).length > 0);
       over = [];
       return taken;
     },
-    readTotals() {
+    /** Returns the counts since the start. */
+    totals(): MinuteFigures['counts'] {
       const { counts: ofMinute } = current();
       const counts = { ...ended };
       addCounts(counts, ofMinute);
-      return { counts, calls: calls.values(), accepts, commits, providers, callbacks, fills };
+      return counts;
     },
   };
 }

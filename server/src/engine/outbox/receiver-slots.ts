@@ -98,26 +98,16 @@ export function makeReceiverSlots(limits: SlotLimits = receiverSlotLimits): Rece
   return {
     free: () => limits.total - total.held,
     take(due) {
-      const slots: Slot[] = [];
-      let queues = [...Map.groupBy(due, ({ workspaceId }) => workspaceId)]
+      const queues = [...Map.groupBy(due, ({ workspaceId }) => workspaceId)]
         .map(([workspaceId, queue]) => ({ queue, held: tallyOf(workspaces, workspaceId).held }))
         .toSorted((one, other) => one.held - other.held)
         .map(({ queue }) => queue.toSorted((one, other) => knownOf(one).held - knownOf(other).held));
-      // Each pass assigns a slot to every queue or drops the queue. Passes are bounded by the slots and by the receivers
-      // without a free slot.
-      while (queues.length > 0) {
-        queues = queues.filter((queue) => {
-          let receiver = queue.shift();
-          while (receiver && !mayTake(receiver)) receiver = queue.shift();
-          if (!receiver) return false;
-          const slot = { receiver, isDoubtful: knownOf(receiver).isDoubtful };
-          count(slot, 1);
-          slots.push(slot);
-          queue.push(receiver);
-          return true;
-        });
-      }
-      return slots;
+      return takeInTurns(queues, (receiver) => {
+        if (!mayTake(receiver)) return undefined;
+        const slot = { receiver, isDoubtful: knownOf(receiver).isDoubtful };
+        count(slot, 1);
+        return slot;
+      });
     },
     giveBack(slot, { kind, milliseconds }) {
       count(slot, -1);
@@ -126,6 +116,26 @@ export function makeReceiverSlots(limits: SlotLimits = receiverSlotLimits): Rece
       forget();
     },
   };
+}
+
+/** Takes a slot for each queue in turn, until no queue has a receiver that may take one. */
+function takeInTurns(queues: Receiver[][], takeSlot: (receiver: Receiver) => Slot | undefined): Slot[] {
+  const slots: Slot[] = [];
+  let left = queues;
+  // Each pass assigns a slot to every queue or drops the queue. Passes are bounded by the slots and by the receivers without a
+  // free slot.
+  while (left.length > 0)
+    left = left.filter((queue) => {
+      for (let receiver = queue.shift(); receiver; receiver = queue.shift()) {
+        const slot = takeSlot(receiver);
+        if (!slot) continue;
+        slots.push(slot);
+        queue.push(receiver);
+        return true;
+      }
+      return false;
+    });
+  return slots;
 }
 
 type Ended = { kind: ContactKind; milliseconds: number; limits: SlotLimits };

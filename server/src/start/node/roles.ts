@@ -5,12 +5,16 @@ import { createStartLink } from '../../app/accounts/links.ts';
 import { makePasswordHash } from '../../app/accounts/password-hash.ts';
 import { makeCallRecorder } from '../../app/api-log.ts';
 import { makeReadyCurl } from '../../app/keys/key-curl.ts';
+import type { ClockListener } from '../../app/sandbox/clock-advance.ts';
 import type { DemoWorkspace } from '../../app/sandbox/find-demo-workspace.ts';
 import { readConnectionBudget } from '../../app/system/nodes.ts';
 import { makeDoorbell } from '../../engine/doorbell.ts';
 import { makeFollowDatabaseClock } from '../../engine/housekeeping/database-clock.ts';
 import { startJob, makeJobBook } from '../../engine/jobs/job.ts';
+import type { RunningJob } from '../../engine/jobs/job.ts';
 import { makeNodeMeter } from '../../engine/monitoring/node-meter.ts';
+import type { SandboxPhones } from '../../engine/sandbox-phones.ts';
+import type { Worker } from '../../engine/start-worker.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
 import { makeRoutes } from '../routes.ts';
 import type { StartBlock } from '../start-block.ts';
@@ -32,7 +36,7 @@ export type RunningNode = {
 /** Starts the parts for this node's role: the engine of a worker, the routes of an API, and the stand-in in a sandbox. */
 export async function startRoles(composition: Composition): Promise<RunningNode> {
   const { config, clock, log, installation, started, stopRequested } = composition;
-  const { acrossWorkspaces: database, encryption, wallFault } = installation;
+  const { acrossWorkspaces: database, encryption } = installation;
   const isSandbox = config.mode === 'sandbox';
   if (!isSandbox) await refuseDemoData(composition);
   const phones = isSandbox ? await startPhones(composition) : undefined;
@@ -52,20 +56,10 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   if (worker) startScheduledBackups(composition, book);
   stopRequested.throwIfAborted();
-  const onClockStopped = (): void => {
-    // The inbox shows the service's time from the same instant on.
-    phones?.syncClock();
-    worker?.wakeDue();
-  };
-  const onClockMoved = (): void => {
-    phones?.syncClock();
-    worker?.wake();
-    reporter.wake();
-  };
-  const clockListener = { onClockStopped, onClockMoved };
+  const clockListener = makeClockListener({ phones, worker, reporter });
   composition.rest?.onWoken(() => worker?.wake());
-  const followClock = makeFollowDatabaseClock({ database, clock, onMoved: onClockMoved });
-  started.push(startJob(followClock, { clock, log, book: parts.book }));
+  const followClock = makeFollowDatabaseClock({ database, clock, onMoved: clockListener.onClockMoved });
+  started.push(startJob(followClock, { clock, log, book }));
 
   const readyCurl = makeReadyCurl({ database, encryption, headerPrefix: config.headerPrefix });
   const { passwordSignIn } = config;
@@ -79,11 +73,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const families = [...makeRoutes(composition, { ...shown, meter, doorbell }), ...metrics.families];
   stopRequested.throwIfAborted();
   const url = await startHttpServer(composition, { families, readiness, calls, meter, certificate });
-  if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');
-  const { finding, ...budget } = await readConnectionBudget({ database, clock }, await listNodes(database));
-  const tooManyConnections = finding && `${finding.what} ${finding.todo}`;
-  if (finding) log.warn({ ...budget, fault: tooManyConnections }, 'the nodes may open more connections than there are');
-  const sandboxFinding = warnOfNetwork(composition);
+  const faults = { ...(await warnOfDatabase(composition)), sandboxFinding: warnOfNetwork(composition) };
   begun.url = url;
   // Only now, so that a start that cannot listen creates no demo data.
   const demo = phones && (await prepareDemo(composition, phones));
@@ -106,13 +96,46 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
       inbox: phones ? `${url}/sandbox/inbox` : undefined,
       databaseUrl: isSandbox ? databaseUrl : maskPassword(databaseUrl),
       databasePlace,
-      wallFault,
-      tooManyConnections,
-      sandboxFinding,
+      ...faults,
       curl: demo && (await readyCurl({ workspaceId: demo.workspaceId, url })),
     },
     createConsoleLink,
   };
+}
+
+type ClockFollowers = {
+  phones: Pick<SandboxPhones, 'syncClock'> | undefined;
+  worker: Pick<Worker, 'wake' | 'wakeDue'> | undefined;
+  reporter: Pick<RunningJob, 'wake'>;
+};
+
+function makeClockListener({ phones, worker, reporter }: ClockFollowers): ClockListener {
+  return {
+    onClockStopped() {
+      // The inbox shows the service's time from the same instant on.
+      phones?.syncClock();
+      worker?.wakeDue();
+    },
+    onClockMoved() {
+      phones?.syncClock();
+      worker?.wake();
+      reporter.wake();
+    },
+  };
+}
+
+/** Logs faults of the database that the node can run with, and returns their texts. */
+async function warnOfDatabase({
+  clock,
+  log,
+  installation,
+}: Composition): Promise<Pick<StartBlock, 'wallFault' | 'tooManyConnections'>> {
+  const { acrossWorkspaces: database, wallFault } = installation;
+  if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');
+  const { finding, ...budget } = await readConnectionBudget({ database, clock }, await listNodes(database));
+  const tooManyConnections = finding && `${finding.what} ${finding.todo}`;
+  if (finding) log.warn({ ...budget, fault: tooManyConnections }, 'the nodes may open more connections than there are');
+  return { wallFault, tooManyConnections };
 }
 
 /** Masks the password, because the service manager stores standard output. */
