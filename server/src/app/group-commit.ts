@@ -49,7 +49,7 @@ const maxTries = 5;
  * @returns a function that processes one item. It throws ServiceError OVERLOADED when too many wait.
  */
 export function makeGroupCommit<Item, Result>(
-  work: (items: Item[]) => Promise<Result[]>,
+  work: Work<Item, Result>,
   { batchItems, waitingItems, batchesAtOnce, pause = { milliseconds: 0, items: 1 } }: GroupCommitOptions,
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
@@ -84,29 +84,9 @@ export function makeGroupCommit<Item, Result>(
     const size = { items: batch.length };
     underWay.add(size);
     lastStartedAt = performance.now();
-    await workBatch(batch);
+    await workBatch(work, batch);
     underWay.delete(size);
     startBatches();
-  }
-
-  async function workBatch(batch: Waiting<Item, Result>[]): Promise<void> {
-    try {
-      const results = await workThroughLoss(batch.map(({ item }) => item));
-      batch.forEach(({ resolve }, index) => resolve(results[index]!));
-    } catch (error) {
-      if (batch.length > 1 && !isLoss(error)) for (const single of batch) await workBatch([single]);
-      else for (const { reject } of batch) reject(error);
-    }
-  }
-
-  async function workThroughLoss(items: Item[]): Promise<Result[]> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await work(items);
-      } catch (error) {
-        if (!isLoss(error) || isPerhapsStored(error) || tries >= maxTries) throw error;
-      }
-    }
   }
 
   return (item) =>
@@ -126,6 +106,33 @@ export function makeGroupCommit<Item, Result>(
       // Starts after the requests that this turn of the event loop has read.
       setImmediate(startBatches);
     });
+}
+
+type Work<Item, Result> = (items: Item[]) => Promise<Result[]>;
+
+/** Works a batch and settles its items. If it fails as a whole, each item is worked alone. */
+async function workBatch<Item, Result>(work: Work<Item, Result>, batch: Waiting<Item, Result>[]): Promise<void> {
+  try {
+    const results = await workThroughLoss(
+      work,
+      batch.map(({ item }) => item),
+    );
+    batch.forEach(({ resolve }, index) => resolve(results[index]!));
+  } catch (error) {
+    if (batch.length > 1 && !isLoss(error)) for (const single of batch) await workBatch(work, [single]);
+    else for (const { reject } of batch) reject(error);
+  }
+}
+
+/** Repeats the work if no item is at fault and nothing can be stored yet. */
+async function workThroughLoss<Item, Result>(work: Work<Item, Result>, items: Item[]): Promise<Result[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work(items);
+    } catch (error) {
+      if (!isLoss(error) || isPerhapsStored(error) || tries >= maxTries) throw error;
+    }
+  }
 }
 
 function isLoss(error: unknown): boolean {

@@ -71,10 +71,7 @@ export function makeInteractionReports({
   limits: given = {},
   keptDays = interactionsDays,
 }: InteractionDependencies) {
-  const limits = { ...reportLimits, ...given };
-  const ofToken = makeLimitBursts(limits.token, { clock });
-  const ofAddress = makeLimitBursts(limits.address, { clock });
-  const ofUnknownToken = makeLimitBursts(limits.unknownToken, { clock });
+  const { refuseUnknown, limitReport } = makeReportLimits({ ...reportLimits, ...given }, clock);
   const record = makeGroupCommit<ReceivedReport, boolean>(
     (reports) => {
       const now = retentionTime({ now: clock.now(), realNow: clock.realNow() });
@@ -89,14 +86,7 @@ export function makeInteractionReports({
    */
   function prove(address: string, open: () => InteractionSubject | undefined): InteractionSubject {
     const subject = open();
-    if (subject) return subject;
-    refuseOver(ofUnknownToken, { subject: sourceOfAddress(address), what: 'unknown tokens of the address' });
-    throw new ServiceError('INTERACTION_TOKEN_UNKNOWN', { detail: 'not issued by this installation' });
-  }
-
-  function limitReport({ runId, deviceId }: InteractionSubject, address: string): void {
-    refuseOver(ofAddress, { subject: sourceOfAddress(address), what: 'address' });
-    refuseOver(ofToken, { subject: `${runId}:${deviceId}`, what: 'token' });
+    return subject ?? refuseUnknown(address);
   }
 
   async function count(
@@ -154,6 +144,25 @@ export function makeInteractionReports({
         if (!(error instanceof ServiceError)) throw error;
         return { workspaceId, uncounted: error.code };
       }
+    },
+  };
+}
+
+/** Limits reports per token and address, and wrong tokens per address. */
+function makeReportLimits(limits: Record<keyof typeof reportLimits, LimitWindow>, clock: Clock) {
+  const ofToken = makeLimitBursts(limits.token, { clock });
+  const ofAddress = makeLimitBursts(limits.address, { clock });
+  const ofUnknownToken = makeLimitBursts(limits.unknownToken, { clock });
+  return {
+    /** @throws ServiceError INTERACTION_RATE_LIMITED, otherwise INTERACTION_TOKEN_UNKNOWN */
+    refuseUnknown(address: string): never {
+      refuseOver(ofUnknownToken, { subject: sourceOfAddress(address), what: 'unknown tokens of the address' });
+      throw new ServiceError('INTERACTION_TOKEN_UNKNOWN', { detail: 'not issued by this installation' });
+    },
+    /** @throws ServiceError INTERACTION_RATE_LIMITED */
+    limitReport({ runId, deviceId }: InteractionSubject, address: string): void {
+      refuseOver(ofAddress, { subject: sourceOfAddress(address), what: 'address' });
+      refuseOver(ofToken, { subject: `${runId}:${deviceId}`, what: 'token' });
     },
   };
 }

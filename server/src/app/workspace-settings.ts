@@ -3,10 +3,11 @@ import type { PayloadMode } from '../domain/content/content.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { PushBodies } from '../domain/push.ts';
 import { presentFrequencyCap } from '../domain/workspace-controls.ts';
-import type { QuietMode } from '../domain/workspace-controls.ts';
+import type { QuietMode, WorkspaceControls } from '../domain/workspace-controls.ts';
 import { inTransaction } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
 import { findWorkspace, findWorkspaceControls } from '../storage/workspaces.ts';
+import type { Workspace } from '../storage/workspaces.ts';
 import { audit } from './accounts/audit.ts';
 import type { SignedIn } from './accounts/audit.ts';
 import { readLimits } from './limits.ts';
@@ -51,21 +52,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
     const workspace = await findWorkspace(database, workspaceId);
     const controls = await findWorkspaceControls(database, workspaceId);
     if (!workspace || !controls) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
-    const { caps, quietHours, minimumDelayMinutes, zoneAttribute, controlGroupPercent } = controls;
-    return {
-      name: workspace.name,
-      timeZone: workspace.timeZone,
-      frequencyCaps: caps.map(presentFrequencyCap).join(',') || 'none',
-      quietHours: quietHours ? `${quietHours.from}-${quietHours.to}` : 'none',
-      quietMode: quietHours?.mode ?? 'HOLD',
-      minimumDelay: minimumDelayMinutes === null ? 'none' : String(minimumDelayMinutes),
-      zoneAttribute,
-      controlGroup: controlGroupPercent === null ? 'none' : String(controlGroupPercent),
-      pushBodies: workspace.pushBodies,
-      androidMode: workspace.androidPayload.mode,
-      pushFrom: workspace.androidPayload.pushFrom,
-      dataPrefix: workspace.androidPayload.dataPrefix ?? 'none',
-    };
+    return presentSettings(workspace, controls);
   }
 
   return {
@@ -114,6 +101,26 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
       );
       return read(workspaceId);
     },
+  };
+}
+
+function presentSettings(
+  { name, timeZone, pushBodies, androidPayload }: Workspace,
+  { caps, quietHours, minimumDelayMinutes, zoneAttribute, controlGroupPercent }: WorkspaceControls,
+): SettingTexts {
+  return {
+    name,
+    timeZone,
+    frequencyCaps: caps.map(presentFrequencyCap).join(',') || 'none',
+    quietHours: quietHours ? `${quietHours.from}-${quietHours.to}` : 'none',
+    quietMode: quietHours?.mode ?? 'HOLD',
+    minimumDelay: minimumDelayMinutes === null ? 'none' : String(minimumDelayMinutes),
+    zoneAttribute,
+    controlGroup: controlGroupPercent === null ? 'none' : String(controlGroupPercent),
+    pushBodies,
+    androidMode: androidPayload.mode,
+    pushFrom: androidPayload.pushFrom,
+    dataPrefix: androidPayload.dataPrefix ?? 'none',
   };
 }
 

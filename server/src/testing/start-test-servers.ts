@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { DemoKeys } from '../app/sandbox/find-demo-workspace.ts';
 import { makeRest } from '../engine/jobs/job.ts';
 import { ConfigError, readConfig } from '../start/config.ts';
+import type { Config } from '../start/config.ts';
 import { endLeftBehindServer, isAlive } from '../start/embedded-postgres/left-behind-server.ts';
 import { startEmbeddedPostgres } from '../start/embedded-postgres/embedded-postgres.ts';
 import type { EmbeddedPostgres } from '../start/embedded-postgres/embedded-postgres.ts';
@@ -52,21 +53,7 @@ export async function startTestServers(): Promise<TestServers> {
 
 async function makeTestServers({ folder, postgres }: TestPostgres): Promise<TestServers> {
   const superuser = openDatabase({ url: postgres.superuserUrl, connections: 1, name: 'test servers' });
-  const masterKey = randomBytes(32).toString('hex');
-  const configOf = (database: string, settings: Record<string, string>) => {
-    refuseFixedSettings(settings);
-    const environment = {
-      DATABASE_URL: toDatabase(postgres.url, database),
-      CARILLON_DATA_DIR: folder,
-      CARILLON_MASTER_KEY: masterKey,
-      CARILLON_LOG_LEVEL: 'error',
-      CARILLON_DATABASE_CONNECTIONS: '6',
-      // Each worker chunk polls every second for as long as a server runs.
-      CARILLON_WORKER_CHUNKS: '1',
-      ...settings,
-    };
-    return readConfig({ environment, arguments: ['--port', '0', '--seed', '1'] });
-  };
+  const configOf = makeReadTestConfig({ folder, postgres });
   // Leaves a database with all data of a first start and no open connections.
   const first = await startCarillon(configOf(template, { CARILLON_DATABASE_OWNER_URL: postgres.ownerUrl }));
   const keys = first.block.keys as DemoKeys;
@@ -130,6 +117,25 @@ async function makeTestServers({ folder, postgres }: TestPostgres): Promise<Test
       await postgres.stop();
       await rm(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** Returns a function that reads the settings of one test server. All servers share a master key. */
+function makeReadTestConfig({ folder, postgres }: TestPostgres) {
+  const masterKey = randomBytes(32).toString('hex');
+  return (database: string, settings: Record<string, string>): Config => {
+    refuseFixedSettings(settings);
+    const environment = {
+      DATABASE_URL: toDatabase(postgres.url, database),
+      CARILLON_DATA_DIR: folder,
+      CARILLON_MASTER_KEY: masterKey,
+      CARILLON_LOG_LEVEL: 'error',
+      CARILLON_DATABASE_CONNECTIONS: '6',
+      // Each worker chunk polls every second for as long as a server runs.
+      CARILLON_WORKER_CHUNKS: '1',
+      ...settings,
+    };
+    return readConfig({ environment, arguments: ['--port', '0', '--seed', '1'] });
   };
 }
 

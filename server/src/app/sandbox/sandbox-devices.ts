@@ -52,24 +52,6 @@ const messagesShown = 3;
  * in its address, so a registration breaks or repairs it, as its app would do.
  */
 export function makeVirtualDevices({ database, clock, makeSubscription, interactions }: VirtualDevicesDependencies) {
-  /** Returns an unused address with the prefix that makes it misbehave. */
-  function makeAddress({ behaviour, ...device }: Registration): string {
-    const provider = providerOf(device);
-    const magic = magicTokens.find(({ outcome }) => outcome === behaviour);
-    if (magic && magic[provider] === undefined)
-      throw new ServiceError('PARAMETER_INVALID', {
-        field: 'behaviour',
-        reason: `must not be ${behaviour} for a device that ${provider} reaches`,
-      });
-    const { address } = providers[provider];
-    const start = magic?.[provider];
-    // Providers with a pattern for tokens accept hexadecimal ones.
-    if (address !== 'subscription' && address.pattern)
-      return `${start ?? ''}${randomBytes(32).toString('hex')}`.slice(0, 64);
-    const token = `${start ?? 'virtual'}-${randomBytes(16).toString('hex')}`;
-    return address === 'subscription' ? makeSubscription(token) : token;
-  }
-
   type Entry = Pick<Audited, 'actor' | 'action' | 'detail'>;
   const register = (registration: Registration, entry: Entry): Promise<void> =>
     retryDeadlock(
@@ -82,7 +64,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
           await upsertUser(tx, { workspaceId, customerId, attributes: {}, at });
           const user = (await lockUserOrRetained(tx, { workspaceId, customerId }))!;
           await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest: true, at });
-          await registerDevice(tx, { ...device, pushId: makeAddress(registration), at });
+          await registerDevice(tx, { ...device, pushId: makeAddress(registration, makeSubscription), at });
           await audit(tx, { ...entry, at: clock.realNow() });
         }),
     );
@@ -137,6 +119,27 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
 }
 
 export type VirtualDevices = ReturnType<typeof makeVirtualDevices>;
+
+/** Returns an unused address with the prefix that makes it misbehave. @throws ServiceError PARAMETER_INVALID */
+function makeAddress(
+  { behaviour, ...device }: Registration,
+  makeSubscription: VirtualDevicesDependencies['makeSubscription'],
+): string {
+  const provider = providerOf(device);
+  const magic = magicTokens.find(({ outcome }) => outcome === behaviour);
+  if (magic && magic[provider] === undefined)
+    throw new ServiceError('PARAMETER_INVALID', {
+      field: 'behaviour',
+      reason: `must not be ${behaviour} for a device that ${provider} reaches`,
+    });
+  const { address } = providers[provider];
+  const start = magic?.[provider];
+  // Providers with a pattern for tokens accept hexadecimal ones.
+  if (address !== 'subscription' && address.pattern)
+    return `${start ?? ''}${randomBytes(32).toString('hex')}`.slice(0, 64);
+  const token = `${start ?? 'virtual'}-${randomBytes(16).toString('hex')}`;
+  return address === 'subscription' ? makeSubscription(token) : token;
+}
 
 function describeDevice({ pushId, ...device }: TestDevice) {
   // A message identifies a browser by the end of its subscription's address.

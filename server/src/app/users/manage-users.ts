@@ -76,28 +76,7 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
     },
 
     /** Finds users by a user id, a device token or an attribute's value. @throws ServiceError NOT_FOUND */
-    async search({ workspaceId, word }: { workspaceId: string; word: string }): Promise<UserHit[]> {
-      await requireWorkspace(database, workspaceId);
-      const [byCustomerId, byId, byValue] = await Promise.all([
-        findUsersByCustomerIds(database, { workspaceId, customerIds: [word], limit: maxHits }),
-        isId(word) ? findUserById(database, { workspaceId, id: word }) : undefined,
-        findUsersByAnyIdentifier(database, { workspaceId, values: valuesOf(word), maxAttributes, limit: maxHits }),
-      ]);
-      const hits = new Map<string, UserKey & Pick<UserHit, 'foundBy' | 'attribute'>>();
-      const add = (user: UserKey, foundBy: FoundBy, attribute: string | null = null) => {
-        if (!hits.has(user.userId)) hits.set(user.userId, { ...user, foundBy, attribute });
-      };
-      for (const user of byCustomerId) add(user, 'USER_ID');
-      if (byId) add(byId, 'CARILLON_ID');
-      for (const { attribute, ...user } of byValue)
-        if (attribute === 'device:push_id') add(user, 'DEVICE_TOKEN');
-        else add(user, 'ATTRIBUTE', attribute);
-      const users = await listFoundUsers(database, { workspaceId, users: [...hits.values()].slice(0, maxHits) });
-      return users.map((user) => {
-        const { foundBy, attribute } = hits.get(user.userId)!;
-        return { ...user, foundBy, attribute };
-      });
-    },
+    search: (query: { workspaceId: string; word: string }): Promise<UserHit[]> => searchUsers(database, query),
 
     /** @throws ServiceError NOT_FOUND */
     read: (key: Key) => inSnapshot(database, (tx) => readUser(tx, key)),
@@ -131,6 +110,32 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
       await cancelErasure({ database, clock }, { actor, workspaceId, userId: id });
     },
   };
+}
+
+async function searchUsers(
+  database: Database,
+  { workspaceId, word }: { workspaceId: string; word: string },
+): Promise<UserHit[]> {
+  await requireWorkspace(database, workspaceId);
+  const [byCustomerId, byId, byValue] = await Promise.all([
+    findUsersByCustomerIds(database, { workspaceId, customerIds: [word], limit: maxHits }),
+    isId(word) ? findUserById(database, { workspaceId, id: word }) : undefined,
+    findUsersByAnyIdentifier(database, { workspaceId, values: valuesOf(word), maxAttributes, limit: maxHits }),
+  ]);
+  const hits = new Map<string, UserKey & Pick<UserHit, 'foundBy' | 'attribute'>>();
+  const add = (user: UserKey, foundBy: FoundBy, attribute: string | null = null) => {
+    if (!hits.has(user.userId)) hits.set(user.userId, { ...user, foundBy, attribute });
+  };
+  for (const user of byCustomerId) add(user, 'USER_ID');
+  if (byId) add(byId, 'CARILLON_ID');
+  for (const { attribute, ...user } of byValue)
+    if (attribute === 'device:push_id') add(user, 'DEVICE_TOKEN');
+    else add(user, 'ATTRIBUTE', attribute);
+  const users = await listFoundUsers(database, { workspaceId, users: [...hits.values()].slice(0, maxHits) });
+  return users.map((user) => {
+    const { foundBy, attribute } = hits.get(user.userId)!;
+    return { ...user, foundBy, attribute };
+  });
 }
 
 async function readUser(tx: Transaction, { workspaceId, id }: Key) {
@@ -173,35 +178,7 @@ export type DeviceAction = (typeof deviceActions)[number];
  * removes from them, and attributes by name; never a value, a customer id or a device.
  */
 export function makeChangeUsers({ database, clock }: { database: Database; clock: Clock }) {
-  /**
-   * Locks a user before reading it: an erasure or a merge under way ends first, and a user that is gone then is not changed
-   * under the old name.
-   *
-   * @throws ServiceError NOT_FOUND
-   */
-  async function lockUser(tx: Transaction, { workspaceId, id }: NamedUser): Promise<UserRecord> {
-    const locked = await lockIdentified(tx, { workspaceId, identity: { kind: 'id', value: id } });
-    const user = locked && (await findUserRecord(tx, { workspaceId, id }));
-    if (!user) throw new ServiceError('NOT_FOUND');
-    return user;
-  }
-
-  /** Changes a user and writes the audit log entry in one transaction. */
-  const change = <Result>(
-    { actor, workspaceId, id, action }: By & NamedUser & { action: string },
-    work: (tx: Transaction, given: { user: UserRecord; at: Date }) => Promise<[Result, Record<string, unknown>]>,
-  ): Promise<Result> =>
-    retryDeadlock(
-      async () =>
-        await inTransaction(database, async (tx) => {
-          const at = clock.now();
-          const user = await lockUser(tx, { workspaceId, id });
-          const [result, detail] = await work(tx, { user, at });
-          const line = { actor, workspaceId, object: { id }, detail, at: clock.realNow(), shownAt: at };
-          await audit(tx, { ...line, action: `person.${action}` });
-          return result;
-        }),
-    );
+  const change = makeAuditedChange({ database, clock });
 
   return {
     /** Creates a user, or changes the attributes of an existing one. @returns the id */
@@ -257,6 +234,38 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
         return [undefined, { platform, ...(action === 'keep' && { code: suspicion?.code, sends: suspicion?.sends }) }];
       }),
   };
+}
+
+/** Returns a function that changes a user and writes the audit log entry in one transaction. */
+function makeAuditedChange({ database, clock }: { database: Database; clock: Clock }) {
+  return <Result>(
+    { actor, workspaceId, id, action }: By & NamedUser & { action: string },
+    work: (tx: Transaction, given: { user: UserRecord; at: Date }) => Promise<[Result, Record<string, unknown>]>,
+  ): Promise<Result> =>
+    retryDeadlock(
+      async () =>
+        await inTransaction(database, async (tx) => {
+          const at = clock.now();
+          const user = await lockUser(tx, { workspaceId, id });
+          const [result, detail] = await work(tx, { user, at });
+          const line = { actor, workspaceId, object: { id }, detail, at: clock.realNow(), shownAt: at };
+          await audit(tx, { ...line, action: `person.${action}` });
+          return result;
+        }),
+    );
+}
+
+/**
+ * Locks a user before reading it: an erasure or a merge under way ends first, and a user that is gone then is not changed
+ * under the old name.
+ *
+ * @throws ServiceError NOT_FOUND
+ */
+async function lockUser(tx: Transaction, { workspaceId, id }: NamedUser): Promise<UserRecord> {
+  const locked = await lockIdentified(tx, { workspaceId, identity: { kind: 'id', value: id } });
+  const user = locked && (await findUserRecord(tx, { workspaceId, id }));
+  if (!user) throw new ServiceError('NOT_FOUND');
+  return user;
 }
 
 type NewUser = { workspaceId: string; customerId: string; attributes: Attributes };

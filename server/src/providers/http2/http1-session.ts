@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import type { Answer } from '../provider.ts';
 import { toHeaders } from './requests.ts';
 import { maxBlockBytes } from './send-frames.ts';
@@ -44,18 +44,8 @@ export async function openHttp1Session(
   // Imported for the first HTTP/1.1 server, because a hundred modules would delay the start.
   const { Client } = await import('undici');
   if (socket.destroyed) throw failure;
-  let given: Socket | undefined = socket;
   const client = new Client(origin, {
-    connect(_target, callback) {
-      const first = given;
-      given = undefined;
-      // Deferred, because undici does not continue with its queue if it is called back synchronously.
-      queueMicrotask(() => {
-        // undici requests another connection for requests it has not sent, but only the pool opens connections.
-        if (first === undefined || first.destroyed) callback(failure, null);
-        else callback(null, first);
-      });
-    },
+    connect: connectOnce(socket, () => failure),
     maxHeaderSize: maxBlockBytes,
     // One limit covers a request as a whole.
     headersTimeout: 0,
@@ -106,6 +96,21 @@ export async function openHttp1Session(
     isLeaving: () => isClosing || socket.destroyed,
     close,
     closeGracefully: (milliseconds) => closeInTime(socket, { milliseconds, close }),
+  };
+}
+
+/** Passes the socket to undici. Each further connection that undici requests fails. */
+function connectOnce(socket: Socket, findFailure: () => Error): buildConnector.connector {
+  let given: Socket | undefined = socket;
+  return (_target, callback) => {
+    const first = given;
+    given = undefined;
+    // Deferred, because undici does not continue with its queue if it is called back synchronously.
+    queueMicrotask(() => {
+      // undici requests another connection for requests it has not sent, but only the pool opens connections.
+      if (first === undefined || first.destroyed) callback(findFailure(), null);
+      else callback(null, first);
+    });
   };
 }
 

@@ -52,6 +52,8 @@ function attach(session: ClientHttp2Session, options: SessionOptions): Session {
   let openStreams = 0;
   let idleSince = performance.now();
   let isLeaving = false;
+  const isIdle = (): boolean => openStreams === 0 && performance.now() - idleSince > idleMilliseconds;
+  const probe = keepAlive(session, { isIdle, milliseconds: options.connectMilliseconds });
 
   // The socket of an idle session must not keep a stopping process alive.
   session.unref();
@@ -60,26 +62,6 @@ function attach(session: ClientHttp2Session, options: SessionOptions): Session {
     isLeaving = true;
     options.onSpace();
   });
-  const ping = setInterval(() => {
-    if (openStreams === 0 && performance.now() - idleSince > idleMilliseconds) session.close();
-    else probe();
-  }, pingMilliseconds);
-  ping.unref();
-  let silence: NodeJS.Timeout | undefined;
-  session.once('close', () => {
-    clearInterval(ping);
-    clearTimeout(silence);
-  });
-
-  /** Ends the session of a peer that does not answer PING. The peer is gone, though its connection may look open for ever. */
-  function probe(): void {
-    if (silence !== undefined || session.destroyed) return;
-    silence = setTimeout(() => session.destroy(new Error('a ping without answer')), options.connectMilliseconds);
-    session.ping(() => {
-      clearTimeout(silence);
-      silence = undefined;
-    });
-  }
 
   function send(request: OutgoingRequest): void {
     const { listener, ticket } = request;
@@ -129,18 +111,50 @@ function attach(session: ClientHttp2Session, options: SessionOptions): Session {
     openStreams: () => openStreams,
     isLeaving: () => isLeaving || session.closed || session.destroyed,
     close: () => session.close(),
-    async closeGracefully(milliseconds) {
-      if (session.destroyed) return;
-      await new Promise<void>((resolve) => {
-        const limit = setTimeout(() => session.destroy(), milliseconds);
-        session.once('close', () => {
-          clearTimeout(limit);
-          resolve();
-        });
-        session.close();
-      });
-    },
+    closeGracefully: (milliseconds) => closeSessionInTime(session, milliseconds),
   };
+}
+
+/**
+ * Pings the peer once a minute, and closes an idle session. A session whose peer does not answer is ended: the peer is gone,
+ * though its connection may look open for ever. @returns a function that pings at once
+ */
+function keepAlive(
+  session: ClientHttp2Session,
+  { isIdle, milliseconds }: { isIdle: () => boolean; milliseconds: number },
+): () => void {
+  let limit: NodeJS.Timeout | undefined;
+  const ping = setInterval(() => {
+    if (isIdle()) session.close();
+    else probe();
+  }, pingMilliseconds);
+  ping.unref();
+  session.once('close', () => {
+    clearInterval(ping);
+    clearTimeout(limit);
+  });
+  const probe = (): void => {
+    if (limit !== undefined || session.destroyed) return;
+    limit = setTimeout(() => session.destroy(new Error('a ping without answer')), milliseconds);
+    session.ping(() => {
+      clearTimeout(limit);
+      limit = undefined;
+    });
+  };
+  return probe;
+}
+
+/** Lets the open requests finish, and breaks off those that are left after this time. */
+async function closeSessionInTime(session: ClientHttp2Session, milliseconds: number): Promise<void> {
+  if (session.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const limit = setTimeout(() => session.destroy(), milliseconds);
+    session.once('close', () => {
+      clearTimeout(limit);
+      resolve();
+    });
+    session.close();
+  });
 }
 
 /** Reads the response as our own client does: up to 64 KB of its body and, if the stream broke off, only what is certain. */

@@ -81,32 +81,14 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   const clockTimer = setInterval(syncClock, clockSyncMilliseconds);
   clockTimer.unref();
 
-  const pending = new Map<number, PromiseWithResolvers<unknown>>();
-  let lastId = 0;
-  let failure: Error | undefined;
-  const ask = async <Result>(command: Asked): Promise<Result> => {
-    if (failure) throw failure;
-    const id = (lastId += 1);
-    const asked = Promise.withResolvers<unknown>();
-    pending.set(id, asked);
-    worker.port.postMessage({ ...command, id });
-    return asked.promise as Promise<Result>;
-  };
-  // A thread that has ended sends no replies, so pending calls would wait for ever.
-  const fail = (error: Error): void => {
-    failure ??= error;
-    for (const { reject } of pending.values()) reject(failure);
-    pending.clear();
-  };
-
+  const calls = makeCalls(worker.port);
+  const { ask } = calls;
   const origins = await new Promise<Record<ProviderName, string>>((resolve, reject) => {
     worker.onFault(reject);
     worker.port.on('message', (report: WorkerReport) => {
       if (report.kind === 'ready') resolve(report.origins);
-      else if (report.kind === 'done') {
-        pending.get(report.id)?.resolve(report.result);
-        pending.delete(report.id);
-      } else {
+      else if (report.kind === 'done') calls.finish(report);
+      else {
         options
           .onDelivered(report.messages)
           .catch((error: unknown) =>
@@ -118,7 +100,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   });
   worker.onFault((error) => {
     log.error({ err: error }, 'simulators failed');
-    fail(error);
+    calls.fail(error);
   });
 
   return {
@@ -133,9 +115,37 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     syncClock,
     async stop() {
       clearInterval(clockTimer);
-      if (!failure) await ask({ kind: 'stop' });
+      if (!calls.hasFailed()) await ask({ kind: 'stop' });
       await worker.end();
     },
+  };
+}
+
+/** Sends commands over the port and matches each reply with its command. */
+function makeCalls(port: Serving['port']) {
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastId = 0;
+  let failure: Error | undefined;
+  return {
+    async ask<Result>(command: Asked): Promise<Result> {
+      if (failure) throw failure;
+      const id = (lastId += 1);
+      const asked = Promise.withResolvers<unknown>();
+      pending.set(id, asked);
+      port.postMessage({ ...command, id });
+      return asked.promise as Promise<Result>;
+    },
+    finish({ id, result }: Extract<WorkerReport, { kind: 'done' }>): void {
+      pending.get(id)?.resolve(result);
+      pending.delete(id);
+    },
+    /** Rejects all calls: a thread that has ended sends no replies, so pending calls would wait for ever. */
+    fail(error: Error): void {
+      failure ??= error;
+      for (const { reject } of pending.values()) reject(failure);
+      pending.clear();
+    },
+    hasFailed: () => failure !== undefined,
   };
 }
 
