@@ -116,8 +116,7 @@ export const readingClients: readonly PublicClient[] = [
     breaksOn: 'a token that is only below data',
     async replay(node) {
       const form = { grant_type: 'client_credentials', client_id: node.workspaceId, client_secret: node.keys.oauth };
-      const answer = await fetch(`${node.url}/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
-      const token = (await answer.json()) as any;
+      const token = await node.form('/v1/oauth/token', form);
       expect([token.token_type, token.expires_in]).toEqual(['Bearer', 900]);
       const body = { type: 'customer', customer_id: 'by-token', attributes: { a: 1 } };
       const headers = { authorization: `Bearer ${token.access_token}` };
