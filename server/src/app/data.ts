@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Encryption } from '../domain/crypto/encryption.ts';
+import { retryDeadlock } from '../domain/database-faults.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { ErrorName } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
@@ -33,7 +34,7 @@ import { deleteUser } from './users/erasures.ts';
 import type { DeleteUserCommand } from './users/erasures.ts';
 import { trackEvents, eventsOf, storeEvents } from './users/events.ts';
 import type { TrackEventsCommand, EnsureToday } from './users/events.ts';
-import { mergeUsers, retryDeadlock, upsertUser, lockOrMakeUser, requireZone, storeUser } from './users/users.ts';
+import { mergeUsers, upsertUser, lockOrMakeUser, requireZone, storeUser } from './users/users.ts';
 import type { MergeUsersCommand, UpsertUserCommand } from './users/users.ts';
 
 /** A call of the data family: the command, and the data that identifies its repeat. */

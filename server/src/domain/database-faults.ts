@@ -58,6 +58,19 @@ export function isDeadlock(error: unknown): boolean {
   return (error as { code?: string } | undefined)?.code === '40P01';
 }
 
+const maxTries = 3;
+
+/** Retries the work if the database aborted it because of a deadlock. */
+export async function retryDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDeadlock(error) || attempt === maxTries) throw error;
+    }
+  }
+}
+
 // SQLSTATE: disk full, out of memory, read-only (a replica that was not promoted, or set by an operator for a full disk).
 const refusalCodes = new Set(['53100', '53200', '25006']);
 

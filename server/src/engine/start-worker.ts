@@ -31,6 +31,7 @@ import { makeGovernor } from './governor/governor.ts';
 import { makeArchiveEndedKeys, makeDropSegmentLeftovers, makeExpireSegments } from './housekeeping/expiry.ts';
 import { makeDropOldDays, makePrepareDays } from './housekeeping/days.ts';
 import { makeDropOldReceipts, makeDropOldRecords, makeTrimOldRecords } from './housekeeping/old-records.ts';
+import { makeEraseLogBodies } from './housekeeping/erase-log-bodies.ts';
 import { makeEraseDueUsers } from './housekeeping/erase-users.ts';
 import { makeWriteReportFiles } from './report-files.ts';
 import type { ReadReport } from './report-files.ts';
@@ -108,7 +109,10 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const { database, log, doorbell } = deps;
   const fanOut = startFanOut(deps);
   const segments = startReceiverJobs(deps, { onFilled: fanOut.wakeRelease });
-  const dueKeeping = startJobs([makeExpireSegments({ database }), makeEraseDueUsers({ database })], deps);
+  const dueKeeping = startJobs(
+    [makeExpireSegments({ database }), makeEraseDueUsers({ database }), makeEraseLogBodies({ database })],
+    deps,
+  );
   const housekeeping = startHousekeeping(deps);
   const schedules = startSchedules(deps, { onFired: doorbell.ring, onReleased: fanOut.wakeRelease });
   const wakeDue = (): void => {

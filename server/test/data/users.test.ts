@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeInteractionReports } from '../../src/app/interactions.ts';
 import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
+import { makeEraseLogBodies } from '../../src/engine/housekeeping/erase-log-bodies.ts';
 import { makeEraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
+import { addressHash } from '../../src/domain/users/devices.ts';
+import { inTransaction } from '../../src/storage/database.ts';
+import { insertApiLogEntries } from '../../src/storage/installation/api-log.ts';
 import { idBytes } from '../../src/storage/ledger/ledger-encoding.ts';
+import { isAnybodyWaiting } from '../is-anybody-waiting.ts';
 import { addHistory, addRun } from './add-history.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
@@ -470,7 +475,8 @@ describe('erasing users', () => {
     bundle.clock.advance(1);
     expect(await erase()).toBe(1);
     // The record alone still knows whose rows they were, for the second look.
-    expect(Object.keys(await findEverywhere(traces))).toEqual(['erasures']);
+    // The log is read a minute later.
+    expect(Object.keys(await findEverywhere(traces))).toEqual(['erasures', 'log_erasures']);
     bundle.clock.advance(hour);
     expect(await erase()).toBe(1);
     expect(await findEverywhere(traces)).toEqual({});
@@ -574,6 +580,82 @@ describe('erasing users', () => {
     bundle.clock.advance(hour);
     await erase();
     expect(await findEverywhere(traces)).toEqual({});
+  });
+
+  test('empties the calls of the API log that named an erased user, a page at a time, and counts them', async () => {
+    await bundle.addUser('logged', { u_em: 'logged@example.com' });
+    await bundle.addDevice('logged', 'd');
+    const entry = (id: number, workspaceId: string | null, given: object) => ({
+      id: String(id).padStart(24, 'c'),
+      workspaceId,
+      receivedAt: bundle.clock.now(),
+      method: 'POST',
+      path: '/v1/customer/W',
+      route: '/v1/customer/:app_id',
+      status: 400,
+      durationMilliseconds: 1,
+      keyId: null,
+      errorName: null,
+      errorDetail: null,
+      warnings: [],
+      requestBody: null,
+      responseBody: null,
+      headers: null,
+      ...given,
+    });
+    const own = bundle.workspaceId;
+    await insertApiLogEntries(bundle.database, [
+      entry(1, own, { requestBody: '{"customer_id":"logged","attributes":{"city":"Linz"}}' }),
+      entry(2, own, { errorDetail: 'logged@example.com has no device', warnings: ['token-logged-d'] }),
+      entry(3, own, { path: '/v1/customer/W?email=logged%40example.com' }),
+      entry(4, null, { requestBody: '{"customer_id":"logged"}' }),
+      ...Array.from({ length: 1_100 }, (_, index) =>
+        entry(100 + index, own, { requestBody: '{"customer_id":"other"}' }),
+      ),
+      entry(5_000, own, { responseBody: '{"users":["logged"]}' }),
+    ]);
+    const traces = await tracesOf('logged');
+    await remove('logged');
+    bundle.clock.advance(24 * hour);
+    await erase();
+    const job = makeEraseLogBodies(bundle);
+    bundle.clock.advance(59_999);
+    expect(await job.runOnce(bundle.clock.now())).toBe(0);
+    bundle.clock.advance(1);
+    let pages = 0;
+    while ((await job.runOnce(bundle.clock.now())) > 0) pages += 1;
+    expect(pages).toBeGreaterThanOrEqual(4);
+    bundle.clock.advance(hour);
+    await erase();
+    expect(await findEverywhere(traces.filter((trace) => trace !== 'd'))).toEqual({});
+    const rows = await bundle.database`
+      select path, request_body, count(*) as calls from api_log where route = '/v1/customer/:app_id' group by 1, 2 order by 3`;
+    expect([...rows]).toEqual([
+      { path: '/v1/customer/W?email=[erased]', request_body: null, calls: 1 },
+      { path: '/v1/customer/W', request_body: null, calls: 4 },
+      { path: '/v1/customer/W', request_body: '{"customer_id":"other"}', calls: 1_100 },
+    ]);
+    const [proof] =
+      await bundle.database`select counts -> 'api_log' as calls from erasures order by requested_at desc limit 1`;
+    expect(proof).toEqual({ calls: 5 });
+    expect(await bundle.database`select from log_erasures`).toHaveLength(0);
+  });
+
+  test('erases a user although a device that takes over the address deadlocks with it', async () => {
+    await bundle.addUser('entangled');
+    await bundle.addDevice('entangled', 'd');
+    await remove('entangled');
+    bundle.clock.advance(24 * hour);
+    let erasing: Promise<number> | undefined;
+    await inTransaction(bundle.database, async (tx) => {
+      // A registration locks the address, then the device that loses it.
+      await tx`select from push_addresses where address_hash = ${addressHash('token-entangled-d')} for update`;
+      erasing = erase();
+      while (!(await isAnybodyWaiting(bundle.database)));
+      await tx`select from devices where push_id = 'token-entangled-d' for update`;
+    });
+    expect(await erasing).toBeGreaterThan(0);
+    expect(await bundle.attributes('entangled')).toBeUndefined();
   });
 
   test('a report of an erased person’s device is not kept', async () => {
@@ -698,6 +780,7 @@ describe('erasing users', () => {
     const job = makeEraseDueUsers(bundle);
     let steps = 0;
     while ((await job.runOnce(bundle.clock.now())) > 0) steps += 1;
+    while ((await makeEraseLogBodies(bundle).runOnce(bundle.clock.now())) > 0);
     return steps;
   }
 

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID, createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { defaultAppId } from '../../domain/apps.ts';
 import type { Platform } from '../../domain/content/content.ts';
+import { retryDeadlock } from '../../domain/database-faults.ts';
 import { hasSubscription, providerOf, providers } from '../../domain/delivery/providers.ts';
 import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -18,7 +19,7 @@ import { audit } from '../accounts/audit.ts';
 import type { Actor, Audited } from '../accounts/audit.ts';
 import type { InteractionReports } from '../interactions.ts';
 import { registerDevice } from '../users/devices.ts';
-import { lockUserOrRetained, retryDeadlock, upsertUser } from '../users/users.ts';
+import { lockUserOrRetained, upsertUser } from '../users/users.ts';
 import { requireWorkspace } from '../workspaces.ts';
 
 /** `works`, or the provider's response for its address. */

@@ -5,6 +5,7 @@ import type { Random } from '../../domain/access/keys.ts';
 import { defaultAppId } from '../../domain/apps.ts';
 import { encryptionContext } from '../../domain/crypto/encryption.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
+import { retryDeadlock } from '../../domain/database-faults.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { inTransaction, isStillReferenced } from '../../storage/database.ts';
@@ -24,7 +25,7 @@ import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-
 import { saveProviderCredential } from '../credentials.ts';
 import { createKey } from '../keys/keys.ts';
 import { registerDevice } from '../users/devices.ts';
-import { upsertUser, retryDeadlock } from '../users/users.ts';
+import { upsertUser } from '../users/users.ts';
 import { makeWorkspaceId } from '../workspaces.ts';
 import { demoKeyKinds, makeSeededRandom, findDemoWorkspace } from './find-demo-workspace.ts';
 import type { DemoKeys, DemoWorkspace } from './find-demo-workspace.ts';

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { retryDeadlock } from '../../domain/database-faults.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
@@ -32,7 +33,7 @@ import { blockDevices, registerDevice, removeDevice } from './devices.ts';
 import type { RegisterDeviceCommand } from './devices.ts';
 import { cancelErasure, customerDigest, deleteUser } from './erasures.ts';
 import { listSuspectedDevices, findSuspicions } from './suspected-devices.ts';
-import { retryDeadlock, lockIdentified, lockUserOrRetained, upsertUser } from './users.ts';
+import { lockIdentified, lockUserOrRetained, upsertUser } from './users.ts';
 
 export type ConsoleUsersDependencies = { database: Database; clock: Clock; erasureDelayHours: number };
 type Key = { workspaceId: string; id: string };

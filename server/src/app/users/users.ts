@@ -1,4 +1,3 @@
-import { isDeadlock } from '../../domain/database-faults.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId, makeId } from '../../domain/ids.ts';
 import { mergeAttributes, withoutUnset, zoneAttributeFault } from '../../domain/users/user-attributes.ts';
@@ -222,17 +221,4 @@ export async function exportUsers(
   return identities.map(({ kind, value }) =>
     found.find((user) => (kind === 'id' ? user.id === value : user.namedBy === value)),
   );
-}
-
-const maxTries = 3;
-
-/** Retries the work if the database aborted it because of a deadlock. */
-export async function retryDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isDeadlock(error) || attempt === maxTries) throw error;
-    }
-  }
 }

@@ -132,6 +132,15 @@ export const keptTables: readonly KeptTables[] = [
       'Each as a whole, by its end. The newest operation of a segment stays, and so does one with a callback or email. The file is deleted when it has been read.',
   },
   {
+    what: 'Names of erased users, by which the API log is searched',
+    tables: ['log_erasures'],
+    grows: 'Two rows for each erased user',
+    kept: {
+      until: 'the API log was read: it begins a minute after the erasure, and takes a second for about 5,000 calls',
+    },
+    removed: 'By the transaction that reads the last calls.',
+  },
+  {
     what: 'The audit log, and the records of erasures',
     tables: ['audit_log', 'erasures'],
     grows: 'A row for each change made in the console; a row for each user who was deleted',

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { retryDeadlock } from '../../domain/database-faults.ts';
 import { addressHash, deviceIdentifiersOf } from '../../domain/users/devices.ts';
 import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -23,8 +24,10 @@ export async function replaceAddresses(
     if (!moved) continue;
     const { bucket, userId, deviceId: id } = delivery;
     try {
-      await inTransaction(database, (tx) =>
-        replaceAddress(tx, { workspaceId, bucket, userId, id, ...moved, at: clock.now() }),
+      await retryDeadlock(() =>
+        inTransaction(database, (tx) =>
+          replaceAddress(tx, { workspaceId, bucket, userId, id, ...moved, at: clock.now() }),
+        ),
       );
     } catch (error) {
       log.warn({ err: error, deviceId: id }, 'address not replaced');

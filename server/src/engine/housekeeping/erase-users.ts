@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { retryDeadlock } from '../../domain/database-faults.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { eraseStreamedEvents } from '../../storage/outbox/stream-marks.ts';
@@ -20,6 +21,7 @@ import {
 } from '../../storage/users/erased-traces.ts';
 import type { User } from '../../storage/users/erased-traces.ts';
 import { eraseFilters, eraseSelectors, listNamesOf } from '../../storage/users/erased-names.ts';
+import { insertLogErasure } from '../../storage/users/log-erasures.ts';
 import { noteErasureStep, takeDueErasure } from '../../storage/users/erasures.ts';
 import type { Erasure } from '../../storage/users/erasures.ts';
 import { listMergedRows } from '../../storage/users/merged-users.ts';
@@ -28,6 +30,8 @@ import type { Job } from '../jobs/job.ts';
 
 // Longer than any window, attempt or file in progress, which may still write rows of the user.
 const secondLookMilliseconds = 3_600_000;
+// The API log stores a call within half a second of its response.
+const logSettledMilliseconds = 60_000;
 
 /**
  * The job that erases users whose deletion is due (decision 0013), each step in one transaction. The first step removes
@@ -39,12 +43,16 @@ export function makeEraseDueUsers({ database }: { database: Database }): Job {
     name: 'erase-people',
     intervalMilliseconds: 5_000,
     runOnce: (now) =>
-      inTransaction(database, async (tx) => {
-        const erasure = await takeDueErasure(tx, now);
-        if (!erasure) return 0;
-        await takeStep(tx, erasure, now);
-        return 1;
-      }),
+      // A device that registers with the address of another locks the address before the device; an erasure must delete
+      // devices first, to know their addresses.
+      retryDeadlock(() =>
+        inTransaction(database, async (tx) => {
+          const erasure = await takeDueErasure(tx, now);
+          if (!erasure) return 0;
+          await takeStep(tx, erasure, now);
+          return 1;
+        }),
+      ),
   };
 }
 
@@ -55,16 +63,21 @@ async function takeStep(tx: Transaction, erasure: Erasure, at: Date): Promise<vo
   await lockUserByKey(tx, { workspaceId, ...user });
   const merged = await listMergedRows(tx, { workspaceId, ...user });
   const users = [...erasure.users, ...merged];
-  const counts = addCounts(erasure.counts, await eraseTraces(tx, { workspaceId, users }));
+  const names = await listNamesOf(tx, { workspaceId, users });
+  const counts = addCounts(erasure.counts, await eraseTraces(tx, { workspaceId, users, names }));
   if (erasure.state === 'REMOVED') return noteErasureStep(tx, { id, counts, at, state: 'DONE' });
+  const until = new Date(at.getTime() + logSettledMilliseconds);
+  // Callers may name users by Carillon's id, too.
+  const logged = [...names, ...users.map(({ userId }) => userId)];
+  await insertLogErasure(tx, { workspaceId, erasureId: id, names: logged, until });
   const dueAt = new Date(at.getTime() + secondLookMilliseconds);
   return noteErasureStep(tx, { id, counts, at, state: 'REMOVED', users, dueAt });
 }
 
 /** Erases in a fixed order: data that is found through the ledger comes before the ledger. */
-async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, number>> {
+async function eraseTraces(tx: Transaction, user: User & { names: string[] }): Promise<Record<string, number>> {
   const salted = { ...user, salt: randomBytes(32).toString('hex') };
-  const named = { workspaceId: user.workspaceId, names: await listNamesOf(tx, user) };
+  const named = { workspaceId: user.workspaceId, names: user.names };
   const selectors = await eraseSelectors(tx, named);
   const filters = await eraseFilters(tx, named);
   const interactions = await eraseInteractions(tx, user);
@@ -109,5 +122,6 @@ async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, 
 }
 
 function addCounts(before: Record<string, number>, more: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(more).map(([table, count]) => [table, (before[table] ?? 0) + count]));
+  const sums = Object.entries(more).map(([table, count]) => [table, (before[table] ?? 0) + count]);
+  return { ...before, ...Object.fromEntries(sums) };
 }

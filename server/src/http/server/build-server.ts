@@ -227,6 +227,10 @@ function bodyToKeep(request: FastifyRequest): string {
   return keptBody?.(request) ?? request.rawBody;
 }
 
+/**
+ * Without the error's detail, which may repeat what the caller sent: an erased user stays in a file that nobody can search. The
+ * API log has it.
+ */
 function logCall(log: Logger, call: Call): void {
   const line = {
     method: call.method,
@@ -236,7 +240,6 @@ function logCall(log: Logger, call: Call): void {
     workspace: call.facts.workspaceId,
     campaign: call.facts.campaignId,
     error: call.facts.errorName,
-    detail: call.facts.errorDetail,
     requestId: call.facts.requestId,
     traceId: call.facts.trace?.traceId,
   };

@@ -147,7 +147,8 @@ export async function findNextDue(
       (select min(next_at) from report_files where state = 'WAITING' and next_at > ${after} and next_at <= ${until}),
       (select min(expires_at) from segments
         where state <> 'ARCHIVED' and expires_at > ${after} and expires_at <= ${until}),
-      (select min(due_at) from erasures where state <> 'DONE' and due_at > ${after} and due_at <= ${until})
+      (select min(due_at) from erasures where state <> 'DONE' and due_at > ${after} and due_at <= ${until}),
+      (select min(until_at) from log_erasures where until_at > ${after} and until_at <= ${until})
     ) as at`;
   return row?.at ?? undefined;
 }
@@ -194,6 +195,7 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
       or exists (
         select 1 from segment_operations where state in ('QUEUED', 'FILLING', 'WAITING') and not_before <= ${at}
       )
+      or exists (select 1 from log_erasures where until_at <= ${at})
       or exists (select 1 from callbacks where state = 'PENDING' and next_at <= ${at} and not exists (
         select 1 from callback_receivers as silent
         where silent.workspace_id = callbacks.workspace_id and silent.origin = callbacks.origin and silent.paused_until > ${at}

@@ -37,6 +37,7 @@ export const emptiedTables = [
   'device_interactions',
   'devices',
   'erased_devices',
+  'log_erasures',
   'erasures',
   'events',
   'unattributed_events',

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
+import { erasedText } from '../../domain/users/named-texts.ts';
 import type { Queryable } from '../database.ts';
 import type { User } from './erased-traces.ts';
-
-/** Stands where a person was named. No customer id, address or number can be equal to it. */
-const erasedName = '[erased]';
 
 /** Identifiers that name one person. Other attributes, such as a city, are shared by many. */
 const namingAttributes = ['u_em', 'u_mb', 'device:push_id', 'device:gaid', 'device:idfv'];
@@ -65,7 +63,7 @@ export async function eraseFilters(tx: Queryable, { workspaceId, names }: NamedU
     const [included, excluded] = [withoutNames(segment.included, names), withoutNames(segment.excluded, names)];
     // A digest of the names would still prove who was named.
     const digest = createHash('sha256').update(JSON.stringify({ included, excluded })).digest();
-    const description = names.reduce((text, name) => text.replaceAll(name, erasedName), segment.description ?? '');
+    const description = names.reduce((text, name) => text.replaceAll(name, erasedText), segment.description ?? '');
     await tx`
       update segments
       set included_filters = ${tx.json(included as object)},
@@ -84,7 +82,7 @@ export async function eraseFilters(tx: Queryable, { workspaceId, names }: NamedU
 
 /** Replaces texts that are a name as a whole; a name within a longer text is what a sender wrote. Pure. */
 function withoutNames(value: unknown, names: readonly string[]): unknown {
-  if (typeof value === 'string') return names.includes(value) ? erasedName : value;
+  if (typeof value === 'string') return names.includes(value) ? erasedText : value;
   if (Array.isArray(value)) return value.map((item) => withoutNames(item, names));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutNames(inner, names)]));
