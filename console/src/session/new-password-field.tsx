@@ -5,7 +5,7 @@ export function NewPasswordField() {
     <PasswordInput
       name="password"
       label="New password"
-      description="At least 12 characters; a sentence works well"
+      description="At least 12 characters; a few unrelated words work well"
       autoComplete="new-password"
       minLength={12}
       required

@@ -10,6 +10,7 @@ export const jobNames: Record<string, string> = {
   'drop-old-records': 'Deletes expired tokens and old counts of limits',
   'drop-segment-leftovers': 'Deletes segment members that nothing reads',
   'end-runs': 'Ends runs that are done',
+  'erase-log-bodies': 'Removes erased users from the API log',
   'erase-people': 'Erases users whose delay is over',
   'expire-segments': 'Archives segments that have expired',
   'fill-segments': 'Reads segment files',

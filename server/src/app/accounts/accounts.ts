@@ -167,7 +167,7 @@ export async function changeOwnPassword(deps: AccountDependencies, command: Pass
   if (actor.id === null || actor.email === null)
     throw new ServiceError('PARAMETER_INVALID', { field: 'password', reason: 'belongs to an account' });
   const { id, email, name, sessionId } = { ...actor, id: actor.id, email: actor.email };
-  const password = readNewPassword(command.password, { email, name });
+  const password = await readNewPassword(command.password, { email, name });
   await limitAttempts(database, { email, address: caller.address, at: clock.realNow() });
   const from = (await findPasswordHash(database, id)) ?? null;
   if (!(await passwords.matches(current, from ?? undefined)))

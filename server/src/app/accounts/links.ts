@@ -48,7 +48,7 @@ export async function createFirstOwner(deps: AccountDependencies, command: Prese
   const { database, clock, passwords } = deps;
   const { code, caller } = command;
   return await notingFailure(deps, { way: 'first owner link', caller }, async () => {
-    const user = readUser(command);
+    const user = await readUser(command);
     await findLink(deps, { code, purpose: 'FIRST_OWNER' });
     const passwordHash = await passwords.hash(user.password);
     return await inTransaction(database, async (tx) => {
@@ -85,7 +85,7 @@ export async function acceptInvitation(
   return await notingFailure(deps, { way: 'invitation', caller }, async () => {
     const invitation = await findLink(deps, { code, purpose: 'INVITATION' });
     requirePasswords(deps, invitation.role!);
-    const user = readUser({ ...command, email: invitation.email! });
+    const user = await readUser({ ...command, email: invitation.email! });
     const passwordHash = await passwords.hash(user.password);
     return await inTransaction(database, async (tx) => {
       const at = clock.realNow();
@@ -105,7 +105,7 @@ export async function setPasswordByLink(
     const { accountId } = await findLink(deps, { code, purpose: 'PASSWORD' });
     const account = (await findAccount(database, accountId!))!;
     requirePasswords(deps, account.role);
-    const passwordHash = await passwords.hash(readNewPassword(password, account));
+    const passwordHash = await passwords.hash(await readNewPassword(password, account));
     return await inTransaction(database, async (tx) => {
       const at = clock.realNow();
       await take(tx, { code, purpose: 'PASSWORD', at });
@@ -130,10 +130,10 @@ async function findLink(
   return link!;
 }
 
-function readUser(typed: TypedUser) {
+async function readUser(typed: TypedUser) {
   const email = readEmail(typed.email);
   const name = readAccountName(typed.name);
-  return { email, name, password: readNewPassword(typed.password, { email, name }) };
+  return { email, name, password: await readNewPassword(typed.password, { email, name }) };
 }
 
 async function take(tx: Transaction, { code, purpose, at }: { code: string; purpose: LinkPurpose; at: Date }) {

@@ -65,9 +65,9 @@ describe('accounts', () => {
 
   test.each([
     ['correct horse', 'correct horse'],
-    ['😀bcdefghijkl', '😀bcdefghijkl'],
-    [`abcde${'x'.repeat(251)}`, `abcde${'x'.repeat(251)}`],
-    [`abcde${'x'.repeat(252)}`, 'password: must have 12 to 256 characters'],
+    ['😀kettle/tram', '😀kettle/tram'],
+    [`blue kettle tram${'x'.repeat(240)}`, `blue kettle tram${'x'.repeat(240)}`],
+    [`blue kettle tram${'x'.repeat(241)}`, 'password: must have 12 to 256 characters'],
     ['abcdefghijk', 'password: must have 12 to 256 characters'],
     ['😀😁😂🤣😃😄', 'password: must have 12 to 256 characters'],
     ['aAbBcCdDaAbB', 'password: must have more than four different characters'],
@@ -75,10 +75,23 @@ describe('accounts', () => {
     ['Ada.Lovelace@B.example', 'password: must not be your name or address'],
     ['ADA.LOVELACE', 'password: must not be your name or address'],
     ['countess Ada L', 'password: must not be your name or address'],
-    ['ada.lovelace1', 'ada.lovelace1'],
-  ])('parses the password %j as %j', (password, taken) => {
+    ['password1234', 'password: is easy to guess; use several unrelated words'],
+    ['Password1234!', 'password: is easy to guess; use several unrelated words'],
+    ['qwertyuiop12', 'password: is easy to guess; use several unrelated words'],
+    ['iloveyou2024', 'password: is easy to guess; use several unrelated words'],
+    ['ada.lovelace1', 'password: is easy to guess; use several unrelated words'],
+    ['carillon1234', 'password: is easy to guess; use several unrelated words'],
+    ['p4ssw0rdp4ssw0rd', 'password: is easy to guess; use several unrelated words'],
+    ['k7#Qz!9pLm2w', 'k7#Qz!9pLm2w'],
+    ['blue kettle over tram', 'blue kettle over tram'],
+  ])('parses the password %j as %j', async (password, taken) => {
     const own = { email: 'ada.Lovelace@b.example', name: 'Countess Ada L' };
-    expect(read(() => readNewPassword(password, own))).toBe(taken);
+    const parsed = readNewPassword(password, own).catch((error: ServiceError) =>
+      read(() => {
+        throw error;
+      }),
+    );
+    expect(await parsed).toBe(taken);
   });
 
   describe('the address of a company account', () => {
