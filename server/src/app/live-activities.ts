@@ -97,7 +97,7 @@ export async function readLiveActivity(
   name: LiveActivityName,
 ): Promise<ShownLiveActivity> {
   if (!(await isLiveActivity(database, name)))
-    throw new ServiceError('NOT_FOUND', { field: 'activityId', reason: 'is no activity of this app' });
+    throw new ServiceError('NOT_FOUND', { field: 'activityId', reason: 'is not an activity of this app' });
   const [tokens, events] = await Promise.all([
     countLiveTokens(database, name),
     listLiveEvents(database, { ...name, limit: maxShownFigures }),

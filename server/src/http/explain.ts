@@ -5,7 +5,7 @@ import { ServiceError } from '../domain/errors.ts';
 import type { RequestFault } from '../fields/reading-rules.ts';
 import { dropReasons, triggerStates, describeTrigger } from '../domain/events/triggers.ts';
 import type { ToldTrigger } from '../domain/events/triggers.ts';
-import { steps, nobodyOfThatId, describeNoRun, describeDelivery, describeRun } from '../domain/explain.ts';
+import { steps, unknownCustomerId, describeNoRun, describeDelivery, describeRun } from '../domain/explain.ts';
 import type { DeviceExplanation } from '../domain/explain.ts';
 import { isStorableText } from '../domain/storable-text.ts';
 import { makeV5Dialect, v5Base } from './campaigns/dialects.ts';
@@ -128,7 +128,7 @@ function presentExplanation({ campaign, customerId, runs, triggers }: Explanatio
     next_send: campaign.nextAt?.toISOString() ?? null,
     customer_id: customerId,
     step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
-    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : nobodyOfThatId,
+    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : unknownCustomerId,
     runs: (runs ?? []).map((run) => ({
       id: run.runId,
       status: run.runStatus,

@@ -131,12 +131,12 @@ describe('previews', () => {
       [
         'content that is no template',
         { campaign_content: { content: { push: { android: { basic_details: { title: '{{', message: 'M' } } } } } },
-        ['campaign_content.content.push.android.basic_details.title is no template: "}}" is missing.'],
+        ['campaign_content.content.push.android.basic_details.title is not a valid template: "}}" is missing.'],
       ],
       [
         'content and a draft',
         { draft_id: '0123456789abcdef01234567' },
-        ['draft_id cannot stand beside campaign_content.'],
+        ['draft_id cannot be combined with campaign_content.'],
       ],
     ])('is rejected: %s', async (_name, more, faults) => {
       const answer = await ask(inline(), more);

@@ -260,7 +260,7 @@ describe('controls command', () => {
     const customerId = user!.customer_id as string;
     expect((await explain(first, customerId)).stdout).toMatch(/: ACCEPTED\. The provider accepted the message at /);
     expect((await explain(second, customerId)).stdout).toMatch(/: FREQUENCY_CAP\. The person had got as many messages/);
-    expect((await explain(second, 'nobody')).stdout).toContain('Nobody in this workspace has that customer id.');
+    expect((await explain(second, 'nobody')).stdout).toContain('No user in this workspace has that customer id.');
     const lines = await run('explain', '--campaign', second, '--user', customerId, '--json');
     expect(JSON.parse(lines.stdout)).toMatchObject({
       campaign: { id: second, name: 'One too many' },

@@ -349,7 +349,7 @@ describe('naming a winner', () => {
       'by both',
       content(50, 50),
       { variation: 'variation_1', metric: 'CLICKS' },
-      'variation cannot stand beside metric.',
+      'variation cannot be combined with metric.',
     ],
     ['by another figure', content(50, 50), { metric: 'SALES' }, 'metric must hold only CLICKS, GOAL.'],
   ])('%s is refused by name', async (...row) => {

@@ -1,5 +1,5 @@
 import { describeSuspicion } from '../../domain/users/devices.ts';
-import type { ToldSuspicion, DeviceState, Suspicion } from '../../domain/users/devices.ts';
+import type { ReportedSuspicion, DeviceState, Suspicion } from '../../domain/users/devices.ts';
 import type { UserKey } from '../../domain/users/users.ts';
 import { inSnapshot } from '../../storage/database.ts';
 import type { Database, Transaction, Queryable } from '../../storage/database.ts';
@@ -11,7 +11,7 @@ import { requireWorkspace } from '../workspaces.ts';
 export type SuspectedDevice = Pick<
   ListedSuspect,
   'id' | 'bucket' | 'userId' | 'deviceId' | 'platform' | 'provider' | 'state'
-> & { customerId: string; suspicion: ToldSuspicion };
+> & { customerId: string; suspicion: ReportedSuspicion };
 export type SuspectedDevices = { devices: SuspectedDevice[]; next: SuspectPlace | undefined };
 type Question = { workspaceId: string; after: SuspectPlace | undefined };
 
@@ -66,10 +66,13 @@ async function presentDevices(
 type Device = UserKey & { id: string; state: DeviceState; suspicion: Suspicion | null };
 
 /** Returns the suspicions that still hold, by device id. A device that accepted a message since then has none. */
-export async function findSuspicions(tx: Queryable, devices: readonly Device[]): Promise<Map<string, ToldSuspicion>> {
+export async function findSuspicions(
+  tx: Queryable,
+  devices: readonly Device[],
+): Promise<Map<string, ReportedSuspicion>> {
   const suspected = devices.flatMap(({ suspicion, ...device }) => (suspicion ? [{ ...device, ...suspicion }] : []));
   const recovered = await findRecoveredDevices(tx, suspected);
-  const told = new Map<string, ToldSuspicion>();
+  const told = new Map<string, ReportedSuspicion>();
   for (const { id, state, ...suspicion } of suspected) {
     const one = describeSuspicion(suspicion, { state, isRecovered: recovered.has(id) });
     if (one) told.set(id, one);

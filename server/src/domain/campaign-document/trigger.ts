@@ -81,7 +81,7 @@ function readFilters(part: RequestReader, name: FilterName, kind: EventFilterKin
   if (sent === undefined) return undefined;
   const read = readEventFilters(sent, kind);
   if ('fault' in read) {
-    part.invalid(name, `is no usable filter: ${read.fault}`);
+    part.invalid(name, `is not a usable filter: ${read.fault}`);
     return undefined;
   }
   return { ...read, unknownFields: read.unknownFields.map((path) => `${part.pathOf(name)}.${path}`) };

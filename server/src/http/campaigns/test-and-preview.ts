@@ -87,7 +87,7 @@ export function parseTest(
 
 function refuseTwoSources(reader: RequestReader, draft: string | undefined): void {
   if (draft !== undefined && !reader.isAbsent('campaign_content'))
-    reader.invalid('draft_id', 'cannot stand beside campaign_content');
+    reader.invalid('draft_id', 'cannot be combined with campaign_content');
 }
 
 function readMeta(meta: RequestReader | undefined) {

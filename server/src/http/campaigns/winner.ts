@@ -119,7 +119,7 @@ function parseWinner(body: Body, requestIdHeader: string | undefined): Exclude<W
     refuseFaults(reader);
     return { kind: 'variation', variation: variationNames.indexOf(name!) + 1 };
   }
-  if (!reader.isAbsent('variation')) reader.invalid('variation', 'cannot stand beside metric');
+  if (!reader.isAbsent('variation')) reader.invalid('variation', 'cannot be combined with metric');
   const measure = read('metric');
   refuseFaults(reader);
   return { kind: 'figures', measure: measure! };

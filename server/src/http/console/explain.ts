@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { explainDelivery } from '../../app/explain.ts';
 import type { ExplainDependencies, Explanation } from '../../app/explain.ts';
-import { describeNoRun, nobodyOfThatId, describeDelivery, describeRun } from '../../domain/explain.ts';
+import { describeNoRun, unknownCustomerId, describeDelivery, describeRun } from '../../domain/explain.ts';
 import { consoleApi } from './access.ts';
 import { id, workspaceId } from './requests.ts';
 import { Platform, described, orNull } from './shape-parts.ts';
@@ -95,7 +95,7 @@ function present({ campaign, customerId, runs, triggers }: Explanation) {
     campaign,
     customerId,
     step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
-    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : nobodyOfThatId,
+    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : unknownCustomerId,
     runs: (runs ?? []).map(({ devices, reason: _reason, ...run }) => ({
       ...run,
       explanation: describeRun({ ...run, devices, reason: _reason }),

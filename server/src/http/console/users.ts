@@ -5,7 +5,7 @@ import { deviceActions } from '../../app/users/manage-users.ts';
 import type { ConsoleUsers, UserHit } from '../../app/users/manage-users.ts';
 import { instantPattern, microsecondPattern } from '../../domain/timing/iso-time.ts';
 import { suspicionHours, suspicionSends } from '../../domain/users/devices.ts';
-import type { ToldSuspicion } from '../../domain/users/devices.ts';
+import type { ReportedSuspicion } from '../../domain/users/devices.ts';
 import { checkAttributes, parseDeviceRecord, requireCustomerId, requireText } from '../data/parse-data.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
 import { consoleApi as api } from './access.ts';
@@ -332,7 +332,7 @@ function presentSuspectedDevices({ devices, next }: SuspectedDevices) {
   };
 }
 
-function presentSuspicion(suspicion: ToldSuspicion) {
+function presentSuspicion(suspicion: ReportedSuspicion) {
   return { ...suspicion, leavesAfterSends: suspicionSends, leavesAfterHours: suspicionHours };
 }
 

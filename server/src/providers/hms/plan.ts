@@ -137,7 +137,7 @@ function overrideHmsPart(part: HmsPart, { content }: AndroidMessage): object | {
   if (patch === undefined) return part;
   const merged = mergePatch(part, patch) as Record<string, unknown>;
   const { data = '', android = {} } = merged;
-  if (typeof data !== 'string') return { fault: 'data is no text' };
-  if (!isObject(android)) return { fault: 'android is no object' };
-  return isObject(android.notification ?? {}) ? merged : { fault: 'android.notification is no object' };
+  if (typeof data !== 'string') return { fault: 'data must be a text' };
+  if (!isObject(android)) return { fault: 'android must be an object' };
+  return isObject(android.notification ?? {}) ? merged : { fault: 'android.notification must be an object' };
 }
