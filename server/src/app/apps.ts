@@ -175,7 +175,7 @@ async function requireApp(tx: Queryable, named: { workspaceId: string } & Named)
     throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: 'is there in every workspace' });
   const app = await lockApp(tx, named);
   if (!app)
-    throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `"${appId}" is no app on ${platform}` });
+    throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `"${appId}" is not an app on ${platform}` });
   return app;
 }
 

@@ -344,7 +344,7 @@ describe('locales', () => {
     );
     expect(answer.json().status).toBe('Success');
     expect(answer.headers['x-svc-warning']).toMatch(
-      /^payload\.locales\.de\.ANDROID makes 4\d\d\d bytes where 4096 fit$/,
+      /^payload\.locales\.de\.ANDROID makes 4\d\d\d bytes; the limit is 4096$/,
     );
   });
 
