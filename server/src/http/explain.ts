@@ -16,7 +16,7 @@ import { addRoutes, route } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 const explainQuery = Type.Object({
-  customer_id: Type.String({ maxLength: 512, description: 'Whom it is about' }),
+  customer_id: Type.String({ maxLength: 512, description: 'The customer id of the user' }),
   run_id: Type.Optional(Type.String({ description: 'One run; default: the newest 20' })),
 });
 
@@ -71,7 +71,7 @@ const explainAnswer = named(
       runs: Type.Array(run),
       triggers: Type.Optional(
         Type.Array(trigger, {
-          description: "For an EVENT_TRIGGERED campaign: what the user's events started, newest first",
+          description: "For an EVENT_TRIGGERED campaign: the messages that the user's events started, newest first",
         }),
       ),
     }),

@@ -6,15 +6,15 @@ export type Alert = {
   workspaceId: string;
   kind: AlertKind;
 
-  /** Which provider, job or key. */
+  /** The provider, job or key that the alert is about. */
   subject: string;
   what: string;
 
-  /** What a person does about it. */
+  /** What an operator can do about it. */
   todo: string;
   openedAt: string;
 
-  /** Null: it is still so. */
+  /** Null while the problem exists. */
   closedAt: string | null;
 };
 
