@@ -304,7 +304,7 @@ describe('keys and sandbox commands', () => {
   test('the clock and the faults of the running node are those of the command line', async () => {
     const moved = await run('sandbox', 'clock', '--advance', '2d');
     expect([moved.code, moved.stdout]).toEqual([0, expect.stringMatching(/^Moved by +172800 s$/m)]);
-    expect((await run('sandbox', 'clock', '--freeze')).stdout).toContain('It stands until it is moved');
+    expect((await run('sandbox', 'clock', '--freeze')).stdout).toContain('It is stopped until it is moved');
     expect((await run('sandbox', 'clock', '--reset')).stdout).toMatch(/^Moved by +0 s$/m);
 
     expect((await run('sandbox', 'faults', '--set', '{"api":{"route":"/v1/*","status":500}}')).code).toBe(0);
