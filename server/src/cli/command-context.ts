@@ -104,9 +104,9 @@ function toRefusal(error: ServiceError): StartError {
     const text = faults.map((fault) => `${fault.field} ${fault.reason === 'missing' ? 'is required' : fault.reason}`);
     return new StartError('SETTING_INVALID', `${text.join('; ')}.`, error);
   }
-  const hasReason = reason === undefined || error.message.includes(reason);
+  const isComplete = reason === undefined || error.message.includes(reason);
   const text = field === undefined ? `${error.message} ${reason}.` : `${error.message} ${field}: ${reason}.`;
-  return new StartError('SETTING_INVALID', hasReason ? error.message : text, error);
+  return new StartError('SETTING_INVALID', isComplete ? error.message : text, error);
 }
 
 /** Returns the workspace that a command names, or the demo workspace. @throws StartError SETTING_INVALID */

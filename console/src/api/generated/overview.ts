@@ -17,7 +17,7 @@ export type Finding = {
   place: FindingPlace;
 };
 
-/** Where something is looked at or mended. */
+/** The screen where a problem can be examined or fixed. */
 export type FindingPlace =
   | {
       screen: 'system' | 'providers' | 'segments' | 'log' | 'keys';
@@ -140,7 +140,7 @@ export type Overview = {
   providers: ProviderHealth[];
   limits: LimitUse[];
 
-  /** What is sent by all nodes, of all workspaces. */
+  /** The work of all nodes for all workspaces. */
   work: {
     waiting: number;
     oldestAt: string | null;

@@ -286,7 +286,7 @@ function NamedWinner({ winner, mayTakeBack }: { winner: CampaignFigures['winner'
           <ConfirmButton
             label="Take back"
             size="xs"
-            title="Let the shares decide again?"
+            title="Remove the winner?"
             hits="Everyone who has not received the campaign yet gets a variation according to its share."
             onConfirmed={() => name(null)}
           />

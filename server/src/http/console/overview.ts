@@ -62,7 +62,7 @@ export const FindingPlace = described(
       code: Type.String(),
     }),
   ]),
-  'Where something is looked at or mended.',
+  'The screen where a problem can be examined or fixed.',
 );
 
 export const Finding = Type.Object({
@@ -192,7 +192,7 @@ export const Overview = Type.Object({
       sendingNodes: Type.Number(),
       seenAt: orNull(Type.String()),
     }),
-    'What is sent by all nodes, of all workspaces.',
+    'The work of all nodes for all workspaces.',
   ),
   campaigns: Type.Array(OverviewCampaign),
   curl: Type.Optional(Type.String()),
