@@ -4,7 +4,7 @@ import type { CarillonBundle } from '../carillon-bundle.ts';
 import { goodPassword } from '../console/accounts-bundle.ts';
 import { runCommand, runProcess } from './run-command.ts';
 
-/** One node for all sections: it takes a second of the processor to start. */
+/** One node for all sections, because a start takes a second of processor time. */
 let bundle: CarillonBundle;
 beforeAll(async () => {
   bundle = await startCarillonBundle();
