@@ -142,7 +142,7 @@ function requireCompanyAccount(config: Config): void {
     throw new ConfigError(`${trust} needs CARILLON_OIDC_DOMAINS, the domains of the company.`);
   if (isSharedIssuer(oidcIssuer))
     throw new ConfigError(
-      `${trust} needs the issuer of one tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0: at CARILLON_OIDC_ISSUER anybody can have an account, with any address.`,
+      `${trust} needs the issuer of one tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0: at CARILLON_OIDC_ISSUER anyone can create an account with any address.`,
     );
 }
 
