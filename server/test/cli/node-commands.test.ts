@@ -94,7 +94,7 @@ describe('status command', () => {
     expect(variables).toContain(`CARILLON_API_URL=${url}`);
     expect(variables).toContain(`CARILLON_PUSH_KEY=${keys.push}`);
     expect(variables.filter((line) => line.startsWith('CARILLON_DATA_KEY'))).toEqual([]);
-    expect((await run('status')).stdout).toMatch(/^Key: data +revoked or made anew/m);
+    expect((await run('status')).stdout).toMatch(/^Key: data +revoked or regenerated/m);
   });
 
   describe('the doctor', () => {

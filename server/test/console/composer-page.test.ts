@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
 
       await stepLink(page, 'Content').click();
       await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }');
-      await page.getByText('Is no template', { exact: false }).first().waitFor();
+      await page.getByText('Is not a valid template', { exact: false }).first().waitFor();
       expect(await stepLink(page, 'Content').getAttribute('data-state')).toBe('open');
       await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }}');
       await page.getByRole('textbox', { name: 'Message' }).fill('There is news, and a picture of it.');

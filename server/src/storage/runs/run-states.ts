@@ -172,7 +172,7 @@ export async function endFinishedRuns(tx: Queryable, sweep: { at: Date; limit: n
     )
     update runs
     set status = case when quarantined.any then 'FAILED' else 'SENT' end,
-      status_reason = case when quarantined.any then 'a chunk ended its worker repeatedly and was set aside' end,
+      status_reason = case when quarantined.any then 'a chunk crashed its worker repeatedly and was quarantined' end,
       ended_at = ${sweep.at}
     from quarantined
     where runs.id = quarantined.id
