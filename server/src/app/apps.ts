@@ -84,7 +84,7 @@ export async function putApp(deps: AppDependencies, put: By & App): Promise<{ is
     await addApp(deps, put);
     return { isNew: true };
   }
-  const reason = 'stands; for another, add another app';
+  const reason = 'cannot be changed; add another app instead';
   if (found.identifier !== identifier) throw new ServiceError('PARAMETER_INVALID', { field: 'identifier', reason });
   if (found.environment !== environment) throw new ServiceError('PARAMETER_INVALID', { field: 'environment', reason });
   await changeApp(deps, put);

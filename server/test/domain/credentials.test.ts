@@ -182,7 +182,8 @@ describe('a key of Apple', () => {
 
 describe('VAPID keys (RFC 8292)', () => {
   const subject = 'mailto:a@example.com';
-  const notAPair = 'The keys are no VAPID pair: 65 and 32 bytes in base64url, the first made of the second.';
+  const notAPair =
+    'The keys are not a VAPID pair. They must have 65 and 32 bytes in base64url, and the first must be derived from the second.';
 
   test('are generated if none are given, and parsed again', () => {
     const made = parseProviderKey({ provider: 'webpush', subject, keys: undefined });

@@ -235,7 +235,7 @@ describe('an impossible operation in a template', () => {
     ["{{ '%.2s'|format('a') }}", 'UNKNOWN', 'format needs a number here'],
     ["{{ '%.2d'|format(1) }}", 'UNKNOWN', 'format takes %s, %d, %f and %.2f'],
     ["{{ '%f'|format(1e15) }}", 'UNKNOWN', 'format takes %s, %d, %f and %.2f'],
-    ['{{ UserAttribute|tojson }}', 'UNKNOWN', 'a source of attributes is no JSON'],
+    ['{{ UserAttribute|tojson }}', 'UNKNOWN', 'a source of attributes is not JSON'],
     ['{{ [UserAttribute] }}', 'UNKNOWN', "UserAttribute needs a name, as in UserAttribute['First Name']"],
     ['{{ UserAttribute[1] }}', 'UNKNOWN', 'UserAttribute needs a name in quotes'],
     ['{{ UserAttribute|length }}', 'UNKNOWN', 'UserAttribute has no length'],

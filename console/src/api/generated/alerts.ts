@@ -20,7 +20,7 @@ export type Alert = {
 
 export type AlertKind = 'provider' | 'queue' | 'node' | 'job' | 'credential' | 'backup' | 'certificate';
 
-/** Where a workspace is told of its alerts. */
+/** The receivers of the alerts of a workspace. */
 export type AlertSettings = {
   webhookUrl: string | null;
   emails: string[];

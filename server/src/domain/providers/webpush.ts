@@ -149,7 +149,7 @@ export function parseWebPushKey(given: KeyOf<typeof fields>): WebPushCredential 
     publicKeyOf(privateKey) === publicKey;
   if (!isPair)
     throw new ProviderKeyError(
-      'The keys are no VAPID pair: 65 and 32 bytes in base64url, the first made of the second.',
+      'The keys are not a VAPID pair. They must have 65 and 32 bytes in base64url, and the first must be derived from the second.',
     );
   return { provider: 'webpush', publicKey, privateKey, subject: given.subject, simulated: false };
 }

@@ -30,7 +30,7 @@ export const AlertSettings = described(
     emails: Type.Array(Type.String()),
     mutedKinds: Type.Array(AlertKind),
   }),
-  'Where a workspace is told of its alerts.',
+  'The receivers of the alerts of a workspace.',
 );
 
 const Change = Type.Object(

@@ -276,7 +276,7 @@ function makeRefuseStrangers({ access, allowedHosts }: SandboxGuard): Hook {
     if (access === 'local' && !isLocalCaller(request))
       throw new ServiceError('SANDBOX_NOT_LOCAL', {
         reason:
-          'set CARILLON_SANDBOX_ACCESS=network on the server to open these routes to everybody who reaches its port',
+          'set CARILLON_SANDBOX_ACCESS=network on the server to open these routes to every caller that reaches its port',
       });
     // The header as the browser sent it, not as a proxy changed it: a page may send any X-Forwarded-Host.
     const name = (request.headers.host ?? '').replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
@@ -320,7 +320,7 @@ export function apiFaultHook({ apiFaults }: { apiFaults: ApiFaults }): RouteFami
         return undefined;
       }
       if (fault.status === undefined) return undefined;
-      request.facts.errorDetail = 'failed as the sandbox was told';
+      request.facts.errorDetail = 'failed by a fault of the sandbox';
       return reply
         .code(fault.status)
         .headers(fault.headers ?? {})

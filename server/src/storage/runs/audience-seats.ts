@@ -54,7 +54,7 @@ export async function deleteSeats(tx: Queryable, asked: SeatsOfRun): Promise<num
   return rows.count;
 }
 
-/** A user in a run for whom the outcome of the message is not known yet. */
+/** A user in a run whose message has no known outcome yet. */
 export type Seat = UserKey & { runId: string };
 
 /** Lists the next seats of a limit, in the order of the primary key. */

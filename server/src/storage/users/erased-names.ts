@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Queryable } from '../database.ts';
 import type { User } from './erased-traces.ts';
 
-/** Stands where a person was named. No customer id, address or number can be equal to it. */
+/** Replaces the name of an erased user. No customer id, address or number can be equal to it. */
 const erasedName = '[erased]';
 
 /** Identifiers that name one person. Other attributes, such as a city, are shared by many. */
