@@ -576,7 +576,7 @@ describe('personal forms', () => {
   function expectAlike({ write, whole, told }: TestBatch, place: number): void {
     const { written, request } = write(place);
     const alone = whole(place);
-    if ('outcome' in alone) expect([written, told.at(-1)]).toEqual(['told', [place, alone.outcome]]);
+    if ('outcome' in alone) expect([written, told.at(-1)]).toEqual(['reported', [place, alone.outcome]]);
     else expect([written, request]).toEqual(['written', alone]);
   }
 });
