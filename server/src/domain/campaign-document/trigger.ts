@@ -45,7 +45,7 @@ const members = {
 };
 type ReadMemberOfTrigger = ReadMember<typeof members>;
 
-/** `trigger_condition` (fact 6.2). Its condition is undefined if anything is wrong; the faults of the part say what. */
+/** `trigger_condition` (fact 6.2). If it is invalid, the condition is undefined and the part has the faults. */
 export const triggerCondition = partOrEmpty(members, {
   title: 'CampaignTrigger',
   description: 'For an EVENT_TRIGGERED campaign',

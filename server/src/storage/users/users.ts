@@ -335,7 +335,7 @@ async function holdUsersOf(tx: Queryable, { workspaceId, located }: Located): Pr
 
 /**
  * Inserts the given users that are missing, in the order of their keys, like lockUsersInOrder. A customer id that
- * was merged into another user makes no user. This is checked after the insert, which waited for a merge under way.
+ * was merged into another user creates no user. This is checked after the insert, which waited for a merge under way.
  */
 export async function insertMissingUsers(
   tx: Queryable,
