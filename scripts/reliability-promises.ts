@@ -56,8 +56,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
   },
   {
     id: 'reliability R3',
-    promise:
-      'What a crash repeats is at most what was in open windows, and carries the same identity, so phones show it once.',
+    promise: 'A crash repeats at most the messages of open windows, under the same identity, so phones show each once.',
     scenarios: ['kill-worker', 'kill-node', 'kill-database', 'freeze-worker', 'terminated-sessions', 'stop-workers'],
     tests: [server('torture/torture', 'workers that are stopped lose and repeat nothing (reliability R3)')],
     commands: ['test:simulation'],
@@ -65,7 +64,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
   {
     id: 'reliability R4',
     promise:
-      'An occurrence is fired once or recorded as missed, over clock changes and downtimes, by however many nodes.',
+      'An occurrence is fired once or recorded as missed, with any number of nodes, across clock changes and downtime.',
     scenarios: ['kill-node-at-work', 'every-zone'],
     tests: [
       server(
@@ -86,7 +85,8 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
   },
   {
     id: 'reliability R5',
-    promise: 'Faults of a provider are ridden out: all is delivered, tries are few, other providers do not notice.',
+    promise:
+      'A failing provider delays its messages only: all are delivered, with few attempts, and other providers are not affected.',
     scenarios: ['provider-faults'],
     tests: [
       server(
@@ -103,7 +103,8 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
   },
   {
     id: 'reliability R6',
-    promise: 'Addresses that a provider calls gone are dropped; one registered again since then stays.',
+    promise:
+      'Addresses that a provider reports as gone are dropped; an address that was registered again since then stays.',
     scenarios: [],
     tests: [
       server('engine/delivery/outcomes', '$platform: $what'),
@@ -117,7 +118,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
   },
   {
     id: 'reliability R7',
-    promise: 'Every campaign ends, also when its workers or one of its recipients end the process that sends.',
+    promise: 'Every campaign ends, even if its workers die or one of its recipients crashes the process that sends.',
     scenarios: [...killRounds, 'deadly-device'],
     tests: [
       server(
@@ -133,7 +134,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
   },
   {
     id: 'reliability R8',
-    promise: 'A file does no harm: right counts or a clear refusal, in bounded memory.',
+    promise: 'A file does no harm: it gets correct counts or a clear error, in bounded memory.',
     scenarios: [],
     tests: [
       server('segments/file-segment', 'torture: every file of test/fixtures/csv gives the counts beside it'),
@@ -173,7 +174,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
   },
   {
     id: 'reliability R10',
-    promise: 'Nobody reaches what is another’s, and no address inside is called for anybody.',
+    promise: 'No caller reaches the data of another, and Carillon calls no internal address on behalf of a caller.',
     scenarios: [],
     tests: [
       server(
@@ -220,11 +221,11 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       ),
     ],
     commands: ['test:fuzz'],
-    open: 'Of the requests of `test:fuzz` [the last run](reports/fuzz.txt) is recorded apart.',
+    open: '[The last run](reports/fuzz.txt) of `test:fuzz` is recorded separately.',
   },
   {
     id: 'reliability R12',
-    promise: 'Limits are exact: not one request too many, none refused too early, on several nodes.',
+    promise: 'Limits are exact on several nodes: no request too many is accepted, and none is rejected too early.',
     scenarios: [],
     tests: [
       server(
@@ -241,13 +242,13 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
   },
   {
     id: 'reliability R13',
-    promise: 'More than can be stored is refused at once with the time to come back; nothing collapses.',
+    promise: 'Requests beyond the capacity of storage are rejected at once, with the time to retry; nothing collapses.',
     scenarios: [],
     tests: [
       server('push/pushes', 'rejects an item beyond the maximum number waiting immediately, with the time to retry'),
     ],
     commands: [],
-    open: 'Not proven as a whole: no run holds ten times the sustainable load for a minute and looks at memory and recovery.',
+    open: 'Not proven as a whole: no run applies ten times the sustainable load for a minute and checks memory and recovery.',
   },
   {
     id: 'reliability R14',
@@ -259,11 +260,11 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'a database migrated by a newer version is refused by the name of the unknown migration',
       ),
       server('storage/migrations', 'a migration edited after it was applied is refused'),
-      server('backup/first-migration', 'a backup of migration 1 is restored whole, and a node serves it'),
-      server('backup/first-migration', 'a database of migration 1 is migrated in place to the same schema and rows'),
+      server('backup/first-migration', 'restores a backup of migration 1 completely, and a node serves it'),
+      server('backup/first-migration', 'migrates a database of migration 1 in place to the same schema and rows'),
     ],
     commands: [],
-    open: 'Not proven as a whole: no version is released yet, so the only older schema with data is the present one, and an older node does not work on a newer schema.',
+    open: 'Not proven as a whole: no version has been released yet, so there is no older schema with data, and no older node that runs on a newer schema.',
   },
   {
     id: 'reliability R15',
@@ -271,6 +272,6 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     scenarios: [],
     tests: [],
     commands: ['test:soak'],
-    open: 'Fifteen minutes are [recorded apart](reports/soak.md). Not proven for an hour, as promised.',
+    open: 'A run of fifteen minutes is [recorded separately](reports/soak.md). The promised hour is not proven.',
   },
 ];

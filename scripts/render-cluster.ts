@@ -20,7 +20,7 @@ function renderDistributedTables(table: Table): string {
   return table(
     ['Where', 'Tables'],
     [
-      [`On the workers, by bucket, beside \`${cutTable}\`; ${partitions} also by day`, namesBy('bucket')],
+      [`On the workers, by bucket, co-located with \`${cutTable}\`; ${partitions} also by day`, namesBy('bucket')],
       ['On the workers, by the hash of the address', namesBy('address_hash')],
       ['On the coordinator', 'all others'],
     ],

@@ -53,7 +53,7 @@ export const providers = ${JSON.stringify(Object.fromEntries(names))} as const;
 
 type DeviceKind = { platform: 'ANDROID' | 'IOS' | 'WEB'; registeredAs: string; provider?: string; address: string };
 
-/** The kinds of devices that can be registered; without a provider, the usual one of the platform reaches it. */
+/** The kinds of devices that can be registered. A kind without a provider uses the default provider of its platform. */
 export const deviceKinds: readonly DeviceKind[] = ${JSON.stringify(kinds)};\n`,
     'provider-forms.ts': `${heading}import type { ProviderName } from './overview.ts';\n${formTypes}
 /** The members of a provider key that the owner of the account enters. */

@@ -126,7 +126,7 @@ async function renderRoutes(named: NamedShape[]): Promise<string> {
     ({ method, path, answer }) =>
       `'${method} ${path}': ${answer === undefined ? 'undefined' : printer.print(answer.shape as TSchema as Shape)};`,
   );
-  const type = `/** What each route answers; undefined: no JSON. */\nexport type ConsoleAnswers = {\n${members.sort().join('\n')}\n};\n`;
+  const type = `/** The JSON response of each route; undefined if the response is not JSON. */\nexport type ConsoleAnswers = {\n${members.sort().join('\n')}\n};\n`;
   return `${heading}${printer.imports()}\n${type}`;
 }
 

@@ -18,14 +18,14 @@ export async function renderReliability(table: Table): Promise<string> {
     promise.promise,
     describeProofs(promise),
     [...measure(promise, record), ...(promise.open === undefined ? [] : [promise.open])].join(' ') ||
-      'Held by every `npm test`.',
+      'Checked by every `npm test`.',
   ]);
   return [
     `Measured on ${date} at commit \`${commit}\` in ${minutes} minutes on ${machine.cores} cores with ` +
       `${machine.memoryGiB} GiB of memory, Node ${machine.node}, by`,
     `\`\`\`sh\n${command}\n\`\`\``,
-    'The seed draws each round: which scenario, how many devices, which moment and who is killed. A round is one kill, ' +
-      'stop or cut, and the audit after it. A promise that is broken is printed with the command that plays its round again.',
+    'The seed determines each round: its scenario, the number of devices, the time, and the killed process. A round is one kill, ' +
+      'stop or cut, followed by an audit. For a broken promise, the report prints the command that repeats its round.',
     broken.length === 0
       ? 'No promise was broken.'
       : `**${broken.length} promises were broken:**\n\n${broken.map((one) => `- ${one.promise.split('\n')[0]} (\`${one.command}\`)`).join('\n')}`,
@@ -96,12 +96,12 @@ const columns: [keyof RoundSums, string][] = [
   ['devices', 'Devices'],
   ['lost', 'Lost'],
   ['mixedIdentities', 'Under two identities'],
-  ['miscounted', 'Counters are not the ledger'],
+  ['miscounted', 'Counters differ from the ledger'],
   ['repeats', 'Repeated'],
   ['bound', 'At most'],
   ['answered', 'Answered Success'],
-  ['answeredNotStored', 'and not stored'],
-  ['storedNotAnswered', 'Stored, answered otherwise'],
+  ['answeredNotStored', 'but not stored'],
+  ['storedNotAnswered', 'Stored, other response'],
   ['undocumented5xx', '5xx, not documented'],
 ];
 

@@ -182,7 +182,7 @@ function AlertSettingsFields({ workspaceId, settings }: { workspaceId: string; s
   });
   const isSet = settings.webhookUrl !== null || settings.emails.length > 0;
   return (
-    <Card withBorder component="section" aria-label="Who is told">
+    <Card withBorder component="section" aria-label="Recipients">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -192,7 +192,7 @@ function AlertSettingsFields({ workspaceId, settings }: { workspaceId: string; s
       >
         <Stack gap="sm">
           <Title order={2} size="h5">
-            Who is told
+            Recipients
           </Title>
           <TextInput
             name="webhookUrl"
@@ -211,9 +211,9 @@ function AlertSettingsFields({ workspaceId, settings }: { workspaceId: string; s
             acceptValueOnBlur
           />
           <Checkbox.Group
-            label="Tell about"
+            label="Alerts to send"
             value={kinds.filter((kind) => !muted.includes(kind))}
-            onChange={(told) => setMuted(kinds.filter((kind) => !told.includes(kind)))}
+            onChange={(sent) => setMuted(kinds.filter((kind) => !sent.includes(kind)))}
           >
             <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={4}>
               {kinds.map((kind) => (

@@ -66,7 +66,7 @@ export function makeClock(): Clock {
   });
 }
 
-/** A clock that stands still until a test advances it. */
+/** A clock that is stopped until a test advances it. */
 export function makeManualClock(start: Date): Clock & { advance(milliseconds: number): void } {
   let now = start.getTime();
   const clock = makeMovedClock({

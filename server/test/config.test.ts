@@ -16,26 +16,26 @@ const entra = {
   CARILLON_OIDC_EMAIL_TRUST: 'issuer-or-username',
 };
 
-test('the addresses of an issuer of one tenant may be trusted', () => {
+test('accepts trust in the email addresses of an issuer with one tenant', () => {
   expect(read(entra).oidcEmailTrust).toBe('issuer-or-username');
   expect(read().oidcEmailTrust).toBe('verified');
   const shared = { ...entra, CARILLON_OIDC_ISSUER: 'https://login.microsoftonline.com/common/v2.0' };
   expect(read({ ...shared, CARILLON_OIDC_EMAIL_TRUST: 'verified' }).oidcIssuer).toBe(shared.CARILLON_OIDC_ISSUER);
 });
 
-test('without anything every setting has its default', () => {
+test('uses the default of every setting that is not given', () => {
   const config = read();
   expect(Object.keys(config)).toEqual(Object.keys(settings));
   expect([config.port, config.mode, config.host, config.trustProxy]).toEqual([8080, 'sandbox', '127.0.0.1', false]);
 });
 
-test('an option wins over the environment, both wins over the default', () => {
+test('prefers an option to the environment, and both to the default', () => {
   expect(read({ CARILLON_PORT: '1000' }).port).toBe(1000);
   expect(read({ CARILLON_PORT: '1000' }, ['--port', '2000']).port).toBe(2000);
   expect(read({}, ['--port=3000', '--json']).port).toBe(3000);
 });
 
-test('<NAME>_FILE names a file that holds the value; giving both is refused', async () => {
+test('reads the value from the file in <NAME>_FILE, and rejects both forms together', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-config-'));
   const file = join(folder, 'key');
   await writeFile(file, `${'ab'.repeat(32)}\n`);
@@ -45,7 +45,7 @@ test('<NAME>_FILE names a file that holds the value; giving both is refused', as
   await rm(folder, { recursive: true });
 });
 
-describe('what is not usable is refused by its name', () => {
+describe('rejects an unusable setting by its name', () => {
   test.each([
     [{ CARILLON_PORT: '65536' }, /CARILLON_PORT takes a whole number from 0 to 65535/],
     [{ CARILLON_PORT: '80.5' }, /CARILLON_PORT/],
@@ -68,7 +68,7 @@ describe('what is not usable is refused by its name', () => {
     ],
     ...['common', 'organizations', 'consumers'].map((tenant): [Record<string, string>, RegExp] => [
       { ...entra, CARILLON_OIDC_ISSUER: `https://login.microsoftonline.com/${tenant}/v2.0` },
-      /issuer of one tenant.*anybody can have an account/,
+      /issuer of one tenant.*anyone can create an account/,
     ]),
   ] as [Record<string, string>, RegExp][])('%j', (environment, message) => {
     expect(() => read(environment)).toThrow(message);
@@ -84,7 +84,7 @@ describe('what is not usable is refused by its name', () => {
     expect(() => read({}, parameters)).toThrow(ConfigError);
   });
 
-  test('a secret of the wrong form is not shown', () => {
+  test('does not show an invalid secret', () => {
     expect(() => read({ CARILLON_MASTER_KEY: 'CANARY' })).toThrow(/\(hidden\)/);
     expect(() => read({ CARILLON_MASTER_KEY: 'CANARY' })).not.toThrow(/CANARY/);
   });

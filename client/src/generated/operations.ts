@@ -805,13 +805,13 @@ export type Operations = {
     body: DeviceRequest;
     reply: DataAccepted;
   };
-  /** Track what a user did */
+  /** Track events of a user */
   trackEvents: {
     parameters: Record<never, never>;
     body: EventRequest;
     reply: DataAccepted;
   };
-  /** Users, devices and events in bulk */
+  /** Import users, devices and events in bulk */
   importInBulk: {
     parameters: Record<never, never>;
     body: TransitionRequest;
@@ -829,13 +829,13 @@ export type Operations = {
     body: DeviceRequest;
     reply: DataAccepted;
   };
-  /** Track what a user did */
+  /** Track events of a user */
   trackEventsByQuery: {
     parameters: Record<never, never>;
     body: EventRequest;
     reply: DataAccepted;
   };
-  /** Users, devices and events in bulk */
+  /** Import users, devices and events in bulk */
   importInBulkByQuery: {
     parameters: Record<never, never>;
     body: TransitionRequest;
@@ -859,7 +859,7 @@ export type Operations = {
     body: MergeRequest;
     reply: MergeAnswer;
   };
-  /** Delete a user and all that is known of them */
+  /** Delete a user and all data about the user */
   deleteCustomer: {
     parameters: Record<never, never>;
     body: DeleteRequest;
@@ -1081,19 +1081,19 @@ export type Operations = {
     body: undefined;
     reply: CampaignValidation;
   };
-  /** Get the winner among the variations of a campaign, and how they stand */
+  /** Get the winner and the figures of the variations of a campaign */
   getCampaignWinner: {
     parameters: { id: string };
     body: undefined;
     reply: CampaignWinner;
   };
-  /** Give the winning variation to everybody who was not sent to yet */
+  /** Send the winning variation to all users that the campaign has not been sent to */
   nameCampaignWinner: {
     parameters: { id: string };
     body: CampaignWinnerRequest;
     reply: CampaignWinner;
   };
-  /** Let the shares decide again which variation is whose */
+  /** Remove the winner, so that the shares apply again */
   takeBackCampaignWinner: {
     parameters: { id: string };
     body: undefined;
@@ -1147,7 +1147,7 @@ export type Operations = {
     body: undefined;
     reply: App;
   };
-  /** Add an app, or replace what may change of it */
+  /** Add an app, or replace its members that may change */
   putApp: {
     parameters: { app: string };
     body: AppRequest;
@@ -1171,7 +1171,7 @@ export type Operations = {
     body: undefined;
     reply: EventStreams;
   };
-  /** Have events of messages posted to an address */
+  /** Create an event stream, which posts events of messages to an address */
   createEventStream: {
     parameters: Record<never, never>;
     body: EventStreamCreate;
@@ -1183,25 +1183,25 @@ export type Operations = {
     body: undefined;
     reply: EventStreamAnswer;
   };
-  /** Change the address of an event stream, or what it is told */
+  /** Change the address or the events of an event stream */
   changeEventStream: {
     parameters: { id: string };
     body: EventStreamChange;
     reply: EventStreamAnswer;
   };
-  /** End an event stream; what was not delivered is dropped */
+  /** Delete an event stream and its undelivered events */
   removeEventStream: {
     parameters: { id: string };
     body: undefined;
     reply: EventStreamRemoved;
   };
-  /** List the batches of events that the receiver did not take */
+  /** List the batches of events that the receiver did not accept */
   listDeadEventBatches: {
     parameters: { limit?: number; before?: string; id: string };
     body: undefined;
     reply: DeadEventBatches;
   };
-  /** Send such batches again, one or all */
+  /** Send failed batches again, one or all */
   resendDeadEventBatches: {
     parameters: { id: string };
     body: EventBatchResend;
@@ -1219,13 +1219,13 @@ export type Operations = {
     body: StatsRequest;
     reply: CampaignStats;
   };
-  /** Have a file made with the statistics of all campaigns of up to 90 days */
+  /** Request a file with the statistics of all campaigns of up to 90 days */
   requestReportFile: {
     parameters: Record<never, never>;
     body: ReportFileRequest;
     reply: ReportFileRequested;
   };
-  /** List the report files that are not gone */
+  /** List the report files that have not expired */
   listReportFiles: {
     parameters: Record<never, never>;
     body: undefined;
@@ -1267,19 +1267,19 @@ export type Operations = {
     body: undefined;
     reply: undefined;
   };
-  /** Make the demo workspace, the counters and the faults what the first start made them */
+  /** Reset the demo workspace, the counters and the faults to the state of the first start */
   resetSandbox: {
     parameters: Record<never, never>;
     body: undefined;
     reply: SandboxDemo;
   };
-  /** What the simulators counted, per platform */
+  /** Get the counters of the simulators, per platform */
   readCounters: {
     parameters: Record<never, never>;
     body: undefined;
     reply: SandboxCounters;
   };
-  /** What the simulated providers refused, and why, newest first */
+  /** List the requests that the simulated providers refused, with the reason, newest first */
   listRefusals: {
     parameters: { limit?: string };
     body: undefined;
@@ -1303,13 +1303,13 @@ export type Operations = {
     body: SandboxFaults;
     reply: undefined;
   };
-  /** Make a browser's subscription a device of a customer */
+  /** Register a browser's subscription as a device of a user */
   registerBrowser: {
     parameters: Record<never, never>;
     body: SandboxBrowserDevice;
     reply: SandboxRegisteredDevice;
   };
-  /** The process answers */
+  /** The process responds */
   readLiveness: {
     parameters: Record<never, never>;
     body: undefined;

@@ -7,7 +7,7 @@ export type App = {
   platform: 'ANDROID' | 'IOS' | 'WEB';
   name: string;
 
-  /** Null: the default app, which has no credential */
+  /** Null for the default app without a credential */
   identifier: string | null;
 
   /** iOS only: Apple's service; absent: production */
@@ -46,7 +46,7 @@ export type App = {
     color?: string;
   };
 
-  /** The app whose credential its messages use; null: there is none */
+  /** The app whose credential the messages use; null if there is none */
   credential_of: string | null;
 };
 
@@ -702,7 +702,7 @@ export type CampaignMetaSearchV5 = {
     /** Names of keys or people, any of them */
     created_by?: string[];
 
-    /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it */
+    /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC unless it has an offset; both ends are included */
     created_date?: {
       from_date?: string;
       to_date?: string;
@@ -758,7 +758,7 @@ export type CampaignPreview = {
         /** The locale for all other users; absent: the campaign's texts */
         language?: string;
 
-        /** As in campaign_content */
+        /** The content, in the form of campaign_content */
         content?: Record<string, unknown>;
         failure?: {
           field: string;
@@ -1423,7 +1423,7 @@ export type CampaignSearchV1 = {
     /** Names of keys or people, any of them */
     created_by?: string[];
 
-    /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it */
+    /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC unless it has an offset; both ends are included */
     created_date?: {
       from_date?: string;
       to_date?: string;
@@ -1461,7 +1461,7 @@ export type CampaignSearchV5 = {
     /** Names of keys or people, any of them */
     created_by?: string[];
 
-    /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it */
+    /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC unless it has an offset; both ends are included */
     created_date?: {
       from_date?: string;
       to_date?: string;
@@ -1699,7 +1699,7 @@ export type CampaignV1 = {
   status:
     'ACTIVE' | 'ARCHIVED' | 'DRAFT' | 'FAILED' | 'PAUSED' | 'RETIRED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
 
-  /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent */
+  /** The reason for FAILED, PAUSED, STOPPED or MISSED, or the reason why a SENDING campaign waits; otherwise absent */
   status_reason?: string;
 
   /** Includes SMS campaigns if requested */
@@ -1715,7 +1715,7 @@ export type CampaignV1 = {
   updated_at: string;
   sent_time?: string;
 
-  /** When a child was due; for a FAILED campaign, when it was due and missed */
+  /** The time at which a child was due, or at which a FAILED campaign was due and missed */
   planned_time?: string;
 
   /** Children only */
@@ -1753,7 +1753,7 @@ export type CampaignV5 = {
   status:
     'ACTIVE' | 'ARCHIVED' | 'DRAFT' | 'FAILED' | 'PAUSED' | 'RETIRED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
 
-  /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent */
+  /** The reason for FAILED, PAUSED, STOPPED or MISSED, or the reason why a SENDING campaign waits; otherwise absent */
   status_reason?: string;
 
   /** Includes SMS campaigns if requested */
@@ -1769,7 +1769,7 @@ export type CampaignV5 = {
   updated_at: string;
   sent_time?: string;
 
-  /** When a child was due; for a FAILED campaign, when it was due and missed */
+  /** The time at which a child was due, or at which a FAILED campaign was due and missed */
   planned_time?: string;
 
   /** Children only */
@@ -1829,7 +1829,7 @@ export type CampaignWinner = {
     /** The key or the person */
     named_by: string | null;
 
-    /** GOAL where the campaign has goals; empty without variations */
+    /** Has GOAL if the campaign has goals; empty for a campaign without variations */
     figures: {
       /** The counted metric */
       metric: 'CLICKS' | 'GOAL';
@@ -1998,7 +1998,7 @@ export type DeadEventBatches = {
       /** The receiver's response */
       last_status: number | null;
 
-      /** timeout, unreachable, refused; null: the receiver responded */
+      /** timeout, unreachable or refused; null if the receiver responded */
       last_error: string | null;
 
       /** ISO 8601 */
@@ -2059,7 +2059,7 @@ export type DeliveryExplanation = {
       }[];
     }[];
 
-    /** For an EVENT_TRIGGERED campaign: what the user's events started, newest first */
+    /** For an EVENT_TRIGGERED campaign: the messages that the user's events started, newest first */
     triggers?: {
       event_name: string;
       occurred_at: string;
@@ -2131,7 +2131,7 @@ export type EventBatch = {
   app_name: string;
   source: 'CARILLON';
 
-  /** As webhook-id; its name has the abbreviation of the installation */
+  /** The same value as webhook-id. The name of this member contains the abbreviation of the installation */
   svc_request_id: string;
   events: {
     /** As event_code */
@@ -2190,7 +2190,7 @@ export type EventRequest = {
     platform?: string;
     app_version?: string;
 
-    /** When it happened: ISO 8601 (UTC unless it names an offset) or seconds since 1970 */
+    /** The time of the event: ISO 8601 (UTC unless it has an offset) or seconds since 1970 */
     user_time?: string | number;
 
     /** The sender's clock; used if user_time is absent */
@@ -2326,16 +2326,16 @@ export type ExecutionsV1 = {
   executions: {
     campaign_id: string;
 
-    /** 2024-06-24T14:30:18.908000; null: not yet */
+    /** As in 2024-06-24T14:30:18.908000; null if not sent yet */
     sent_time: string | null;
 
     /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
     status: string;
 
-    /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent */
+    /** The reason for FAILED, PAUSED, STOPPED or MISSED, or the reason why a SENDING campaign waits; otherwise absent */
     status_reason?: string;
 
-    /** When it was due, in the format of `sent_time`; absent if an event fired it */
+    /** The time at which it was due, in the format of `sent_time`; absent if an event started it */
     planned_time?: string;
   }[];
   total_instances: number;
@@ -2349,16 +2349,16 @@ export type ExecutionsV5 = {
       id: string;
       campaign_id: string;
 
-      /** 2024-06-24T14:30:18.908000; null: not yet */
+      /** As in 2024-06-24T14:30:18.908000; null if not sent yet */
       sent_time: string | null;
 
       /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
       status: string;
 
-      /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent */
+      /** The reason for FAILED, PAUSED, STOPPED or MISSED, or the reason why a SENDING campaign waits; otherwise absent */
       status_reason?: string;
 
-      /** When it was due, in the format of `sent_time`; absent if an event fired it */
+      /** The time at which it was due, in the format of `sent_time`; absent if an event started it */
       planned_time?: string;
     }[];
     total_instances: number;
@@ -2467,7 +2467,7 @@ export type FileSegmentError = {
     | 'Too Many Requests'
     | 'Unsupported Media Type';
 
-  /** Absent of a fault of ours */
+  /** Absent for an internal error */
   description?: string;
 };
 
@@ -2613,17 +2613,17 @@ export type Health = {
 };
 
 export type InteractionReport = {
-  /** As it was sent with the message */
+  /** The token that was sent with the message */
   token: string;
   kind: 'impression' | 'click' | 'close' | 'badge';
 
-  /** For kind badge: the number on the app icon now */
+  /** For kind badge: the current number on the app icon */
   value?: number;
 
   /** The button that was clicked */
   action?: string;
 
-  /** For kind impression: the message arrived with a lower priority than it was sent with, and therefore late */
+  /** For kind impression: true if the message arrived with a lower priority than it was sent with, and therefore late */
   lowered?: boolean;
 
   /** Your own name for this report; repeats are counted once */
@@ -2648,7 +2648,7 @@ export type LiveActivity = {
     /** WAITING, ACCEPTED, GONE, REJECTED, FAILED, EXPIRED or SUPERSEDED */
     outcome: string;
 
-    /** Apple's reason, or why it was not sent */
+    /** Apple's reason, or the reason why the message was not sent */
     code: string | null;
     devices: number;
   }[];
@@ -2682,7 +2682,7 @@ export type LiveActivityEventRequest = {
   /** For a start: the name of the attributes' type */
   attributesType?: string;
 
-  /** For a start: as the app decodes them */
+  /** For a start: the attributes in the form that the app decodes */
   attributes?: Record<string, unknown>;
 
   /** Required for a start */
@@ -3510,7 +3510,7 @@ export type ReportFile = {
   /** The state of the file */
   state: 'FAILED' | 'READY' | 'WAITING';
 
-  /** Why the file was not made */
+  /** The reason why the file could not be written */
   reason?: string;
 
   /** Number of lines */
@@ -3610,10 +3610,10 @@ export type SandboxBrowserDevice = {
 export type SandboxClock = {
   now: string;
 
-  /** Ahead of real time, or behind it (negative) */
+  /** Seconds ahead of real time; negative if behind it */
   offsetSeconds: number;
 
-  /** The clock stands still until it is moved, resumed or reset */
+  /** True while the clock is stopped, until it is moved, resumed or reset */
   frozen: boolean;
 
   /** Progress of the advance; null if the clock is not being moved */
@@ -3661,7 +3661,7 @@ export type SandboxDemo = {
 };
 
 export type SandboxFault = {
-  /** Return this answer instead of processing the request */
+  /** Return this response instead of processing the request */
   status?: number;
   body?: string;
   headers?: Record<string, string>;
@@ -3669,10 +3669,10 @@ export type SandboxFault = {
   /** For a provider: an answer of the real provider, by its name in docs/sandbox.md */
   answer?: string;
 
-  /** Wait before answering */
+  /** Milliseconds to wait before the response */
   delayMilliseconds?: number;
 
-  /** Reset the stream instead of answering */
+  /** Reset the stream instead of responding */
   reset?: boolean;
 
   /** Send GOAWAY after this many streams of a connection */
@@ -3702,7 +3702,7 @@ export type SandboxFault = {
   /** For a provider: only this many times per device */
   countPerDevice?: number;
 
-  /** Of `api`: only this route, as `POST /v1/oauth/token` or `/v5/campaigns/*` */
+  /** For `api`: only this route, such as `POST /v1/oauth/token` or `/v5/campaigns/*` */
   route?: string;
 
   /** Only this many times */
@@ -3734,10 +3734,10 @@ export type SandboxMessage = {
   campaignId: string | null;
   receivedAt: string;
 
-  /** What the provider accepts in addition to the message. */
+  /** Parameters of the request other than the message, such as its priority and time to live. */
   transport: Record<string, string>;
 
-  /** All headers of the request; credentials are reduced to their scheme. Empty for messages of older versions. */
+  /** All headers of the request, with only the scheme of credentials. Empty for messages of older versions. */
   headers: Record<string, string>;
   payload: unknown;
 
@@ -3763,7 +3763,7 @@ export type SandboxRefusal = {
   /** Null: no response, or the stream was cut */
   status: number | null;
 
-  /** The provider's own words */
+  /** The reason in the provider's words */
   reason: string;
   rule: 'fault' | 'magic address' | 'credentials' | 'route' | 'headers' | 'payload' | 'device address';
 
@@ -3860,7 +3860,7 @@ export type StatsControlGroup = {
       /** Events that fulfilled the goal, by attribution_type */
       total: number;
 
-      /** Users who did so, each counted once */
+      /** Users who fulfilled the goal, each counted once */
       unique: number;
 
       /** Percent of eligible_users who fulfilled the goal, each once a run */
@@ -3949,7 +3949,7 @@ export type StatsFigures = {
       /** Events that fulfilled the goal, by attribution_type */
       total: number;
 
-      /** Users who did so, each counted once */
+      /** Users who fulfilled the goal, each counted once */
       unique: number;
 
       /** Percent of eligible_users who fulfilled the goal, each once a run */

@@ -45,7 +45,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
 
 export type AlertSettingsChange = { webhookUrl: string; emails: string[]; mutedKinds: AlertKind[] };
 
-/** Problems that block a workspace's delivery, and the receivers of alerts. */
+/** Calls about problems that block delivery, and about the receivers of alerts. */
 function makeAlertCalls({ ask }: ConsoleCaller) {
   return {
     /** Newest first, at most 100. */
@@ -60,7 +60,7 @@ function makeAlertCalls({ ask }: ConsoleCaller) {
 }
 
 export type CallFilters = {
-  /** Calls that named no known workspace. */
+  /** Only calls without a known workspace. */
   of?: 'nobody';
   only?: 'refused';
   /** The id of a key. */

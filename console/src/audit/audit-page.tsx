@@ -111,7 +111,7 @@ function AuditObject({ entry }: { entry: AuditEntry }) {
   const { id: workspaceId } = useWorkspace();
   const { objectId, objectName, detail } = entry;
   const { of, ...others } = detail as Record<string, unknown>;
-  const told = Object.entries(others)
+  const details = Object.entries(others)
     .map(([name, value]) => `${wordsOf(name)} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');
   return (
@@ -130,9 +130,9 @@ function AuditObject({ entry }: { entry: AuditEntry }) {
           </RouteLink>
         </Text>
       )}
-      {told !== '' && (
+      {details !== '' && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {told}
+          {details}
         </Text>
       )}
     </>

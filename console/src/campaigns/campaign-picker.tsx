@@ -24,7 +24,7 @@ export function CampaignPicker({ label, chosen, except, onChosen }: CampaignPick
   const { id: workspaceId } = useWorkspace();
   const chosenName = useCampaignName(chosen);
   const [written, setWritten] = useState('');
-  // The name of the chosen campaign in the field is not a search.
+  // If the field shows the name of the chosen campaign, the user is not searching.
   const [name] = useDebouncedValue(written === chosenName ? '' : written.trim(), settleMilliseconds);
   const found = useQuery({
     queryKey: ['campaign-names', workspaceId, name],
@@ -68,8 +68,7 @@ export function CampaignPicker({ label, chosen, except, onChosen }: CampaignPick
 }
 
 /**
- * Returns the name of the campaign that the address names by its id; undefined while it loads and if there is no such
- * campaign.
+ * Returns the name of the campaign with this id; undefined while it loads, or if there is no such campaign.
  */
 export function useCampaignName(id: string | undefined): string | undefined {
   const { id: workspaceId } = useWorkspace();

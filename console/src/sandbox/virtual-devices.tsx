@@ -114,11 +114,11 @@ const reports = [
 ] as const;
 
 function Message({ workspaceId, message }: { workspaceId: string; message: VirtualDevice['messages'][number] }) {
-  const [told, tell] = useState<string>();
+  const [reported, setReported] = useState<string>();
   const report = useMutation({
     mutationFn: async ({ kind }: (typeof reports)[number]) =>
       consoleClient.sandbox.report({ workspaceId, id: message.id, kind }),
-    onSuccess: (_nothing, { done }) => tell(done),
+    onSuccess: (_nothing, { done }) => setReported(done),
   });
   return (
     <div>
@@ -142,7 +142,7 @@ function Message({ workspaceId, message }: { workspaceId: string; message: Virtu
           </Button>
         ))}
         <Text size="xs" role="status">
-          {told}
+          {reported}
         </Text>
       </Group>
       {report.error !== null && <Failure error={report.error} />}

@@ -27,10 +27,10 @@ export type CallRecorder = {
 };
 
 const flushMilliseconds = 500;
-// Calls stored at once; fewer wait for the half second. A batch of hundreds delays concurrent requests by 20 to 50 ms (measured
+// The size of a batch. Fewer calls are stored when the half second ends. A batch of hundreds delays concurrent requests by 20 to 50 ms (measured
 // at 1,900 calls a second).
 const batchCalls = 100;
-// About 20 MB at most. Beyond it calls are dropped and counted: the log must never slow down responses.
+// About 20 MB at most. Further calls are dropped and counted, because the log must never slow down responses.
 const maxWaitingCalls = 5_000;
 
 export type RecordCallsDependencies = { database: Database; clock: Clock; log: Logger };
@@ -54,7 +54,7 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
       await store(waiting.splice(0, batchCalls).map((call) => toEntry(call, makeId(now))));
     }
   };
-  /** Logs at most one line a minute: a flood must not fill the process log either. */
+  /** Logs at most one line a minute, so that a flood of calls does not fill the process log. */
   const reportUnproven = (): void => {
     const now = clock.now().getTime();
     if (unproven === 0 || now < reportUnprovenAt) return;
@@ -110,7 +110,7 @@ function toEntry(call: RecordedCall, id: string): ApiLogEntry {
 
 export type CallQuery = {
   workspaceId: string;
-  /** Calls that named no known workspace: a wrong id or key. */
+  /** True for calls without a known workspace, whose id or key was wrong. */
   ofNobody: boolean;
 } & Omit<ApiLogFilters, 'workspaceId'>;
 
@@ -127,7 +127,7 @@ export type ConsoleCallDependencies = {
 
 export type ConsoleCalls = ReturnType<typeof makeConsoleCalls>;
 
-/** The API log for the console: the requests, and why they were rejected. */
+/** Reads the API log for the console: the requests, and the reasons of rejections. */
 export function makeConsoleCalls({ database, acrossWorkspaces, headerPrefix }: ConsoleCallDependencies) {
   return {
     /** Newest first. @throws ServiceError NOT_FOUND */
@@ -152,8 +152,8 @@ export function makeConsoleCalls({ database, acrossWorkspaces, headerPrefix }: C
     async read(key: { workspaceId: string; id: string }) {
       const call = (await findCall(database, key)) ?? (await findCall(acrossWorkspaces, key));
       if (!call) throw new ServiceError('NOT_FOUND');
-      const { headers, ...told } = call;
-      return { ...explain(told, headerPrefix), ...readHeaders(headers), made: findMade(call) };
+      const { headers, ...rest } = call;
+      return { ...explain(rest, headerPrefix), ...readHeaders(headers), made: findMade(call) };
     },
   };
 }
@@ -167,14 +167,14 @@ export type CallPage = {
   searchedUntil: Date | null;
 };
 
-/** Calls recorded before headers were kept have none. */
+/** Returns null for calls of earlier versions, which did not store headers. */
 function readHeaders(text: string | null): Record<'requestHeaders' | 'responseHeaders', Record<string, string> | null> {
   if (text === null) return { requestHeaders: null, responseHeaders: null };
   const { request, response } = JSON.parse(text) as Record<'request' | 'response', Record<string, string>>;
   return { requestHeaders: request, responseHeaders: response };
 }
 
-/** Adds the error's public text and advice: with the private detail they say what to change; the name does not. */
+/** Adds the public text and the advice of the error, which explain what to change. */
 function explain<Call extends ListedCall>(call: Call, headerPrefix: string) {
   const { errorName } = call;
   const name = errorName !== null && Object.hasOwn(errorRegistry, errorName) ? (errorName as ErrorName) : null;

@@ -84,7 +84,7 @@ export async function putApp(deps: AppDependencies, put: By & App): Promise<{ is
     await addApp(deps, put);
     return { isNew: true };
   }
-  const reason = 'stands; for another, add another app';
+  const reason = 'cannot be changed; add another app instead';
   if (found.identifier !== identifier) throw new ServiceError('PARAMETER_INVALID', { field: 'identifier', reason });
   if (found.environment !== environment) throw new ServiceError('PARAMETER_INVALID', { field: 'environment', reason });
   await changeApp(deps, put);
@@ -175,7 +175,7 @@ async function requireApp(tx: Queryable, named: { workspaceId: string } & Named)
     throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: 'is there in every workspace' });
   const app = await lockApp(tx, named);
   if (!app)
-    throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `"${appId}" is no app on ${platform}` });
+    throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `"${appId}" is not an app on ${platform}` });
   return app;
 }
 

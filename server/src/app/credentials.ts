@@ -36,7 +36,7 @@ export type CredentialDependencies = {
   encryption: Encryption;
   /** Checks the credential with the provider, within seconds. */
   ask: (credential: ProviderCredential) => Promise<CredentialCheck>;
-  /** True if there are simulators to return to. */
+  /** True if a workspace can return to simulated providers. */
   isSandbox: boolean;
   /** Called after a change of credentials: a sandbox's simulators reload their accounts. */
   onChanged: () => Promise<void>;
@@ -212,8 +212,7 @@ export async function askCredential(
 }
 
 /**
- * Removes a credential; sends that need it are paused with the reason. While some are in progress, `whileSending: 'pause'` is
- * required.
+ * Removes a credential. Sends that need it are paused with the reason; if there are any, `whileSending: 'pause'` is required.
  *
  * @throws ServiceError NOT_FOUND, CREDENTIAL_IN_USE
  */
@@ -270,7 +269,7 @@ async function store(
 }
 
 /**
- * Rejects a new VAPID key if the one in use is not named. Not used for the return to simulated phones, which has no check.
+ * Rejects a new VAPID key unless the request names the key in use. Simulated credentials are not checked.
  *
  * @throws ServiceError CREDENTIAL_IN_USE
  */
@@ -284,7 +283,7 @@ function refuseUnnamedKey(
   if (inPlaceOf.length >= namedCharacters && publicKey.startsWith(inPlaceOf)) return;
   const begins = publicKey.slice(0, namedCharacters);
   throw new ServiceError('CREDENTIAL_IN_USE', {
-    reason: `browsers subscribed with the key ${begins}… get nothing with another; name its first ${namedCharacters} characters to replace it`,
+    reason: `browsers subscribed with the key ${begins}… receive nothing with another key; to replace it, name its first ${namedCharacters} characters`,
   });
 }
 
@@ -305,13 +304,13 @@ async function requireApp(tx: Queryable, { workspaceId, appId, credential }: OfO
   if (!app)
     throw new ServiceError('PARAMETER_INVALID', {
       field: 'app',
-      reason: `"${appId}" is no app on ${platforms.join(', ')}`,
+      reason: `"${appId}" is not an app on ${platforms.join(', ')}`,
     });
   const reason = providers[credential.provider].key.findAppFault?.(credential, app);
   if (reason !== undefined) throw new ServiceError('PROVIDER_KEY_INVALID', { reason });
 }
 
-/** Audit log entries about the default apps still name no app. */
+/** Entries of the audit log name an app only if it is not the default one. */
 const appDetail = (appId: string): { app?: string } => (appId === defaultAppId ? {} : { app: appId });
 
 /** @throws ServiceError PROVIDER_KEY_INVALID */
@@ -332,7 +331,7 @@ type Stored = {
 };
 type Removal = OfApp & { provider: ProviderName; whileSending: 'pause' | 'refuse' };
 
-/** Everything but the encrypted keys. */
+/** Returns a credential without its encrypted keys. */
 function presentable(stored: StoredCredential) {
   const { provider, simulated, summary, updatedAt } = stored;
   const known = knownCheckOf(stored);
@@ -347,9 +346,8 @@ function openCredential(encryption: Encryption, row: StoredCredential): Provider
 }
 
 /**
- * Repeats the check of credentials that the provider refused. If the account was repaired at the provider, waiting messages are
- * sent without a visit to the console. No user requested the check, so it is not in the audit log. A result that says nothing
- * about the credential is not stored.
+ * Repeats the check of credentials that the provider refused, so that waiting messages are sent once the account is repaired. No
+ * user requested the check, so it is not in the audit log. A result that says nothing about the credential is not stored.
  */
 export async function recheckCredentials(
   { database, clock, encryption, ask }: Pick<CredentialDependencies, 'database' | 'clock' | 'encryption' | 'ask'>,

@@ -105,18 +105,18 @@ export function acceptDeletion(
 }
 
 /** Runs the work in one transaction, and again if the database aborted it because of a deadlock. */
-function write<Command extends { workspaceId: string; at: Date }, Told extends object | void = void>(
+function write<Command extends { workspaceId: string; at: Date }, Result extends object | void = void>(
   deps: DataDependencies,
   { command: given, once, operation }: Request<Command> & { operation: string },
-  work: (tx: Transaction, command: Command) => Promise<Told>,
-): Promise<DataAnswer & Told> {
+  work: (tx: Transaction, command: Command) => Promise<Result>,
+): Promise<DataAnswer & Result> {
   const { requestId, ...repeat } = once;
   return retryDeadlock(() => {
     const command = { ...given, at: deps.clock.now() } as Command;
     const { workspaceId, at } = command;
     return answerOnce(deps, { ...repeat, workspaceId, operation, at }, async (tx) => {
-      const told = await work(tx, command);
-      return { requestId, ...told };
+      const result = await work(tx, command);
+      return { requestId, ...result };
     });
   });
 }

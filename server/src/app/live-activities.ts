@@ -29,8 +29,8 @@ type Once = { key: string | undefined; rawBody: string };
 export type AcceptedLiveEvent = { timestamp: number; devices: number };
 
 /**
- * Stores an event of an activity for each of its tokens; it is sent once that is durable. Timestamps of an activity's events
- * always increase, also within a second.
+ * Stores an event of an activity for each of its tokens. It is sent after the commit. Timestamps of an activity's events always
+ * increase, even within a second.
  *
  * @throws ServiceError PARAMETER_INVALID for an unknown app or a payload that Apple does not accept; IDEMPOTENCY_CONFLICT
  */
@@ -48,7 +48,7 @@ export async function acceptLiveEvent(
     const body = writeLivePayload(event, timestamp);
     const bytes = Buffer.byteLength(body);
     if (bytes > maxLivePayloadBytes) {
-      const reason = `makes ${bytes} bytes where ${maxLivePayloadBytes} fit`;
+      const reason = `makes ${bytes} bytes; the limit is ${maxLivePayloadBytes}`;
       throw new ServiceError('PARAMETER_INVALID', { field: 'contentState', reason });
     }
     const counts = await countLiveTokens(tx, name);
@@ -80,7 +80,7 @@ export async function addTokens(
     if (counts.start > maxLiveTokens || counts.update > maxLiveTokens)
       throw new ServiceError('PARAMETER_INVALID', {
         field: 'tokens',
-        reason: `would be more than ${maxLiveTokens} of the activity`,
+        reason: `would give the activity more than ${maxLiveTokens} tokens`,
       });
     return counts;
   });
@@ -88,7 +88,7 @@ export async function addTokens(
 
 export type ShownLiveActivity = { tokens: { start: number; update: number }; events: LiveEventFigures[] };
 
-// Figures of the newest events; each has a few outcomes.
+// Rows of figures, newest events first. Each event has a few rows, one per outcome.
 const maxShownFigures = 100;
 
 /** @throws ServiceError NOT_FOUND */
@@ -97,7 +97,7 @@ export async function readLiveActivity(
   name: LiveActivityName,
 ): Promise<ShownLiveActivity> {
   if (!(await isLiveActivity(database, name)))
-    throw new ServiceError('NOT_FOUND', { field: 'activityId', reason: 'is no activity of this app' });
+    throw new ServiceError('NOT_FOUND', { field: 'activityId', reason: 'is not an activity of this app' });
   const [tokens, events] = await Promise.all([
     countLiveTokens(database, name),
     listLiveEvents(database, { ...name, limit: maxShownFigures }),

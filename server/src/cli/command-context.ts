@@ -63,7 +63,7 @@ async function openAndClose(
   const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
   const installation = await openInstallation(
     { ...config, databaseConnections: connections },
-    { clock, log, beside: 'running node', ifMissing },
+    { clock, log, reuse: 'running node', ifMissing },
   );
   try {
     // The sandbox may have moved the clock; the times that a command writes must agree with the running node.
@@ -101,12 +101,12 @@ export function settingSources(program: Command): ConfigSources {
 function toRefusal(error: ServiceError): StartError {
   const { field, reason, faults = [] } = error.context;
   if (faults.length > 0) {
-    const told = faults.map((fault) => `${fault.field} ${fault.reason === 'missing' ? 'is required' : fault.reason}`);
-    return new StartError('SETTING_INVALID', `${told.join('; ')}.`, error);
+    const text = faults.map((fault) => `${fault.field} ${fault.reason === 'missing' ? 'is required' : fault.reason}`);
+    return new StartError('SETTING_INVALID', `${text.join('; ')}.`, error);
   }
-  const isTold = reason === undefined || error.message.includes(reason);
-  const told = field === undefined ? `${error.message} ${reason}.` : `${error.message} ${field}: ${reason}.`;
-  return new StartError('SETTING_INVALID', isTold ? error.message : told, error);
+  const isComplete = reason === undefined || error.message.includes(reason);
+  const text = field === undefined ? `${error.message} ${reason}.` : `${error.message} ${field}: ${reason}.`;
+  return new StartError('SETTING_INVALID', isComplete ? error.message : text, error);
 }
 
 /** Returns the workspace that a command names, or the demo workspace. @throws StartError SETTING_INVALID */

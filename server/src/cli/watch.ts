@@ -18,13 +18,13 @@ const maxWatchMilliseconds = 3_600_000;
  */
 export async function watchUntil<Found>(
   look: () => Promise<Found>,
-  { tell, isOver }: { tell: (found: Found) => string; isOver: (found: Found) => boolean },
+  { describe, isOver }: { describe: (found: Found) => string; isOver: (found: Found) => boolean },
 ): Promise<Found> {
   const deadline = performance.now() + maxWatchMilliseconds;
   let said: string | undefined;
   for (;;) {
     const found = await look();
-    const line = toPlainLine(tell(found));
+    const line = toPlainLine(describe(found));
     if (line !== said) process.stderr.write(`${line}\n`);
     said = line;
     if (isOver(found)) return found;
@@ -68,7 +68,7 @@ export async function followCampaign(
     return { campaign, run };
   }
   const { campaign } = await watchUntil(look, {
-    tell: ({ campaign: { status, nextAt }, run }) =>
+    describe: ({ campaign: { status, nextAt }, run }) =>
       [
         status,
         ...(run ? [`run ${run.id} ${run.status}`] : []),

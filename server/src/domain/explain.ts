@@ -6,7 +6,7 @@ import { controlGroups } from './experiments/control-groups.ts';
 import type { NamedVariant } from './experiments/variants.ts';
 import { unknownCase } from './unknown-case.ts';
 import { suspicionHours, suspicionSends } from './users/devices.ts';
-import type { DeviceState, ToldSuspicion } from './users/devices.ts';
+import type { DeviceState, ReportedSuspicion } from './users/devices.ts';
 
 /** What decided whether a user got a message: the first step that applies, in the order in which the service checks them. */
 export const steps = [
@@ -80,7 +80,7 @@ export type ExplainedDevice = {
   /** Null: the default app. */
   appId: string | null;
   /** Null: the device is not suspected. */
-  suspicion: ToldSuspicion | null;
+  suspicion: ReportedSuspicion | null;
 };
 
 /** A row of the ledger. */
@@ -109,7 +109,7 @@ export type DeviceExplanation = {
   at: Date | null;
   until: Date | null;
   /** Why the device may leave the audience or has left it, with the id for `devices keep`; null where it decided nothing. */
-  suspicion: (ToldSuspicion & { id: string }) | null;
+  suspicion: (ReportedSuspicion & { id: string }) | null;
 } & NamedVariant;
 
 export type RunExplanation = {
@@ -232,11 +232,12 @@ function stepOfDelivery({ outcome, code }: ExplainedDelivery): Step {
 
 const sentences: Record<Step, string> = {
   RUN_NOT_STARTED: 'The run has not begun.',
-  RUN_MISSED: 'The moment came too late to be sent.',
-  RUN_FAILED: 'The run failed before it reached anybody.',
-  LEDGER_DROPPED: 'The run is too long ago: who got it is not kept any more, only how many.',
+  RUN_MISSED: 'The run was due, but was found too late to be sent.',
+  RUN_FAILED: 'The run failed before it reached anyone.',
+  LEDGER_DROPPED: 'The run is too old: its totals are still stored, but its recipients are not.',
   NOT_IN_AUDIENCE: 'The person was not in the audience when the run began.',
-  AUDIENCE_FORGOTTEN: 'The person has no device that could be sent to; whether it was in the audience is not kept.',
+  AUDIENCE_FORGOTTEN:
+    'The person has no device that can be sent to, and it is not stored whether the person was in the audience.',
   NO_DEVICE: 'The person was in the audience and has no device.',
   DEVICE_TOO_NEW: 'The device was registered after the run had begun.',
   PLATFORM_NOT_MEANT: 'The campaign is not for the platform of the device.',
@@ -245,28 +246,28 @@ const sentences: Record<Step, string> = {
   DEVICE_OPTED_OUT: 'The device has opted out of pushes.',
   DEVICE_BLOCKED: 'The device is blocked.',
   DEVICE_GONE: 'The provider said that the device is gone.',
-  NOT_REACHED_YET: 'The run has not come to the person yet.',
+  NOT_REACHED_YET: 'The run has not reached the person yet.',
   RUN_STOPPED: 'The run was stopped before.',
-  CHUNK_SET_ASIDE: 'A part of the run ended its workers again and again and was set aside.',
-  CHANGED_SINCE: 'The device could not be sent to when the run passed; it has changed since.',
+  CHUNK_SET_ASIDE: 'A part of the run crashed its workers repeatedly and was quarantined.',
+  CHANGED_SINCE: 'The device could not be sent to at the time of the run, and has changed since then.',
   GLOBAL_CONTROL_GROUP:
-    'The person is in the control group of the workspace, which the campaign leaves out to be compared with.',
+    'The person is in the control group of the workspace, which gets no campaigns so that results can be compared.',
   CAMPAIGN_CONTROL_GROUP:
-    'The person is in the control group of the campaign, which gets nothing of it to be compared with.',
-  TIME_ZONE_UNKNOWN: 'The time zone that is stored of the person is not one, so nobody can say when to send.',
-  BEST_TIME: 'The hour at which the person opens messages decided.',
-  USER_TIME_ZONE: 'The time of the campaign decided, in the zone of the person.',
+    'The person is in the control group of the campaign, which does not get it so that results can be compared.',
+  TIME_ZONE_UNKNOWN: 'The stored time zone of the person is not a known zone, so the time to send is unknown.',
+  BEST_TIME: 'The campaign is sent at the hour at which the person usually opens messages.',
+  USER_TIME_ZONE: 'The campaign is sent at its time in the time zone of the person.',
   QUIET_HOURS: 'It was within the quiet hours of the person.',
-  CAMPAIGN_SEND_LIMIT: 'The person had got as many messages of this campaign as its limit allows in that time.',
+  CAMPAIGN_SEND_LIMIT: 'The person had got as many messages of this campaign as its send limit allows in that time.',
   MINIMUM_DELAY: 'It was too soon after another message.',
   FREQUENCY_CAP: 'The person had got as many messages as the frequency cap allows.',
-  CAMPAIGN_AUDIENCE_LIMIT: 'The message comes after those to as many people as the limit of the campaign allows.',
+  CAMPAIGN_AUDIENCE_LIMIT: 'The campaign had already been sent to as many people as its audience limit allows.',
   WAITING: 'The message waits for another attempt.',
-  TEMPLATE_FAILED: 'The message could not be made of the attributes of the person.',
-  EXPIRED: 'The message died before it could be sent.',
+  TEMPLATE_FAILED: 'The message could not be rendered with the attributes of the person.',
+  EXPIRED: 'The message expired before it could be sent.',
   GONE: 'The provider said that the device is gone.',
   REJECTED: 'The message was rejected.',
-  FAILED: 'The message was given up after its attempts.',
+  FAILED: 'The message failed after all its attempts.',
   ACCEPTED: 'The provider accepted the message.',
 };
 
@@ -298,7 +299,7 @@ function describeStep({ step, code, at, until, variation, locale }: DeviceExplan
 }
 
 /** Texts for a user without a run to explain. */
-export const nobodyOfThatId = 'Nobody in this workspace has that customer id.';
+export const unknownCustomerId = 'No user in this workspace has that customer id.';
 const noRunYet = 'The campaign has no run: it has not been sent yet, or too long ago.';
 
 /** Explains why a user has no run. If events of users start the campaign, it describes the outcome of the newest event. */

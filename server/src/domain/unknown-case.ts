@@ -8,10 +8,10 @@ const maxShownCharacters = 60;
  * may be a message, a token or user data.
  */
 export function unknownCase(value: never): never {
-  throw new Error(`unknown case: ${tell(value)}`);
+  throw new Error(`unknown case: ${describe(value)}`);
 }
 
-function tell(value: unknown): string {
+function describe(value: unknown): string {
   if (value === null || typeof value !== 'object') return String(value).slice(0, maxShownCharacters);
   const members = value as Record<string, unknown>;
   const name = discriminants.find((one) => typeof members[one] === 'string');

@@ -15,12 +15,12 @@ export type ScheduledBackupsDependencies = {
   folder: string;
   everyHours: number;
   kept: number;
-  /** Makes a complete backup, or none. */
+  /** Makes a complete backup, or throws and leaves none. */
   backUp: (folder: string) => Promise<unknown>;
 };
 
 const intervalMilliseconds = 60_000;
-/** A failed backup may have filled a disk that other processes need. */
+/** The pause after a failed backup, which may have filled a disk that other processes need. */
 const retryMilliseconds = 3_600_000;
 /** The expected growth since the last backup. If a backup of that size does not fit, the disk counts as full. */
 const growth = 1.25;
@@ -33,13 +33,14 @@ export class NoSpaceForBackupError extends Error {
 
 /**
  * The job that makes a backup when the newest one in its folder is old enough, and then removes the surplus. Only one of the
- * nodes that share the folder does so. A fault is raised in every run until a backup succeeds, so that the job keeps failing.
+ * nodes that share the folder does so. After a failure, every run throws the same error until a backup succeeds, so that the
+ * job is reported as failing.
  */
 export function makeScheduledBackups(deps: ScheduledBackupsDependencies): Job {
   const { database, clock, folder, everyHours } = deps;
   let failed: { error: unknown; at: Date } | undefined;
   const isDue = async (): Promise<boolean> => {
-    const [newest] = await listWhole(folder);
+    const [newest] = await listComplete(folder);
     return !newest || clock.realNow().getTime() - newest.madeAt.getTime() >= everyHours * 3_600_000;
   };
   return {
@@ -47,31 +48,31 @@ export function makeScheduledBackups(deps: ScheduledBackupsDependencies): Job {
     intervalMilliseconds,
     async runOnce() {
       try {
-        return await look();
+        return await runIfDue();
       } finally {
-        // Recorded only now, so that no backup is reported as late while the first one is being made.
+        // Recorded only after the run, so that no backup is reported as late while the first one is being made.
         await noteBackupSchedule(database, { everyHours, lookedAt: clock.realNow() });
       }
     },
   };
 
-  async function look(): Promise<number> {
+  async function runIfDue(): Promise<number> {
     if (failed && clock.realNow().getTime() - failed.at.getTime() < retryMilliseconds) throw failed.error;
     try {
-      if (!(await isDue())) return await settle();
-      // Checked again: another node may have made one in the meantime.
+      if (!(await isDue())) return await recordNewest();
+      // Checked again under the lock, because another node may have made a backup in the meantime.
       await aloneWithBackups(database, async () => ((await isDue()) ? makeNext(deps) : undefined));
-      return await settle();
+      return await recordNewest();
     } catch (error) {
       failed = { error, at: clock.realNow() };
       throw error;
     }
   }
 
-  /** Records the newest backup in each run, so that the database knows it again after a restore. */
-  async function settle(): Promise<number> {
+  /** Records the newest backup. Every run does this, because a restored database does not know it. */
+  async function recordNewest(): Promise<number> {
     failed = undefined;
-    const [newest] = await listWhole(folder);
+    const [newest] = await listComplete(folder);
     if (newest) await noteBackup(database, newest.madeAt);
     return 0;
   }
@@ -85,32 +86,32 @@ async function makeNext({ clock, log, folder, kept, backUp }: ScheduledBackupsDe
   await requireSpace(folder);
   const name = nameScheduledBackup(clock.realNow());
   await backUp(join(folder, name));
-  const removed = (await listWhole(folder)).slice(kept);
+  const removed = (await listComplete(folder)).slice(kept);
   for (const old of removed) await rm(join(folder, old.name), { recursive: true, force: true });
   log.info({ folder: join(folder, name), removed: removed.length }, 'backup made');
 }
 
 /** @throws NoSpaceForBackupError if a backup as large as the last one would not fit. The database may be on the same disk */
 async function requireSpace(folder: string): Promise<void> {
-  const [last] = await listWhole(folder);
+  const [last] = await listComplete(folder);
   if (!last) return;
   const { tables } = parseManifest(await readFile(join(folder, last.name, manifestFile), 'utf8'));
   const needed = Math.ceil(tables.reduce((sum, { fileBytes }) => sum + fileBytes, 0) * growth);
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize >= needed) return;
   throw new NoSpaceForBackupError(
-    `${folder} has ${bavail * bsize} bytes left, and a backup takes about ${needed}; make space, or keep fewer.`,
+    `${folder} has ${bavail * bsize} bytes left, and a backup takes about ${needed}. Free some space, or keep fewer backups.`,
   );
 }
 
 /** Newest first. A folder without a manifest is not a backup. */
-async function listWhole(folder: string): Promise<ScheduledBackup[]> {
+async function listComplete(folder: string): Promise<ScheduledBackup[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  const whole: ScheduledBackup[] = [];
+  const complete: ScheduledBackup[] = [];
   for (const backup of findScheduledBackups(names))
-    if ((await readdir(join(folder, backup.name))).includes(manifestFile)) whole.push(backup);
-  return whole;
+    if ((await readdir(join(folder, backup.name))).includes(manifestFile)) complete.push(backup);
+  return complete;
 }

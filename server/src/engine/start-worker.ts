@@ -69,7 +69,7 @@ export type WorkerDependencies = {
   lateSendMinutes: number;
   inboxMessages: number;
   retention: RetentionDays;
-  /** Networks that caller-chosen addresses may lead to although they are not public (decision D29). */
+  /** Private networks that addresses chosen by callers may lead to (decision D29). */
   allowedNetworks: readonly string[];
   proxy?: OutgoingProxy | undefined;
   /** Sends reports by SMTP. If undefined, they are kept to be read in the console. */
@@ -186,15 +186,15 @@ function startFanOut(deps: WorkerDependencies) {
     chunks.wake();
     retry.wake();
   };
-  const mended = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
+  const continuing = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
   const probing = startJob(makeProbeHeldKeys({ database, clock, onDue: retry.wake }), looping);
-  const parts = [release, chunks, retry, mended, probing, live];
+  const parts = [release, chunks, retry, continuing, probing, live];
   return {
     wakeRelease: release.wake,
     wake(): void {
       for (const part of [...parts, end]) part.wake();
     },
-    /** Stops the parts, then the job that ends runs: the last outcomes may end some. */
+    /** Stops the parts, then the job that ends runs, because the last outcomes may end some runs. */
     async stop(): Promise<void> {
       await Promise.all(parts.map((part) => part.stop()));
       await liveJob.settled();
@@ -219,12 +219,15 @@ function startHousekeeping(deps: WorkerDependencies): RunningJob {
   return startJobs(jobs, deps);
 }
 
-/** Starts the jobs that create runs by time. */
-function startSchedules(deps: WorkerDependencies, told: { onFired: () => void; onReleased: () => void }): RunningJob {
+/** Starts the jobs that create runs when a campaign or a trigger is due. */
+function startSchedules(
+  deps: WorkerDependencies,
+  listeners: { onFired: () => void; onReleased: () => void },
+): RunningJob {
   const { database, lateSendMinutes, log } = deps;
   const jobs = [
-    makeFireDueCampaigns({ database, log, lateSendMinutes, onFired: told.onFired }),
-    makeReleaseDueTriggers({ database, log, lateSendMinutes, onReleased: told.onReleased }),
+    makeFireDueCampaigns({ database, log, lateSendMinutes, onFired: listeners.onFired }),
+    makeReleaseDueTriggers({ database, log, lateSendMinutes, onReleased: listeners.onReleased }),
   ];
   return startJobs(jobs, deps);
 }
@@ -243,8 +246,8 @@ function startJobs(jobs: readonly Job[], deps: JobDependencies): RunningJob {
 }
 
 /**
- * Starts the jobs that send to third-party receivers: those that follow a file operation (its fill, then callback and report,
- * and the runs that waited for the segment), and event streams.
+ * Starts the jobs that contact third-party receivers: event streams, alerts, and everything that follows a file operation. The
+ * file fills a segment; then the callback and the report are sent, and runs that waited for the segment continue.
  */
 function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
   const { database, clock, log, smtpClient, allowedNetworks, proxy } = deps;

@@ -4,10 +4,10 @@ import { optionalSchemaOf, readMembers, reading, schemaOf } from './field.ts';
 import type { Description, Field, Fields, Infer, MemberOrder, ReadMember, RequiredField } from './field.ts';
 import type { RequestReader, Schemes } from './request-reader.ts';
 
-/** A part of a request: an object with members that have fields of their own. */
+/** A part of a request: an object, with a field for each of its members. */
 export type Part<Value, F extends Fields = Fields> = Field<Value> & {
   members: F;
-  /** Reads the members of an object that the caller found. */
+  /** Reads the members of an object for which the caller already has a reader. */
   readIn(part: RequestReader): Value | undefined;
 };
 
@@ -23,10 +23,10 @@ export function part<F extends Fields>(
   });
 }
 
-/** Makes a value of the members of an object. The order in which it reads them is the order of their faults. */
+/** Computes a value from the members of an object. Their faults have the order in which it reads the members. */
 type ReadPart<F extends Fields, Value> = (part: RequestReader, read: ReadMember<F>) => Value | undefined;
 
-/** An object whose value `read` makes of its members. */
+/** An object whose value `read` computes from its members. */
 export function partAs<F extends Fields, Value>(
   members: F,
   { read, ...description }: Description & { read: ReadPart<F, Value> },
@@ -42,7 +42,7 @@ export type PartOrEmpty<Value, F extends Fields = Fields> = Omit<Part<Value, F>,
 
 type ReadFilledPart<F extends Fields, Value> = (part: RequestReader, read: ReadMember<F>) => Value;
 
-/** An object that reads as one without members if it is absent: `read` decides on defaults and notes missing members. */
+/** An object whose absence counts as an object without members. `read` sets defaults and notes missing members. */
 export function partOrEmpty<F extends Fields, Value>(
   members: F,
   { read, ...description }: Description & { read: ReadFilledPart<F, Value> },
@@ -56,7 +56,7 @@ export function partOrEmpty<F extends Fields, Value>(
   };
 }
 
-/** An object with known members, and others of one kind that have names that the caller chooses. It reads as it was sent. */
+/** An object with known members and with others, whose names the caller chooses. Its value is the object as it was sent. */
 export function openPart(members: Fields, { others, description }: { others: Field<unknown>; description: string }) {
   const { properties } = schemaOf(members);
   const schema = Type.Object(properties, { additionalProperties: others.schema, description });
@@ -79,12 +79,12 @@ function partOf<F extends Fields, Value>(
   };
 }
 
-/** Documents every member of a part as optional. What `read` requires is still required where it is read. */
+/** Documents every member of a part as optional. A member that `read` requires is still required. */
 export function partial<Value, F extends Fields>(whole: Part<Value, F>, description: Description = {}): Part<Value, F> {
   return { ...whole, schema: optionalSchemaOf(whole.members, description) };
 }
 
-/** Requires the member. Fields of texts that may not be empty have combinators of their own. */
+/** Requires the member. For texts that must not be empty, use requiredText, requiredTemplate or requiredPlain. */
 export function required<Value>(field: Field<Value>): RequiredField<Value> {
   return {
     ...field,
@@ -96,7 +96,7 @@ export function required<Value>(field: Field<Value>): RequiredField<Value> {
   };
 }
 
-/** Documents a member as optional that is required where it is read: it depends on other members whether it is read. */
+/** Documents a required member as optional, because it is read only if other members have certain values. */
 export function optional<F extends Field<unknown>>(field: F): Omit<F, 'isRequired'> {
   const { isRequired: _required, ...others } = field;
   return others;
@@ -107,7 +107,7 @@ export function unlessEmpty<Value>(field: Field<Value>): Field<Value> {
   return { ...field, read: (part, name) => (part.isAbsent(name) ? undefined : field.read(part, name)) };
 }
 
-/** `maxLength` is a maximum that the document shows; `max` is one that it does not show. Absent: that of the family. */
+/** The OpenAPI document shows `maxLength`, but not `max`. If both are absent, the family's maximum applies. */
 type TextOptions = { max?: number; maxLength?: number; minLength?: number; format?: string; description?: string };
 type RequiredWords = RequiredField<string> & { read(part: RequestReader, name: string): string };
 
@@ -146,7 +146,7 @@ export const requiredTemplate = (options: TextOptions = {}): RequiredWords =>
 export const requiredPlain = (options: TextOptions = {}): RequiredWords =>
   requiredWords(options, (part, name, max) => part.requiredPlain(name, max));
 
-/** An id. Clients that keep ids as numbers send them so; a number is taken as its digits. */
+/** An id. A client may send it as a number, which is read as its digits. */
 export const requiredId = (options: TextOptions = {}): RequiredWords => ({
   ...requiredWords(options, (part, name, max) => part.requiredId(name, max)),
   schema: Type.Union([Type.String(options), Type.Integer()]),
@@ -163,7 +163,7 @@ export const filledId = (options: TextOptions = {}): Field<string> => ({
 export const filledText = (options: TextOptions = {}): Field<string> =>
   words(options, (part, name, max) => (part.get(name) === undefined ? undefined : part.requiredText(name, max)));
 
-/** A text of a given form, such as a colour. `reason` is the fault of all others. */
+/** A text that matches a pattern, such as a colour. `reason` is the fault of any other text. */
 export function matching(form: { pattern: RegExp; reason: string; max?: number; description?: string }): Field<string> {
   return {
     read(part, name) {
@@ -185,18 +185,18 @@ export function flag(description?: string): Field<boolean> {
   return { read: (part, name) => part.flag(name), schema: Type.Boolean(described(description)) };
 }
 
-/** A flag whose two texts are documented too. */
+/** A flag that may also be sent as the text "true" or "false". */
 export function flagOrText(description?: string): Field<boolean> {
   const schema = Type.Union([Type.Boolean(), Type.Literal('true'), Type.Literal('false')], described(description));
   return { ...flag(), schema };
 }
 
-/** A flag that must have the one value that asks for what happens anyway (docs/decisions/0008). */
+/** A flag that must have the only value that this deployment supports (docs/decisions/0008). */
 export function only(value: boolean, documented: Field<boolean> = flag(String(value))): Field<never> {
   return { read: (part, name) => void part.only(value, name) as undefined, schema: documented.schema };
 }
 
-/** A documented member that has no effect here and is rejected by name (docs/decisions/0008). */
+/** A documented member that this deployment does not support and rejects by name (docs/decisions/0008). */
 export function refused(documented: Field<unknown> = text()): Field<never> {
   return {
     read: (part, name) => void part.refuse(name) as undefined,
@@ -209,7 +209,7 @@ export function whole(minimum: number, maximum: number, description?: string): F
   return { read: (part, name) => part.integer(name, { minimum, maximum }), schema };
 }
 
-/** A whole number whose maximum `max` the document does not show. */
+/** A whole number. The OpenAPI document does not show its maximum `max`. */
 export function wholeFrom(minimum: number, { max, description }: { max: number; description: string }): Field<number> {
   return { ...whole(minimum, max), schema: Type.Integer({ minimum, description }) };
 }
@@ -230,7 +230,7 @@ export function choice<const W extends Word>(among: readonly W[], description?: 
   return { read: (part, name) => part.choice(name, among), schema };
 }
 
-/** A choice that the document describes in words, because other spellings of the words are accepted. */
+/** A choice that the OpenAPI document describes in a sentence, because other spellings are accepted. */
 export function word<const W extends Word>(among: readonly W[], description?: string): Field<W> {
   return { read: (part, name) => part.choice(name, among), schema: Type.String(described(description)) };
 }
@@ -262,7 +262,7 @@ export const number: Field<number> = {
   schema: Type.Number(),
 };
 
-/** `maxItems` is a maximum that the document shows; `max` is one that it does not show. */
+/** The OpenAPI document shows `maxItems`, but not `max`. */
 type ListOptions = { minItems?: number; description?: string } & ({ max: number } | { maxItems: number });
 
 /** A list of values of one field. Items without a value are left out. */
@@ -282,7 +282,7 @@ export function parts<Value>(item: Pick<Part<Value>, 'readIn' | 'schema'>, optio
 
 type TextsOptions = { maxItems?: number; maxCharacters?: number; description?: string };
 
-/** A list of non-empty texts without duplicates. The document shows no maximum. */
+/** A list of non-empty texts without duplicates. The OpenAPI document shows no maximum. */
 export function texts({ description, ...limits }: TextsOptions = {}): Field<string[]> {
   return {
     read: (part, name) => part.texts(name, limits),
@@ -312,20 +312,20 @@ function listOf<Value>(
 /** Any value, as it was sent. */
 export const anything: Field<unknown> = { read: (part, name) => part.get(name), schema: Type.Unknown() };
 
-/** Any object, as it was sent; what it may hold is documented in words. */
+/** Any object, as it was sent. A description documents its members. */
 export const anyObject: Field<unknown> = { ...anything, schema: Type.Unsafe<unknown>({ type: 'object' }) };
 
-/** Documents a member in words, for a combinator without a description. */
+/** Adds a description to a field whose combinator accepts none. */
 export function withDescription<F extends Field<unknown>>(field: F, description: string): F {
   return { ...field, schema: withMembers(field.schema, { description }) };
 }
 
-/** Names a shape: the document then defines it once, among the schemas. */
+/** Names a shape, so that the OpenAPI document defines it once, among the schemas. */
 export function withTitle<F extends Field<unknown>>(field: F, title: string): F {
   return { ...field, schema: withMembers(field.schema, { title }) };
 }
 
-/** Returns the same schema with other members. The properties that typebox hides are kept. */
+/** Returns a copy of the schema with these members, and with the hidden properties of typebox. */
 function withMembers(schema: TSchema, members: Record<string, string>): TSchema {
   const added = Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }]);
   const all = { ...Object.getOwnPropertyDescriptors(schema), ...Object.fromEntries(added) };
@@ -354,13 +354,13 @@ function described(description: string | undefined): { description?: string } {
   return description === undefined ? {} : { description };
 }
 
-/** Reads a member in another way than the field that documents it. */
+/** Returns a field that is documented by one field and read by a function. */
 export function readWith<Value>(documented: Field<unknown>, read: Field<Value>['read']): Field<Value> {
   const { schema, isRequired } = documented;
   return { schema, read, ...(isRequired && { isRequired }) };
 }
 
-/** The same for a member that always has a value. */
+/** Like readWith, for a member that always has a value. */
 export function alwaysRead<Value>(documented: Field<unknown>, read: (part: RequestReader, name: string) => Value) {
   return { ...readWith<Value>(documented, read), read };
 }
@@ -381,7 +381,7 @@ export function enumeration<const W extends Word>(among: readonly W[], descripti
 
 type Kind<Value> = { is: (value: unknown) => value is Value; reason: string };
 
-/** A value of any kind that passes a check. `reason` is the fault of all other values. */
+/** A value of any kind that passes a check. `reason` is the fault of any other value. */
 export function passing<Value>(documented: Field<unknown>, { is, reason }: Kind<Value>): Field<Value> {
   return readWith(documented, (part, name) => {
     const value = part.get(name);

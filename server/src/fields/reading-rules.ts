@@ -1,10 +1,10 @@
 /**
- * The differences between the route families that read a body member by member: which values count as sent, which
- * spellings of a value are accepted, and how a fault is reported. The words are part of each family's contract.
+ * The rules by which a route family reads a body: which values count as sent, which spellings of a value are accepted, and how a
+ * fault is reported. The texts of faults are part of the contract of each family.
  */
 export type ReadingRules = {
   /** `all` reports every fault; `first` reports one, a value that is not allowed before any other (decision D31). */
-  tells: 'first' | 'all';
+  reports: 'first' | 'all';
   /** A member that is not sent reads as undefined and is not a fault. */
   isSent(value: unknown): boolean;
   /** True if a value counts as absent where a member is required. */
@@ -23,11 +23,11 @@ export type ReadingRules = {
   choiceFault(value: unknown, words: readonly (string | number)[]): Fault;
   listFault(value: unknown, maxItems: number): Fault | undefined;
   /**
-   * Returns why a flag must have the one value that asks for what happens anyway (docs/decisions/0008). Undefined: the other
-   * value is accepted, with a warning.
+   * Returns the fault of a flag that does not have the only supported value (docs/decisions/0008). Undefined: the other value is
+   * accepted, with a warning.
    */
   onlyFault(value: boolean): string | undefined;
-  /** Items of a list of media whose kind is unknown are left out with a warning. Otherwise they are faults. */
+  /** If true, media of an unknown kind are left out with a warning. Otherwise they are a fault. */
   dropsUnknownMedia?: true;
   templates: TemplateRules;
 };
@@ -46,7 +46,7 @@ export const noTemplates: TemplateRules = { isTemplate: () => false, fault: () =
 export type RequestFault = {
   field: string;
   reason: 'missing' | (string & {});
-  /** The error that reports this fault, if it is not the one that the family reports its other faults with. */
+  /** The error that reports this fault; absent if it is the family's usual error. */
   error?: Error;
 };
 
@@ -54,15 +54,15 @@ export type RequestFault = {
 export const notAllowed = Symbol('not allowed');
 export type Fault = string | typeof notAllowed;
 
-/** The text for features that this deployment does not have, the same everywhere (decision D30). */
+/** The fault of a feature that this deployment does not have (decision D30). */
 export const unavailable = 'is not available in this version';
 
 /**
- * The rules that a family starts from if it reports one fault and renders nothing: each value has its JSON type, and null
- * counts as not sent.
+ * The base rules of a family that reports one fault and renders no templates. Each value must have its JSON type, and null counts
+ * as not sent.
  */
 export const plainRules: ReadingRules = {
-  tells: 'first',
+  reports: 'first',
   isSent: (value) => value !== undefined && value !== null,
   isAbsent: (value) => value === undefined || value === null,
   missing: 'missing',
@@ -86,7 +86,7 @@ export const plainRules: ReadingRules = {
 
 const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
-/** The same, but an empty text counts as not sent too: forms and files send it for a field that was left empty. */
+/** Like plainRules, but an empty text also counts as not sent, because forms and files send it for an empty field. */
 export const plainRulesOfForms: ReadingRules = {
   ...plainRules,
   isSent: isFilled,

@@ -67,7 +67,7 @@ export class RequestReader {
   }
 
   /**
-   * Notes a fault that is reported as this error, because it has a code of its own or names another field than the member
+   * Notes a fault that is reported with this error, because it has a separate code or concerns a field other than the member
    * that was read.
    */
   reject(error: Error): void {
@@ -105,8 +105,8 @@ export class RequestReader {
   }
 
   /**
-   * Reads an id, which may be sent as a number. JSON readers round whole numbers beyond 2^53, so that two ids could become one:
-   * those must be sent as texts.
+   * Reads an id, which may be sent as a number. Larger numbers must be sent as texts: JSON readers round whole numbers beyond
+   * 2^53, so two ids could become one.
    */
   requiredId(name: string, maxCharacters?: number): string {
     const value = this.get(name);
@@ -195,7 +195,7 @@ export class RequestReader {
     );
   }
 
-  /** Returns the same for pairs, where an empty text is a value. */
+  /** Like sentMembers, for an object of pairs, where an empty text is a value. */
   pairMembers(): Record<string, unknown> {
     return Object.fromEntries(
       this.names().flatMap((name) => {
@@ -259,24 +259,24 @@ export class RequestReader {
     });
   }
 
-  /** Returns a reader of an object with members chosen by the caller. Their values read as texts where that is certain. */
+  /** Returns a reader of an object whose member names the caller chooses. The rules convert values that have an unambiguous text. */
   pairs(name: string): RequestReader {
     const pairs = this.part(name);
     const texts = Object.entries(pairs.pairMembers()).map(([key, value]) => [key, this.rules.toPairText(value)]);
     return pairs.over(Object.fromEntries(texts));
   }
 
-  /** Returns a reader of other members at the same path, for members that may be spelt or filled in differently. */
+  /** Returns a reader of these members at the same path. Used if a family accepts other spellings or adds defaults. */
   over(members: Record<string, unknown>): RequestReader {
     return this.#at(members, this.path);
   }
 
-  /** Rejects members by name: documented ones that have no effect here. */
+  /** Rejects documented members that this deployment does not support. */
   refuse(...names: string[]): void {
     for (const name of names) if (!this.isAbsent(name)) this.invalid(name, unavailable);
   }
 
-  /** Requires flags to have the one value that asks for what happens anyway (docs/decisions/0008). */
+  /** Requires these flags to have the only value that this deployment supports (docs/decisions/0008). */
   only(value: boolean, ...names: string[]): void {
     for (const name of names) {
       const sent = this.flag(name);
@@ -299,8 +299,8 @@ export class RequestReader {
     const fault = this.rules.listFault(value, maxItems);
     if (fault === undefined) return value as unknown[];
     this.invalid(name, fault);
-    // Where only one fault is reported, a list that is too long may hold a more severe one.
-    return this.rules.tells === 'first' && Array.isArray(value) ? value : undefined;
+    // If only the first fault is reported, the items of a list that is too long are read too: one may have a more severe fault.
+    return this.rules.reports === 'first' && Array.isArray(value) ? value : undefined;
   }
 
   #at(members: Record<string, unknown>, path: string): RequestReader {
@@ -315,12 +315,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Which URLs a member accepts: those with one of the schemes or, where a phone opens them, also those of its apps. */
+/** The URLs that a member accepts: URLs with one of these schemes, or web addresses and addresses of apps on a phone. */
 export type Schemes = readonly string[] | 'web and apps';
 
-// These are code, or a part of the phone, and not a destination.
+// URLs with these schemes contain code or name a part of the phone, so a message must not open them.
 const refused = ['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'content:', 'about:', 'intent:'];
-// All other schemes need slashes: otherwise 'shop.example:443' would have the scheme of an app.
+// All other schemes need slashes. Otherwise 'shop.example:443' would be read as an app's scheme.
 const withoutSlashes = ['tel:', 'sms:', 'mailto:'];
 
 const web = ['https:', 'http:'];

@@ -66,13 +66,13 @@ const appAnswer = named(
     platform: members.platform.schema,
     name: Type.String(),
     identifier: Type.Union([
-      Type.String({ description: 'Null: the default app, which has no credential' }),
+      Type.String({ description: 'Null for the default app without a credential' }),
       Type.Null(),
     ]),
     environment: Type.Optional(members.environment.schema),
     ...schemaOf(settings).properties,
     credential_of: Type.Union([
-      Type.String({ description: 'The app whose credential its messages use; null: there is none' }),
+      Type.String({ description: 'The app whose credential the messages use; null if there is none' }),
       Type.Null(),
     ]),
   }),
@@ -83,10 +83,13 @@ const appsAnswer = named('Apps', Type.Object({ apps: Type.Array(appAnswer) }));
 const appParameters = Type.Object({ app: Type.String({ description: 'The id of the app' }) });
 
 const queryMembers = {
-  platform: passing(enumeration(platforms, 'Of which platform; needed where several have an app of that id'), {
-    is: isPlatform,
-    reason: `must be ${platforms.join(', ')}`,
-  }),
+  platform: passing(
+    enumeration(platforms, 'The platform of the app; required if several platforms have an app with this id'),
+    {
+      is: isPlatform,
+      reason: `must be ${platforms.join(', ')}`,
+    },
+  ),
 };
 const appQuery = schemaOf(queryMembers);
 
@@ -128,8 +131,9 @@ export function appRoutes(deps: AppRouteDependencies): RouteFamily {
         method: 'PUT',
         ...one,
         operationId: 'putApp',
-        summary: 'Add an app, or replace what may change of it',
-        description: 'What is left out is as the workspace says. Identifier and environment stand.',
+        summary: 'Add an app, or replace its members that may change',
+        description:
+          'Absent members use the values of the workspace. The identifier and the environment cannot be changed.',
         body: appBody,
         answers: { 200: appAnswer, 201: appAnswer },
         refuses: [404],

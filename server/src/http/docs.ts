@@ -84,5 +84,7 @@ function replyNotFound(reply: FastifyReply): FastifyReply {
     .code(503)
     .header('retry-after', '5')
     .type('text/plain')
-    .send('The documentation is not built yet: npm start does it beside the first start, npm run docs at any time.\n');
+    .send(
+      'The documentation has not been built yet. npm start builds it during the first start; npm run docs builds it at any time.\n',
+    );
 }

@@ -111,7 +111,7 @@ const streamsAnswer = named('EventStreams', answer({ event_streams: Type.Array(s
 const removedAnswer = named('EventStreamRemoved', answer({ removed: Type.Boolean() }));
 const pageMembers = {
   limit: whole(1, maxPage, `Default ${maxPage}`),
-  before: unlessEmpty(text({ description: 'The id of the last batch of the page before' })),
+  before: unlessEmpty(text({ description: 'The id of the last batch on the previous page' })),
 };
 const deadBatchesQuery = schemaOf(pageMembers);
 const deadBatchesAnswer = named(
@@ -124,7 +124,7 @@ const deadBatchesAnswer = named(
         first_event_time: Type.String({ description: 'ISO 8601' }),
         attempts: Type.Integer({ description: 'Seconds since the batch was made or resent' }),
         last_status: Type.Union([Type.Integer({ description: "The receiver's response" }), Type.Null()]),
-        last_error: time('timeout, unreachable, refused; null: the receiver responded'),
+        last_error: time('timeout, unreachable or refused; null if the receiver responded'),
         given_up_at: Type.String({ description: 'ISO 8601' }),
       }),
     ),
@@ -164,7 +164,7 @@ function streamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<KeyCa
       method: 'POST',
       url: base,
       operationId: 'createEventStream',
-      summary: 'Have events of messages posted to an address',
+      summary: 'Create an event stream, which posts events of messages to an address',
       body: createStreamBody,
       isRepeatable: true,
       answers: { 201: streamCreatedAnswer },
@@ -199,7 +199,7 @@ function oneStreamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
       method: 'PATCH',
       ...one,
       operationId: 'changeEventStream',
-      summary: 'Change the address of an event stream, or what it is told',
+      summary: 'Change the address or the events of an event stream',
       body: changeStreamBody,
       answers: { 200: streamAnswer },
       refuses: [404],
@@ -213,7 +213,7 @@ function oneStreamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
       method: 'DELETE',
       ...one,
       operationId: 'removeEventStream',
-      summary: 'End an event stream; what was not delivered is dropped',
+      summary: 'Delete an event stream and its undelivered events',
       answers: { 200: removedAnswer },
       refuses: [404, 413, 415],
       async handle({ actor, workspaceId, params: { id } }) {
@@ -230,7 +230,7 @@ function deadBatchRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
       method: 'GET',
       url: `${base}/:id/dead-batches`,
       operationId: 'listDeadEventBatches',
-      summary: 'List the batches of events that the receiver did not take',
+      summary: 'List the batches of events that the receiver did not accept',
       params,
       querystring: deadBatchesQuery,
       answers: { 200: deadBatchesAnswer },
@@ -245,7 +245,7 @@ function deadBatchRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
       method: 'POST',
       url: `${base}/:id/dead-batches/resend`,
       operationId: 'resendDeadEventBatches',
-      summary: 'Send such batches again, one or all',
+      summary: 'Send failed batches again, one or all',
       params,
       body: resendBody,
       isRepeatable: true,

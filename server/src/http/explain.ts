@@ -5,7 +5,7 @@ import { ServiceError } from '../domain/errors.ts';
 import type { RequestFault } from '../fields/reading-rules.ts';
 import { dropReasons, triggerStates, describeTrigger } from '../domain/events/triggers.ts';
 import type { ToldTrigger } from '../domain/events/triggers.ts';
-import { steps, nobodyOfThatId, describeNoRun, describeDelivery, describeRun } from '../domain/explain.ts';
+import { steps, unknownCustomerId, describeNoRun, describeDelivery, describeRun } from '../domain/explain.ts';
 import type { DeviceExplanation } from '../domain/explain.ts';
 import { isStorableText } from '../domain/storable-text.ts';
 import { makeV5Dialect, v5Base } from './campaigns/dialects.ts';
@@ -16,7 +16,7 @@ import { addRoutes, route } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 const explainQuery = Type.Object({
-  customer_id: Type.String({ maxLength: 512, description: 'Whom it is about' }),
+  customer_id: Type.String({ maxLength: 512, description: 'The customer id of the user' }),
   run_id: Type.Optional(Type.String({ description: 'One run; default: the newest 20' })),
 });
 
@@ -71,7 +71,7 @@ const explainAnswer = named(
       runs: Type.Array(run),
       triggers: Type.Optional(
         Type.Array(trigger, {
-          description: "For an EVENT_TRIGGERED campaign: what the user's events started, newest first",
+          description: "For an EVENT_TRIGGERED campaign: the messages that the user's events started, newest first",
         }),
       ),
     }),
@@ -128,7 +128,7 @@ function presentExplanation({ campaign, customerId, runs, triggers }: Explanatio
     next_send: campaign.nextAt?.toISOString() ?? null,
     customer_id: customerId,
     step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
-    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : nobodyOfThatId,
+    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : unknownCustomerId,
     runs: (runs ?? []).map((run) => ({
       id: run.runId,
       status: run.runStatus,

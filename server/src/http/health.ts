@@ -8,7 +8,7 @@ import type { RouteDialect } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 export type HealthDependencies = {
-  /** Returns what is not ready; empty when everything is. Bounded in time. */
+  /** Returns the conditions that are not met; empty if the node is ready. Has a time limit. */
   findTroubles: () => Promise<string[]>;
   /** Returns the state of the outgoing proxy, if there is one. */
   proxyState?: (() => ProxyState) | undefined;
@@ -39,8 +39,8 @@ const dialect: RouteDialect = {
 };
 
 /**
- * `/livez`: the process responds. `/readyz`: the node can do its work, or the response lists what is missing. `?verbose`
- * includes that list even when it is empty, and the state of the outgoing proxy. A failing proxy does not make the node
+ * `/livez` responds while the process runs. `/readyz` reports whether the node can do its work, and lists the missing conditions.
+ * `?verbose` includes that list even if it is empty, and adds the state of the outgoing proxy. A failing proxy does not make the node
  * unready: the node still accepts requests, and messages wait in the queue.
  */
 export function healthRoutes({ findTroubles, proxyState }: HealthDependencies): RouteFamily {
@@ -50,7 +50,7 @@ export function healthRoutes({ findTroubles, proxyState }: HealthDependencies): 
         method: 'GET',
         url: '/livez',
         operationId: 'readLiveness',
-        summary: 'The process answers',
+        summary: 'The process responds',
         answers: { 200: Answer },
         handle: () => ({ status: 'ok' }),
       }),
@@ -61,7 +61,7 @@ export function healthRoutes({ findTroubles, proxyState }: HealthDependencies): 
         summary: 'The service can do its work',
         querystring: Type.Object({
           verbose: Type.Optional(
-            Type.Unsafe<unknown>({ description: 'Lists what is missing also when that is nothing' }),
+            Type.Unsafe<unknown>({ description: 'Lists the missing conditions even if there are none' }),
           ),
         }),
         answers: { 200: Answer, 503: Answer },

@@ -20,20 +20,20 @@ import { callerAddress } from './server/call-origin.ts';
 export const interactionBody = named(
   'InteractionReport',
   Type.Object({
-    token: Type.String({ minLength: 1, maxLength: 200, description: 'As it was sent with the message' }),
+    token: Type.String({ minLength: 1, maxLength: 200, description: 'The token that was sent with the message' }),
     kind: Type.Unsafe<InteractionKind | 'badge'>({ type: 'string', enum: [...interactionKinds, 'badge'] }),
     value: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: maxBadge,
-        description: 'For kind badge: the number on the app icon now',
+        description: 'For kind badge: the current number on the app icon',
       }),
     ),
     action: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The button that was clicked' })),
     lowered: Type.Optional(
       Type.Boolean({
         description:
-          'For kind impression: the message arrived with a lower priority than it was sent with, and therefore late',
+          'For kind impression: true if the message arrived with a lower priority than it was sent with, and therefore late',
       }),
     ),
     id: Type.Optional(
@@ -47,7 +47,7 @@ export const interactionBody = named(
 );
 
 const clickParameters = Type.Object({
-  token: Type.String({ description: 'Report token, a dot, and the click proof, as they came with the message' }),
+  token: Type.String({ description: 'The report token, a dot, and the click proof, as received with the message' }),
 });
 
 const clickQuery = Type.Object({
@@ -70,7 +70,7 @@ export function interactionRoutes(deps: InteractionRouteDependencies): RouteFami
         operationId: 'reportInteraction',
         summary: 'Report that a message was shown, clicked or closed',
         description:
-          'The body is JSON, also when it is sent as text/plain, which a page may post without asking first.',
+          'The body is JSON, even if it is sent as text/plain, which a page may post without a CORS preflight request.',
         consumes: ['application/json', 'text/plain'],
         body: interactionBody,
         maxBodyBytes: maxReportBodyBytes,
@@ -87,7 +87,7 @@ export function interactionRoutes(deps: InteractionRouteDependencies): RouteFami
         isHeadRefused: true,
         url: '/v1/click/:token',
         operationId: 'followClick',
-        summary: 'Count a click and go to the address of the message',
+        summary: 'Count a click and redirect to the address of the message',
         params: clickParameters,
         querystring: clickQuery,
         answers: { 302: Type.Null() },

@@ -58,7 +58,7 @@ const alert = partOrEmpty(
 
 const ofStart = {
   attributesType: optional(requiredText({ description: "For a start: the name of the attributes' type" })),
-  attributes: optional(ofApp('For a start: as the app decodes them')),
+  attributes: optional(ofApp('For a start: the attributes in the form that the app decodes')),
 };
 
 const eventMembers = {
@@ -124,7 +124,10 @@ const liveActivityAnswer = named(
         event: event.schema,
         timestamp: Type.Integer(),
         outcome: Type.String({ description: 'WAITING, ACCEPTED, GONE, REJECTED, FAILED, EXPIRED or SUPERSEDED' }),
-        code: Type.Union([Type.String({ description: "Apple's reason, or why it was not sent" }), Type.Null()]),
+        code: Type.Union([
+          Type.String({ description: "Apple's reason, or the reason why the message was not sent" }),
+          Type.Null(),
+        ]),
         devices: Type.Integer(),
       }),
       { description: 'Newest first' },
@@ -175,7 +178,7 @@ export function liveActivityRoutes(deps: LiveActivityRouteDependencies): RouteFa
         url: `${url}/:id/tokens`,
         operationId: 'addLiveActivityTokens',
         summary: 'Add tokens to a Live Activity',
-        description: 'Tokens that are known stay, so each phone may be told of by itself.',
+        description: 'Known tokens stay, so the token of each phone may be added separately.',
         params: liveParameters,
         body: liveTokensBody,
         answers: { 200: liveTokensAnswer },

@@ -32,13 +32,13 @@ function presentIssuedTokens(issued: IssuedTokens) {
 }
 
 type Refusal = {
-  /** The code of interface 7; words where it names no code. */
+  /** The code of interface 7, or a word if the interface names no code. */
   errorType: string;
   /** RFC 6749 §5.2. */
   error: string;
 };
 
-/** The types that are not the reason phrase of their status. */
+/** The types that differ from the reason phrase of their status. */
 const errorTypes: Partial<Record<number, string>> = {
   400: 'INVALID_REQUEST',
   429: 'RATE_LIMIT_EXCEEDED',

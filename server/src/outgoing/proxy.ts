@@ -84,7 +84,7 @@ export async function openTunnel(
     if (status === 407 || status === 401)
       throw new ProxyError('PROXY_AUTH', `does not take its credentials (${status})`);
     if (status < 200 || status > 299) throw new ProxyError('PROXY_REFUSED', `refused (${status})`);
-    if (early.length > 0 && target.isSecure) throw new ProxyError('PROXY_REFUSED', 'sent what nobody asked for');
+    if (early.length > 0 && target.isSecure) throw new ProxyError('PROXY_REFUSED', 'sent data before the request');
     if (early.length > 0) socket.unshift(early);
     return socket;
   } catch (error) {
@@ -189,7 +189,9 @@ function toBasic({ username, password }: URL): string {
   try {
     [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)];
   } catch {
-    throw new ProxySettingsError('user and password with what is no letter or digit written as %XX');
+    throw new ProxySettingsError(
+      'user and password in which every character except letters and digits is written as %XX',
+    );
   }
   // The first colon ends the user name (RFC 7617 §2).
   if (user.includes(':')) throw new ProxySettingsError('a user without a colon');

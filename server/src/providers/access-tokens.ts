@@ -129,7 +129,7 @@ export type TokenAccessOptions<Credential> = {
   /** True if the provider rejects the token, not the message. */
   isRefused(answer: Answer): boolean;
   /** Returns the body of a refused message, in the provider's format, with the token service's response. */
-  tellRefusal(said: string): object;
+  describeRefusal(said: string): object;
   /** The protocol of servers that do not negotiate HTTP/2; without it they are not reached. */
   fallback?: 'http/1.1';
 };
@@ -144,7 +144,7 @@ export function makeTokenAccess<Credential extends { simulated: boolean }>({
   simulator,
   tokens,
   isRefused,
-  tellRefusal,
+  describeRefusal,
   fallback,
 }: TokenAccessOptions<Credential>): Access<Credential> {
   function targetOf(service: keyof TokenEndpoints, credential: Credential): Http2Target {
@@ -158,7 +158,12 @@ export function makeTokenAccess<Credential extends { simulated: boolean }>({
   /** Converts the token service's refusal of an account into the response to a refused message, in the service's own words. */
   function refusedToken(refusal: Answer): Answer {
     if (refusal.kind === 'failure' || refusal.status >= 500 || refusal.status === 429) return refusal;
-    return { kind: 'answer', status: 403, headers: {}, body: JSON.stringify(tellRefusal(refusal.body.slice(0, 300))) };
+    return {
+      kind: 'answer',
+      status: 403,
+      headers: {},
+      body: JSON.stringify(describeRefusal(refusal.body.slice(0, 300))),
+    };
   }
 
   const access: Access<Credential> = {

@@ -14,7 +14,7 @@ import type { ProviderSimulator } from './simulator/simulator.ts';
  * one provider, and `registry.ts` lists it.
  *
  * @template Endpoints addresses of the provider
- * @template Simulated where credentials of the sandbox connect
+ * @template Simulated the address that credentials of the sandbox connect to
  * @template Account the provider's data about one account, without secrets
  */
 export type ProviderDescriptor<
@@ -25,16 +25,16 @@ export type ProviderDescriptor<
 > = {
   /** Addresses of the real provider; undefined if devices name them. */
   endpoints: Endpoints;
-  /** Returns where credentials of the sandbox connect. `origin`: the simulator's, on loopback. */
+  /** Returns the address that credentials of the sandbox connect to. `origin`: the loopback origin of the simulator. */
   simulatorEndpoints(origin: string): Simulated;
   make(context: ProviderContext<Endpoints, Simulated>): DeliveryProvider<Credential> | RoutedProvider<Credential>;
   /** True if the provider checks a message without delivering it when asked to `validate_only`. */
   canValidateOnly?: true;
-  /** What its responses mean. The table in docs/provider-answers.md comes from it. */
+  /** The meaning of its responses. The table in docs/provider-answers.md comes from it. */
   answers: AnswerRules;
-  /** Returns how large a message is; only for the usual provider of a platform. Pure. */
+  /** Returns the size of a message. Only the default provider of a platform has it. Pure. */
   measure?(message: Message): ProviderMessageSize;
-  /** Returns what the simulator knows of an account. */
+  /** Returns the data that the simulator has about an account. */
   simulatedAccount(credential: Credential, apps: readonly App[]): Account;
   /** Loads the simulator, which only a sandbox needs. */
   loadSimulator(): Promise<ProviderSimulator>;

@@ -153,7 +153,7 @@ export type Written =
   /** The message cannot be sent through a lane. */
   | 'alone'
   /** There is no request; the batch received the reason. */
-  | 'told';
+  | 'reported';
 
 type Options<C> = { provider: RoutedProvider<C>; credential: C; batch: DeliveryBatch; authorization: string };
 
@@ -180,14 +180,14 @@ export class RequestWriter<C> {
       parts = batch.partsOf?.(place);
     } catch (error) {
       batch.onFault(place, error);
-      return 'told';
+      return 'reported';
     }
     if (!parts || (parts.own && provider.texts === 'read')) return this.#writeWhole(place, request);
     this.#form ??= this.#makeForm(place, parts);
     if (this.#form === 'none') return this.#writeWhole(place, request);
     if ('outcome' in this.#form) {
       batch.onOutcome(place, this.#form.outcome);
-      return 'told';
+      return 'reported';
     }
     const isOfForm = this.#form.write(request, address, parts);
     // A user text may make the message too large for its provider.
@@ -222,7 +222,7 @@ export class RequestWriter<C> {
 
   #writeWhole(place: number, request: OutgoingRequest): Written {
     const plan = this.plan(place);
-    if (!plan) return 'told';
+    if (!plan) return 'reported';
     const { authorization } = this.#options;
     const values: string[] = [];
     try {

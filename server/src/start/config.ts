@@ -132,7 +132,9 @@ function requireCompanyAccount(config: Config): void {
   if (oidcFirstRole !== 'none' && oidcDomains.length === 0)
     throw new ConfigError('CARILLON_OIDC_FIRST_ROLE needs CARILLON_OIDC_DOMAINS.');
   if (passwordSignIn === 'owners' && oidcIssuer === undefined)
-    throw new ConfigError('CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER, or nobody else could sign in.');
+    throw new ConfigError(
+      'CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER; otherwise only owners could sign in.',
+    );
   if (oidcEmailTrust === 'verified') return;
   const trust = `CARILLON_OIDC_EMAIL_TRUST=${oidcEmailTrust}`;
   if (oidcIssuer === undefined) throw new ConfigError(`${trust} needs CARILLON_OIDC_ISSUER.`);
@@ -140,7 +142,7 @@ function requireCompanyAccount(config: Config): void {
     throw new ConfigError(`${trust} needs CARILLON_OIDC_DOMAINS, the domains of the company.`);
   if (isSharedIssuer(oidcIssuer))
     throw new ConfigError(
-      `${trust} needs the issuer of one tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0: at CARILLON_OIDC_ISSUER anybody can have an account, with any address.`,
+      `${trust} needs the issuer of one tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0: at CARILLON_OIDC_ISSUER anyone can create an account with any address.`,
     );
 }
 

@@ -47,7 +47,7 @@ export function formatStartBlock(block: StartBlock): string {
   if (block.workspaceId) lines.push(['Workspace', `${block.workspaceId}  (database name ${block.dbName})`]);
   if (block.keys) {
     for (const [kind, secret] of Object.entries(block.keys))
-      lines.push([`Key: ${kind}`, secret ?? 'revoked or made anew since the first start']);
+      lines.push([`Key: ${kind}`, secret ?? 'revoked or regenerated since the first start']);
   } else if (block.workspaceId) {
     lines.push(['Keys', 'its seed was not kept; a new one: npm run carillon -- keys create --kind push']);
   }

@@ -23,7 +23,7 @@ export const exitCodes = {
   DATA_FOLDER_UNUSABLE: {
     code: 11,
     meaning:
-      'The data folder cannot be created or written, or the account of its database cannot enter it; or the project must be installed and is not writable.',
+      'The data folder cannot be created or written, the account of its database cannot enter it, or packages must be installed and the project is not writable.',
   },
   DATABASE_UNREACHABLE: {
     code: 12,
@@ -84,8 +84,8 @@ export class StartError extends Error {
   }
 }
 
-// Connection failures besides an outage: this side closed the connection, or the database rejects the login or does not know
-// the database name.
+// Connection failures other than an outage: the connection was closed here, the login was rejected, or the database name is
+// unknown.
 const databaseCodes = new Set(['CONNECTION_ENDED', '28P01', '28000', '3D000']);
 
 /** Returns the message and the exit code for any error that ended the start. */
@@ -144,7 +144,7 @@ export async function toPortTaken(
 
 const tries = 20;
 
-/** Returns the next free port above; undefined if there is none near it. */
+/** Returns the next free port above this one; undefined if none of the next 20 is free. */
 export async function findFreePort({ host, above }: { host: string; above: number }): Promise<number | undefined> {
   for (let port = above + 1; port <= Math.min(65_535, above + tries); port += 1)
     if (await isFree({ host, port })) return port;

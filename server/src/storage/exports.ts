@@ -26,8 +26,8 @@ const pageRows = 1_000;
 type Pages<Row> = AsyncIterable<Row[]>;
 
 /**
- * Reads in one snapshot, for as long as the reader takes: a slow terminal is not a stuck transaction. The snapshot
- * holds back VACUUM meanwhile.
+ * Reads in one snapshot, without an idle timeout, because the reader may be a slow terminal. Until the snapshot ends,
+ * VACUUM cannot remove newer dead rows.
  */
 export async function readStream<Answer>(
   database: Database,
@@ -141,7 +141,7 @@ export type DeliveryToExport = {
   customerId: string | null;
   deviceId: string;
   platform: Platform;
-  /** Null when the device was removed, as is the provider. */
+  /** Null, like the provider, when the device was removed. */
   appId: string | null;
   provider: ProviderName | null;
   outcome: string;

@@ -65,7 +65,7 @@ export type NewLiveEvent = LiveActivityName & {
   body: string;
   sendUntil: Date;
   at: Date;
-  /** As many as there can be tokens. */
+  /** Ids for the messages: as many as an activity can have tokens. */
   ids: readonly string[];
 };
 
@@ -141,7 +141,7 @@ export type LiveOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'FAILED' | 'EXPIRED
 
 export type SettledLiveMessage = { code: string | null } & (
   | { state: LiveOutcome }
-  /** `attempts`: how many attempts count. */
+  /** `attempts`: the number of attempts that count so far. */
   | { state: 'WAITING'; nextAt: Date; attempts: number }
 );
 
@@ -199,7 +199,7 @@ export async function isLiveActivity(tx: Queryable, name: LiveActivityName): Pro
 
 /**
  * Deletes activities that last changed before `before`, with their tokens and messages. Index: live_activities_changed.
- * @returns how many
+ * @returns the number of deleted activities
  */
 export async function deleteOldLiveActivities(
   tx: Queryable,

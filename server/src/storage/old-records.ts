@@ -130,7 +130,7 @@ export async function deleteOldImports(tx: Queryable, { before, limit }: Batch):
 }
 
 /**
- * Deletes those of the runs that ended before `before`, each with its chunks, counters, failures and conversions. A run
+ * Deletes the given runs that ended before `before`, each with its chunks, counters, failures and conversions. A run
  * stays while its day of the ledger exists, a worker holds one of its chunks, or its frozen audience is not deleted
  * yet. Runs that another transaction has locked are left for the next time. Indexes: primary keys of runs, chunks,
  * run_counts, run_interactions and run_failures; conversions_campaign.

@@ -236,7 +236,7 @@ export async function listSpanEvents(
     where events.day >= ${utcDay(first)}::date and events.name = any(${[...names]}::text[])`;
 }
 
-/** Returns those of the users that are in an audience now. Index: users primary key, one look-up per user. */
+/** Returns the given users that are in an audience now. Index: users primary key, one look-up per user. */
 export async function keepAudienceUsers(
   tx: Queryable,
   { users, audience }: { users: readonly UserKey[]; audience: FilterAudience },

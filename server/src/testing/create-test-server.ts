@@ -134,7 +134,7 @@ function makeHostFolder(): string {
   const folder = join(tmpdir(), `carillon-test-${owner}-${digest}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
-  if (!found.isDirectory() || found.uid !== owner) throw new Error(`${folder} belongs to somebody else.`);
+  if (!found.isDirectory() || found.uid !== owner) throw new Error(`${folder} belongs to another account.`);
   chmodSync(folder, 0o700);
   return folder;
 }

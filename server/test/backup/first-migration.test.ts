@@ -32,7 +32,7 @@ async function restoreFixture(more: { migrationsFolder?: string } = {}) {
   return { manifest, target };
 }
 
-/** How many rows each table has. */
+/** Returns the number of rows of each table. */
 async function countRows({ database }: EmptyDatabase, names: readonly string[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const name of names) {
@@ -86,16 +86,16 @@ async function countAccepted(database: Database, campaignName: string): Promise<
   return row!.messages;
 }
 
-// Migration 1 may change until 0.1.0 is released. From then on the backup stays as it is, and this test goes.
+// Migration 1 may change until 0.1.0 is released. After that the backup must not change, and this test is removed.
 describe.runIf(process.env.MAKE_FIXTURE === '1')('MAKE_FIXTURE=1', () => {
-  test('writes the backup anew: the database of a node at which the examples of the API were executed', async () => {
+  test('writes the backup again, from a node on which the examples of the API were executed', async () => {
     const bundle = await startCarillonBundle({
       CARILLON_ALLOWED_NETWORKS: '127.0.0.0/8',
       CARILLON_MASTER_KEY: fixtureKey.toString('base64'),
     });
     const folder = await mkdtemp(join(tmpdir(), 'carillon-fixture-'));
     const beforeCall = async (operationId: string): Promise<void> => {
-      // The last calls empty what the others filled.
+      // The last calls delete the data of the others.
       if (operationId !== 'clearInbox') return;
       await until(async () => !(await bundle.database`select from runs where ended_at is null`)[0]);
       const backup = join(folder, 'backup');
@@ -111,7 +111,7 @@ describe.runIf(process.env.MAKE_FIXTURE === '1')('MAKE_FIXTURE=1', () => {
 describe('the committed backup of migration 1', () => {
   beforeEach(({ skip }) => skip(inject('workerUrls') !== null, 'a backup is not restored into a cluster'));
 
-  test('a backup of migration 1 is restored whole, and a node serves it', async () => {
+  test('restores a backup of migration 1 completely, and a node serves it', async () => {
     const { manifest, target } = await restoreFixture();
     expect(manifest.migrations.map(({ name }) => name)).toEqual([first]);
     const names = manifest.tables.map(({ name }) => name);
@@ -121,7 +121,7 @@ describe('the committed backup of migration 1', () => {
     const filled = manifest.tables.filter(({ rows }) => rows > 0);
     expect(filled.length).toBeGreaterThan(40);
     expect(await dumpSchema(target.database)).toBe(await readSchema());
-    // The ledger and the counters of its runs say the same.
+    // The counters of the runs match the ledger.
     const counted = await target.database`
       select run_id, platform, outcome, sum(devices)::int as devices from run_counts group by 1, 2, 3 order by 1, 2, 3`;
     expect(
@@ -133,7 +133,7 @@ describe('the committed backup of migration 1', () => {
     expect(await sendPush(target)).toBeGreaterThan(0);
   });
 
-  test('a database of migration 1 is migrated in place to the same schema and rows', async () => {
+  test('migrates a database of migration 1 in place to the same schema and rows', async () => {
     const migrationsFolder = await mkdtemp(join(tmpdir(), 'carillon-first-'));
     onTestFinished(() => rm(migrationsFolder, { recursive: true }));
     await cp(join(import.meta.dirname, '..', '..', 'migrations', first), join(migrationsFolder, first));

@@ -120,23 +120,23 @@ describe('previews', () => {
         { identifier: '', identifier_value: undefined },
         ['identifier is required.', 'identifier_value is required.'],
       ],
-      ['a person nobody knows', { identifier_value: 'nobody' }, ['identifier_value is that of no user.']],
+      ['a person nobody knows', { identifier_value: 'nobody' }, ['identifier_value matches no user.']],
       [
         'a value of several',
         { identifier: 'team', identifier_value: 'red' },
-        ['identifier_value is that of more than one user.'],
+        ['identifier_value matches more than one user.'],
       ],
       ['a platform it is not for', { platform: 'WEB' }, ['platform is not among basic_details.platforms.']],
       ['values that are no object', { event_attributes: [] }, ['event_attributes must be an object.']],
       [
         'content that is no template',
         { campaign_content: { content: { push: { android: { basic_details: { title: '{{', message: 'M' } } } } } },
-        ['campaign_content.content.push.android.basic_details.title is no template: "}}" is missing.'],
+        ['campaign_content.content.push.android.basic_details.title is not a valid template: "}}" is missing.'],
       ],
       [
         'content and a draft',
         { draft_id: '0123456789abcdef01234567' },
-        ['draft_id cannot stand beside campaign_content.'],
+        ['draft_id cannot be combined with campaign_content.'],
       ],
     ])('is rejected: %s', async (_name, more, faults) => {
       const answer = await ask(inline(), more);
@@ -171,7 +171,7 @@ describe('previews', () => {
       const wrong = await node.call('POST', path, { headers, body: { ...body, identifier_value: 'nobody' } });
       expect([wrong.status, wrong.json().error.details]).toEqual([
         400,
-        [{ target: 'identifier_value', message: 'identifier_value is that of no user.' }],
+        [{ target: 'identifier_value', message: 'identifier_value matches no user.' }],
       ]);
       const foreign = { ...headers, 'sec-fetch-site': 'cross-site' };
       expect((await node.call('POST', path, { headers: foreign, body })).status).toBe(403);

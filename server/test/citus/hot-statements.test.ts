@@ -34,7 +34,7 @@ const delivery = {
 };
 const due = { days: [day], at, limit: 500, kind: 'fresh' as const, leasedAt: at, leaseUntil: at };
 
-/** All that a window of one bucket and a retry ask of the workers. */
+/** All statements of a window of one bucket and of a retry. */
 const statements: Record<string, (tx: Queryable) => Promise<unknown>> = {
   'a page of all users': (tx) => findAllUsersPage(tx, page),
   'a page of named users': (tx) => findTargetUsersPage(tx, { ...page, targetUsers: [[bucket, 'u']] }),
@@ -54,10 +54,11 @@ const statements: Record<string, (tx: Queryable) => Promise<unknown>> = {
   'its counters': (tx) =>
     addRunCounts(tx, [{ workspaceId, runId, bucket, platform: 'ANDROID', outcome: 'ACCEPTED', devices: 1 }]),
   'its cursor': (tx) => moveCursor(tx, { runId, workspaceId, bucket, position: 'd' }),
-  'where a chunk goes on': (tx) => findCursor(tx as Database, { runId, bucketFrom: bucket, bucketTo: bucket }),
+  'the position where a chunk continues': (tx) =>
+    findCursor(tx as Database, { runId, bucketFrom: bucket, bucketTo: bucket }),
   'devices that are gone': (tx) =>
     markDevicesGone(tx, { workspaceId, at, devices: [{ bucket, deviceId: 'd', code: 'GONE', goneSince: at }] }),
-  'a claim of what is due': (tx) => claimDueDeliveries(tx, { ...due, buckets: [bucket], runNumbers: [5] }),
+  'a claim of due messages': (tx) => claimDueDeliveries(tx, { ...due, buckets: [bucket], runNumbers: [5] }),
   'its new outcomes': (tx) =>
     settleDeliveries(tx, {
       deliveries: [{ ...delivery, day, runNumber: 5, claimedAttempts: 1 }],
@@ -73,13 +74,13 @@ describe.skipIf(!isOnCluster)('a window of one bucket (skipped: no cluster; npm 
   });
   afterAll(() => bundle?.drop());
 
-  test.each(Object.keys(statements))('%s: one task of one shard', async (name) => {
+  test.each(Object.keys(statements))('runs as one task on one shard: %s', async (name) => {
     const plans: string[] = [];
     await statements[name]!(collectPlans(bundle.application.acrossWorkspaces(), plans));
     expect(plans.length).toBeGreaterThan(0);
     for (const plan of plans) {
       const counts = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => Number(count));
-      // Rows that are given are told to their shard by the coordinator: the plan names no tasks, and they have one bucket.
+      // The coordinator sends inserted rows to their shard, so the plan names no tasks. All rows are in one bucket.
       const isGiven = /^Custom Scan \(Citus INSERT \.\.\. SELECT\)\n *INSERT\/SELECT method: pull to coordinator/.test(
         plan,
       );
@@ -87,7 +88,7 @@ describe.skipIf(!isOnCluster)('a window of one bucket (skipped: no cluster; npm 
     }
   });
 
-  test('a transaction that is planned by its values is so on the workers too', async () => {
+  test('plans a transaction by its values on the workers too', async () => {
     const plan = await inTransaction(bundle.application.acrossWorkspaces(), async (tx) => {
       await planByValues(tx);
       return tx`explain select from users where bucket = 7`;

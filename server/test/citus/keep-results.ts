@@ -4,7 +4,7 @@ import type { TestCase, TestModule } from 'vitest/node';
 import { TestReport } from '../../../scripts/test-report.ts';
 import type { TestedFile } from './report.ts';
 
-/** The report of every run, which besides writes what became of each test to the file that TEST_RESULTS names. */
+/** The report of a test run. It also writes the outcome of each test to the file in TEST_RESULTS. */
 // eslint-disable-next-line no-restricted-syntax -- the runner asks for a default export
 export default class KeepResults extends TestReport {
   constructor() {
@@ -20,12 +20,12 @@ export default class KeepResults extends TestReport {
 
 function readFile(testModule: TestModule): TestedFile {
   const tests = [...testModule.children.allTests()].map(readTest);
-  // What failed before its tests were known, or beside them.
-  const isBeside = testModule.state() === 'failed' && !tests.some(({ state }) => state === 'failed');
+  // A file can fail outside of its tests, or before they are known.
+  const isOutsideTests = testModule.state() === 'failed' && !tests.some(({ state }) => state === 'failed');
   const [error] = testModule.errors();
   return {
     file: relative(testModule.project.config.root, testModule.moduleId),
-    ...(isBeside && { fault: firstLine(error) }),
+    ...(isOutsideTests && { fault: firstLine(error) }),
     tests,
   };
 }
@@ -35,11 +35,11 @@ function readTest(test: TestCase): TestedFile['tests'][number] {
   const name = test.fullName;
   if (result.state === 'failed') return { name, state: 'failed', fault: firstLine(result.errors[0]) };
   if (result.state === 'passed') return { name, state: 'passed' };
-  // Nobody began what is pending: as if it had been left out.
+  // A pending test was never started, so it counts as skipped.
   return { name, state: 'skipped', ...(result.state === 'skipped' && result.note && { note: result.note }) };
 }
 
 function firstLine(error: { name?: string; message: string } | undefined): string {
-  if (error === undefined) return '(nothing was said)';
+  if (error === undefined) return '(no message)';
   return `${error.name ?? 'Error'}: ${error.message}`.split('\n')[0]!;
 }

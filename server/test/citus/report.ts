@@ -129,7 +129,7 @@ function causeOf(message: string): string {
     message
       .replaceAll(/\b[0-9a-f]{24}\b/g, '…')
       .replaceAll(/\d+/g, '#')
-      .slice(0, 200) || '(nothing was said)'
+      .slice(0, 200) || '(no message)'
   );
 }
 

@@ -106,7 +106,7 @@ describe('send and search commands', () => {
     expect([asked.code, asked.stdout]).toEqual([2, '']);
     expect(asked.stderr).toContain(
       'Note: signature is not needed here and was not checked\nNote: unknown field colour\n' +
-        'carillon: This goes to all users of Shop, up to 0 devices (WEB 0). Look at it with --dry-run, send it with --yes.\n',
+        'carillon: This goes to all users of Shop, up to 0 devices (WEB 0). Preview it with --dry-run, or send it with --yes.\n',
     );
     const sent = await run('send', '--file', path, '--name', 'Another name', '--yes');
     expect([sent.code, sent.stdout]).toEqual([0, expect.stringMatching(/^Campaign {3}[0-9a-f]{24}\nAccepted/)]);
@@ -130,8 +130,8 @@ describe('send and search commands', () => {
   });
 
   test.each([
-    [['--name', 'To nobody'], 'Say to whom'],
-    [['--all', '--users', 'ada', '--name', 'Two audiences'], 'Say to whom'],
+    [['--name', 'To nobody'], 'Give one audience'],
+    [['--all', '--users', 'ada', '--name', 'Two audiences'], 'Give one audience'],
     [['--file', 'push.json', '--title', 'T'], 'cannot be used with'],
     [['--name', 'Not shown', '--users', 'ada', '--preview-for', 'ada', ...texts], "needs '--dry-run'"],
     [['--name', 'Not sent', '--users', 'ada', '--dry-run', '--watch', ...texts], 'cannot be used with'],
@@ -166,7 +166,7 @@ describe('watch commands', () => {
     expect(filled.stderr).toContain('SUCCEEDED, 2 lines\n');
     await writeFile(file, 'ada\ngrace\nlinus\ntim\n');
     const failed = await create('Watched in vain', '--file', file);
-    expect([failed.code, failed.stderr]).toEqual([2, expect.stringContaining('The segment is not filled: ')]);
+    expect([failed.code, failed.stderr]).toEqual([2, expect.stringContaining('The segment could not be filled: ')]);
   });
 
   test('a campaign is watched until it sends nothing any more; one that is not there is refused', async () => {

@@ -108,7 +108,7 @@ describe('master key command', () => {
 
     const resumed = await runCommand(bundle, ['master-key', 'rotate']);
     expect([resumed.code, resumed.stderr]).toEqual([0, '']);
-    expect(resumed.stdout).toContain(`${left} values encrypted anew, 0 left under another key.`);
+    expect(resumed.stdout).toContain(`${left} values re-encrypted, 0 left under another key.`);
     expect(await underOtherKeys()).toBe(0);
     expect(await push('Under the new key')).toMatchObject({ status: 'Success' });
 

@@ -94,7 +94,7 @@ describe('status command', () => {
     expect(variables).toContain(`CARILLON_API_URL=${url}`);
     expect(variables).toContain(`CARILLON_PUSH_KEY=${keys.push}`);
     expect(variables.filter((line) => line.startsWith('CARILLON_DATA_KEY'))).toEqual([]);
-    expect((await run('status')).stdout).toMatch(/^Key: data +revoked or made anew/m);
+    expect((await run('status')).stdout).toMatch(/^Key: data +revoked or regenerated/m);
   });
 
   describe('the doctor', () => {
@@ -116,9 +116,9 @@ describe('status command', () => {
       const readOnly = new URL(bundle.config.databaseUrl!);
       readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
       const { code, states, lines } = await diagnose({ DATABASE_URL: readOnly.href });
-      // That the database takes no writes is itself told.
+      // The command reports that the database accepts no writes.
       expect(states).toEqual({ ...allGood, database: 'wrong' });
-      expect(lines.find(({ check }) => check === 'database')!.found).toContain('takes no writes');
+      expect(lines.find(({ check }) => check === 'database')!.found).toContain('accepts no writes');
       expect(lines.find(({ check }) => check === 'credentials')!.found).toContain('fcm (simulated)');
       expect(code).toBe(2);
       const well = await diagnose({});

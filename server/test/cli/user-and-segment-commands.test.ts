@@ -11,7 +11,7 @@ import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { runCommand } from './run-command.ts';
 
-/** One node for all sections: it takes a second of the processor to start. */
+/** One node for all sections, because a start takes a second of processor time. */
 let bundle: CarillonBundle;
 beforeAll(async () => {
   bundle = await startCarillonBundle();
@@ -27,7 +27,7 @@ describe('devices command', () => {
 
   const run = (...parameters: string[]) => runCommand(bundle, parameters);
 
-  test('lists suspected devices with their users, and keeps the one that is named', async () => {
+  test('lists suspected devices with their users, and keeps a given device', async () => {
     const [device, ...others] = await suspectAll();
     const { id, customerId } = device!;
     await bundle.database`
@@ -60,7 +60,7 @@ describe('devices command', () => {
     expect(JSON.parse(json.stdout)).toEqual({ workspaceId: bundle.workspaceId, id: others[0]!.id });
   });
 
-  test('prints all of more than one page, also of devices that failed in the same window', async () => {
+  test('prints all pages, even if many devices failed in the same window', async () => {
     await suspectAll();
     const { database, workspaceId } = bundle;
     await database`
@@ -78,7 +78,7 @@ describe('devices command', () => {
     }
   });
 
-  test('ends with 2 where there is no such suspected device or workspace', async () => {
+  test('exits with 2 if there is no such suspected device or workspace', async () => {
     for (const id of ['0'.repeat(24), 'x'])
       expect(await run('devices', 'keep', id)).toEqual({
         ...{ code: 2, stdout: '' },
@@ -89,7 +89,7 @@ describe('devices command', () => {
     });
   });
 
-  /** The devices of the demo, as they were before the last send of three. */
+  /** Marks the devices of the demo as suspected, one failed send before they leave the audience. */
   async function suspectAll(): Promise<{ id: string; customerId: string }[]> {
     const { database } = bundle;
     await database`
@@ -121,7 +121,7 @@ describe('erasures command', () => {
   const refusalOf = (customerId: string) =>
     `carillon: No deletion of ${customerId} is waiting; see: carillon erasures list --customer ${customerId}.\n`;
 
-  test('a deletion that waits is cancelled by the customer id, and the audit log names the command line and not the user', async () => {
+  test('cancels a waiting deletion by customer id, and logs the command line, but not the user', async () => {
     const id = await askToDelete('ada');
     const ended = await run('erasures', 'cancel', 'ada');
     expect(ended).toEqual({ code: 0, stderr: '', stdout: `Erasure    ${id}\nCancelled: ada is kept.\n` });
@@ -137,7 +137,7 @@ describe('erasures command', () => {
     expect(json).toEqual({ workspaceId: bundle.workspaceId, customerId: 'ada', id: next });
   });
 
-  test('where none waits, it has begun, or nobody is known by the id, nothing is changed and nothing is logged', async () => {
+  test('changes and logs nothing if no deletion waits, it has begun, or the id is unknown', async () => {
     const before = await cancelled();
     expect(await run('erasures', 'cancel', 'ada')).toEqual({ code: 2, stdout: '', stderr: refusalOf('ada') });
     expect(await run('erasures', 'cancel', 'nobody')).toEqual({ code: 2, stdout: '', stderr: refusalOf('nobody') });
@@ -148,7 +148,7 @@ describe('erasures command', () => {
     expect(await cancelled()).toEqual(before);
   });
 
-  test('the deletion of another user stays', async () => {
+  test('keeps the deletion of another user', async () => {
     const id = await askToDelete('ada');
     expect((await run('erasures', 'cancel', 'grace')).code).toBe(2);
     const [waiting] = await bundle.database`select id, state from erasures`;
@@ -204,7 +204,7 @@ describe('segments command', () => {
     });
 
   describe('carillon segments', () => {
-    test('create posts a file of this machine; show tells what became of it, with the rejected lines', async () => {
+    test('create uploads a local file, and show reports the result with the rejected lines', async () => {
       const path = join(folder, 'people.csv');
       await writeFile(path, 'ada\n\nnobody\na,b\ngrace');
       const created = await create('--name', 'From a file', '--file', path);
@@ -231,7 +231,7 @@ describe('segments command', () => {
       ]);
     });
 
-    test('create downloads from an address, and list shows all', async () => {
+    test('create downloads a file from a URL, and list shows every segment', async () => {
       const created = await create('--name', 'From an address', '--url', `${receiverUrl}/people.csv`);
       expect(created.code).toBe(0);
       await ended('From an address');
@@ -241,7 +241,7 @@ describe('segments command', () => {
       expect(lines.at(-1)).toMatch(/^\d of 1000 active$/);
     });
 
-    test('what is refused is said in one line, with code 2, and nothing is stored', async () => {
+    test('reports a rejected request in one line, exits with 2, and stores nothing', async () => {
       const path = join(folder, 'one.csv');
       await writeFile(path, 'ada');
       const refused: [string[], string][] = [
@@ -266,7 +266,7 @@ describe('segments command', () => {
   });
 
   describe('carillon callbacks', () => {
-    test('list, resend and secret: a delivered callback comes again, signed with the secret', async () => {
+    test('list, resend and secret: sends a delivered callback again, signed with the secret', async () => {
       const path = join(folder, 'told.csv');
       await writeFile(path, 'ada');
       await create('--name', 'Told', '--file', path, '--callback-url', `${receiverUrl}/callback`);

@@ -4,7 +4,7 @@ import type { CarillonBundle } from '../carillon-bundle.ts';
 import { goodPassword } from '../console/accounts-bundle.ts';
 import { runCommand, runProcess } from './run-command.ts';
 
-/** One node for all sections: it takes a second of the processor to start. */
+/** One node for all sections, because a start takes a second of processor time. */
 let bundle: CarillonBundle;
 beforeAll(async () => {
   bundle = await startCarillonBundle();
@@ -260,7 +260,7 @@ describe('controls command', () => {
     const customerId = user!.customer_id as string;
     expect((await explain(first, customerId)).stdout).toMatch(/: ACCEPTED\. The provider accepted the message at /);
     expect((await explain(second, customerId)).stdout).toMatch(/: FREQUENCY_CAP\. The person had got as many messages/);
-    expect((await explain(second, 'nobody')).stdout).toContain('Nobody in this workspace has that customer id.');
+    expect((await explain(second, 'nobody')).stdout).toContain('No user in this workspace has that customer id.');
     const lines = await run('explain', '--campaign', second, '--user', customerId, '--json');
     expect(JSON.parse(lines.stdout)).toMatchObject({
       campaign: { id: second, name: 'One too many' },
@@ -304,7 +304,7 @@ describe('keys and sandbox commands', () => {
   test('the clock and the faults of the running node are those of the command line', async () => {
     const moved = await run('sandbox', 'clock', '--advance', '2d');
     expect([moved.code, moved.stdout]).toEqual([0, expect.stringMatching(/^Moved by +172800 s$/m)]);
-    expect((await run('sandbox', 'clock', '--freeze')).stdout).toContain('It stands until it is moved');
+    expect((await run('sandbox', 'clock', '--freeze')).stdout).toContain('It is stopped until it is moved');
     expect((await run('sandbox', 'clock', '--reset')).stdout).toMatch(/^Moved by +0 s$/m);
 
     expect((await run('sandbox', 'faults', '--set', '{"api":{"route":"/v1/*","status":500}}')).code).toBe(0);

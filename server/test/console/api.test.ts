@@ -26,13 +26,13 @@ describe('answers of the console', () => {
     scheduling_details: { delivery_type: 'ASAP' },
   };
 
-  test('every answer of the console is what its shape says: no member too many, and none missing', async () => {
+  test('returns from every route a response that matches its shape: no extra member, and none missing', async () => {
     const { workspaceId, database } = bundle;
     const { campaignId, comparedId, userId, deviceRowId } = await fill();
     const answers = await holdAnswers();
     const faults: string[] = [];
 
-    /** Asks a route as the console does. `more` stands behind the path, besides the workspace. */
+    /** Calls a route as the console does. `query` is added to the workspace in the query string. */
     async function ask(
       route: string,
       { params = {}, query = {}, ...asked }: { params?: object; query?: object; body?: unknown; as?: string } = {},
@@ -96,7 +96,7 @@ describe('answers of the console', () => {
     await ask('GET overview/people');
     await ask('GET overview/first-steps');
 
-    // Campaigns, and what phones tell of them.
+    // Campaigns, and reports of phones about them.
     await ask('GET overview');
     const { messages } = await ask('GET inbox');
     await ask('POST sandbox/messages/:id/:kind', { params: { id: messages[0].id, kind: 'click' } });
@@ -203,8 +203,12 @@ describe('answers of the console', () => {
 
     // Alerts and metrics.
     await ask('GET alerts/settings');
-    const told = { webhookUrl: 'https://ops.example.com/', emails: ['ops@example.com'], mutedKinds: ['queue'] };
-    await ask('PUT alerts/settings', { body: told });
+    const alertSettings = {
+      webhookUrl: 'https://ops.example.com/',
+      emails: ['ops@example.com'],
+      mutedKinds: ['queue'],
+    };
+    await ask('PUT alerts/settings', { body: alertSettings });
     await ask('POST alerts/test');
     await database`
       insert into alerts (id, workspace_id, kind, subject, what, todo, opened_at, seen_at)
@@ -258,7 +262,7 @@ describe('answers of the console', () => {
     expect(faults).toEqual([]);
     // A sign-in by a company's account needs its issuer; company-sign-in.test.ts has one.
     expect(answers.notHeld()).toEqual(['POST company']);
-    // What a node that is well, has no replica and keeps no versions has nothing of.
+    // These lists are empty on a healthy node without replicas and campaign versions.
     expect(answers.emptyLists()).toEqual([
       'GET campaigns/:id versions',
       'GET campaigns/:id/results waiting',
@@ -270,7 +274,7 @@ describe('answers of the console', () => {
     ]);
   });
 
-  /** What the walk meets: a push that was sent, a campaign that recurs, a file segment, a callback and an email. */
+  /** Stores data for every route: a sent push, a recurring campaign, a file segment, a callback and an email. */
   async function fill(): Promise<{ campaignId: string; comparedId: string; userId: string; deviceRowId: string }> {
     const { database, workspaceId } = bundle;
     // A device whose provider refuses it.
@@ -288,7 +292,7 @@ describe('answers of the console', () => {
         created_by: 'ada',
       },
     });
-    // First: the newest messages are those of the other.
+    // Sent first, so that the newest messages are those of the other campaign.
     const push = { push: { android: { basic_details: texts } } };
     const compared = {
       ...draftBody,
@@ -373,7 +377,7 @@ describe('console api', () => {
     bundle.call('POST', '/console/api/session', { body, headers });
 
   describe('signing in', () => {
-    test('no page data without a session', async () => {
+    test('returns no page data without a session', async () => {
       for (const path of ['overview', `inbox?workspaceId=${bundle.workspaceId}`]) {
         expect((await bundle.call('GET', `/console/api/${path}`)).status).toBe(401);
         const headers = { cookie: 'carillon_session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' };
@@ -382,7 +386,7 @@ describe('console api', () => {
     });
 
     test.each([[{}], [{ code: 'short' }], [{ code: 'x'.repeat(43) }], [{ code: 5 }], ['text']])(
-      '%j opens nothing',
+      'rejects %j',
       async (body) => {
         const answer = await signIn(body);
         expect([400, 401]).toContain(answer.status);
@@ -390,19 +394,19 @@ describe('console api', () => {
       },
     );
 
-    test('what opened nothing is in the audit log, which the role of the application may write', async () => {
+    test('records failed sign-ins in the audit log, which the role of the application may write', async () => {
       const lines = await bundle.database`
         select workspace_id from audit_log where action = 'account.sign-in-failed' and detail ->> 'way' = 'start link'`;
       expect(lines).toEqual([{ workspace_id: null }]);
     });
 
-    test('a request from another site is refused, whatever it knows', async () => {
+    test('rejects a request from another site, even with a valid code', async () => {
       expect((await signIn({ code }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
       expect((await signIn({ code }, { origin: 'https://evil.example' })).status).toBe(403);
       expect((await signIn({ code }, { origin: 'null' })).status).toBe(403);
     });
 
-    test('the link opens one session, in a cookie that no script and no other site gets; the second use fails', async () => {
+    test('signs in once with the link, with a cookie that no script and no other site gets', async () => {
       const answer = await signIn({ code });
       expect(answer.status).toBe(204);
       const header = answer.headers.get('set-cookie')!;
@@ -414,7 +418,7 @@ describe('console api', () => {
       expect((await signIn({ code })).status).toBe(401);
     });
 
-    test('the session shows the overview, and never a secret', async () => {
+    test('shows the overview to a session, without secrets', async () => {
       const answer = await bundle.call('GET', '/console/api/overview', { headers: { cookie } });
       expect(answer.status).toBe(200);
       expect(answer.json()).toMatchObject({
@@ -430,7 +434,7 @@ describe('console api', () => {
       for (const secret of Object.values(bundle.keys)) expect(JSON.stringify(shown)).not.toContain(secret);
     });
 
-    test('signing out ends it on the server too', async () => {
+    test('ends the session on the server when the user signs out', async () => {
       const headers = { cookie };
       expect((await bundle.call('DELETE', '/console/api/session', { headers })).status).toBe(204);
       expect((await bundle.call('GET', '/console/api/overview', { headers })).status).toBe(401);
@@ -438,7 +442,7 @@ describe('console api', () => {
   });
 
   describe('the pages', () => {
-    test('come with a policy under which no foreign script runs and no page frames them', async () => {
+    test('have a policy that blocks foreign scripts and framing', async () => {
       const page = await bundle.call('GET', '/console/');
       expect(page.status).toBe(200);
       const policy = page.headers.get('content-security-policy')!;
@@ -450,7 +454,7 @@ describe('console api', () => {
     });
 
     test.each(['/console/../package.json', '/console/%2e%2e/package.json', '/console/..%2f..%2fserver/src/main.ts'])(
-      '%s leads nowhere else',
+      'serves no file outside of the console: %s',
       async (path) => {
         const answer = await bundle.call('GET', path);
         expect(answer.status).toBeGreaterThanOrEqual(400);
@@ -462,7 +466,7 @@ describe('console api', () => {
   describe('the address of the service', () => {
     const home = (accept: string) => fetch(bundle.url, { headers: { accept }, redirect: 'manual' });
 
-    test('leads a browser to the console, and is nothing for other callers', async () => {
+    test('redirects a browser to the console, and is not found for other callers', async () => {
       const browser = await home('text/html,application/xhtml+xml,*/*;q=0.8');
       expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console/']);
       for (const accept of ['*/*', 'application/json']) {
@@ -475,7 +479,7 @@ describe('console api', () => {
     });
   });
 
-  test('the first steps are ticked by what is in the database', async () => {
+  test('derives the first steps from the database', async () => {
     const { database, workspaceId } = bundle;
     const fresh = await signIn({ code: (await bundle.carillon.createConsoleLink()).split('#sign-in=')[1] });
     const signedIn = fresh.headers.get('set-cookie')!.split(';', 1)[0]!;
@@ -506,8 +510,8 @@ describe('console api', () => {
     expect(await read()).toEqual({ hasPushed: true, hasProvider: true, hasUsers: true, hasInvited: true });
   });
 
-  // Last of all: a session does not outlive the leap.
-  test('every reply says what time it is here, by the clock that a sandbox moves', async () => {
+  // The last test, because no session survives the jump of the clock.
+  test('reports the time of the service in every reply, by the clock that a sandbox moves', async () => {
     await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 3 * 86_400 } });
     const { headers } = await bundle.call('GET', '/console/api/session');
     const ahead = Date.parse(headers.get('carillon-time')!) - Date.now();

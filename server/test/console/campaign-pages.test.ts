@@ -24,7 +24,7 @@ describe('campaigns page', () => {
     };
     const later = { campaignDelivery: { type: 'later', date: '01/01/2099', time: '10:00 AM' } };
 
-    test('without any the screen shows the command that makes one; with some, the address holds the search and the view', async () => {
+    test('shows the command that creates a campaign if there is none, and keeps the search and the view in the address', async () => {
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
       await page.getByText('Nothing sent yet').waitFor();
@@ -38,7 +38,7 @@ describe('campaigns page', () => {
       await page.getByLabel('Any of these tags').fill('spring');
       await page.getByRole('button', { name: 'Search', exact: true }).click();
       await page.waitForURL('**/campaigns?name=sale&tag=spring');
-      // The screen looks for new campaigns by itself, and may have shown both before the search.
+      // The list refreshes automatically, so it may have shown both campaigns before the search.
       await page.getByRole('link', { name: 'Winter sale' }).waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'Spring sale' }).waitFor();
       expect(new URL(page.url()).search).toBe('?name=sale&tag=spring');
@@ -46,7 +46,7 @@ describe('campaigns page', () => {
       expect(curl).toContain('/v5/campaigns/search');
       expect(curl).toContain('{"limit":15,"page":1,"campaign_fields":{"name":"sale","tags":["spring"]}}');
 
-      // The view goes along with the filters, and the whole of it survives a reload.
+      // The view is added to the filters, and both survive a reload.
       await page.getByRole('navigation', { name: 'Views' }).getByText('Scheduled').click();
       await page.waitForURL('**/campaigns?name=sale&tag=spring&view=scheduled');
       await page.reload();
@@ -61,7 +61,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('the report of a campaign counts along while it is sent, and every word says what it counts', async () => {
+    test('updates the report while the campaign is sent, and explains each figure', async () => {
       const { page, context, faults } = await console.openSession();
       const id = await send('Counted along', later);
       await page.goto(`${console.home}/campaigns/${id}`);
@@ -74,7 +74,7 @@ describe('campaigns page', () => {
         .focus();
       await page.getByRole('tooltip').getByText('accept push messages').waitFor();
 
-      // Its moment comes, and the page shows it without being asked.
+      // The campaign becomes due, and the page updates automatically.
       await console.bundle.database`
         update campaigns set next_at = created_at where id = ${id}`;
       await page.locator('[data-step="Accepted"]:not(:text-is("0 devices"))').waitFor();
@@ -85,12 +85,12 @@ describe('campaigns page', () => {
       await page.getByText('Show as a table').click();
       await page.getByRole('region', { name: 'Over time' }).waitFor();
       await expectAccessible(page);
-      // A number leads to its rows.
+      // Each number links to its rows.
       await page.getByRole('region', { name: 'Funnel' }).locator('[data-step="Accepted"]').getByRole('link').click();
       await page.waitForURL(`**/deliveries?campaign=${id}&outcome=ACCEPTED`);
       await page.getByRole('link', { name: 'Counted along' }).first().waitFor();
       await page.goBack();
-      // The part that is looked at is in the address.
+      // The address holds the selected tab.
       const tabs = page.getByRole('navigation', { name: 'Report' });
       await tabs.getByText('Delivery').click();
       await page.waitForURL(`**/campaigns/${id}?tab=delivery`);
@@ -104,7 +104,7 @@ describe('campaigns page', () => {
       expect(await page.getByRole('region', { name: 'curl command' }).textContent()).toContain('/v5/campaigns');
       await expectAccessible(page);
       await tabs.getByText('Summary').click();
-      // On a phone nothing but its tables scrolls sideways.
+      // On a phone only the tables scroll sideways.
       await page.setViewportSize({ width: 375, height: 800 });
       await page.locator('.uplot canvas').waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
@@ -113,7 +113,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('a report in which all wait for another attempt says why and until when', async () => {
+    test('shows why messages wait for another attempt, and until when', async () => {
       const { page, context, faults } = await console.openSession();
       const fault = { fcm: { status: 503, headers: { 'retry-after': '600' } } };
       await console.bundle.call('POST', '/sandbox/faults', { body: fault });
@@ -133,7 +133,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('stopping asks first, names what it hits, and a clone leads to the draft', async () => {
+    test('asks for confirmation before a stop, and opens the draft after a duplication', async () => {
       const { page, context, faults } = await console.openSession();
       const id = await send('To be stopped', later);
       await page.goto(`${console.home}/campaigns/${id}`);
@@ -156,7 +156,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('two campaigns stand side by side, the other found by its name; the numbers are a file', async () => {
+    test('compares a campaign with another, found by its name, and offers the figures as a file', async () => {
       const { page, context, faults } = await console.openSession();
       const [one, other] = [await send('Read this first'), await send('Read this second')];
       const rows = () =>
@@ -175,7 +175,7 @@ describe('campaigns page', () => {
         .getByText('0 points')
         .waitFor();
       await expectAccessible(page);
-      // As the address says, after a reload too.
+      // The address holds the comparison, so it survives a reload.
       await page.reload();
       await table
         .getByRole('row', { name: /^Clicked/ })
@@ -192,7 +192,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('of several contents each has its figures and its words', async () => {
+    test('shows the figures and the message of each variation and locale', async () => {
       const { page, context, faults } = await console.openSession();
       const { bundle } = console;
       const push = (title: string) => ({ push: { android: { basic_details: { title, message: 'M' } } } });
@@ -240,7 +240,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('a run that was missed says why and when it was planned', async () => {
+    test('shows why a run was missed and when it was due', async () => {
       const { page, context, faults } = await console.openSession();
       const id = await send('Came too late', later);
       await console.bundle.database`
@@ -257,7 +257,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('the list has its figures, columns and order in the address, and a view of them is saved under a name', async () => {
+    test('keeps the columns and the order of the list in the address, and saves them as a named view', async () => {
       const { page, context, faults } = await console.openSession();
       const id = await send('Of the list');
       await until(
@@ -305,7 +305,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('a campaign becomes a template, which makes a draft for the composer, is renamed and deleted', async () => {
+    test('saves a campaign as a template, creates a draft from it, renames it and deletes it', async () => {
       const { page, context, faults } = await console.openSession();
       await page.goto(`${console.home}/templates`);
       await page.getByText('No templates yet').waitFor();
@@ -337,7 +337,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('the calendar has what is planned on its day, leads to it, and is a list of days on a phone', async () => {
+    test('shows planned campaigns on their day in the calendar, links to them, and lists the days on a phone', async () => {
       const { page, context, faults } = await console.openSession({ viewport: { width: 1280, height: 900 } });
       const date = { type: 'later', date: '03/05/2099', time: '10:00 AM' };
       const id = await send('In the calendar', { campaignDelivery: date });
@@ -358,7 +358,7 @@ describe('campaigns page', () => {
         await page.getByRole('heading', { name: title }).waitFor();
       }
       await expectAccessible(page);
-      // By the keyboard alone.
+      // With the keyboard only.
       await entry.focus();
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/campaigns/${id}`);
@@ -372,7 +372,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('what cannot be read is asked for again by a click', async () => {
+    test('repeats a failed request when the user clicks Retry', async () => {
       const { page, context } = await console.openSession();
       await page.route('**/console/api/calendar?**', (route) => route.abort());
       await page.goto(`${console.home}/calendar`);
@@ -386,7 +386,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('the clicks that a report counts lead to whose they are', async () => {
+    test('links the clicks of a report to the users who clicked', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSession();
       const { cid } = (
@@ -401,7 +401,7 @@ describe('campaigns page', () => {
       await until(
         async () => (await bundle.database`select 1 from campaigns where id = ${cid} and status = 'SENT'`)[0],
       );
-      // By its title: a campaign of another test may still be tried again beside it.
+      // Selected by its title, because messages of another test may still be retried.
       const message = await until(async () =>
         (await bundle.inbox()).find(({ platform, title }) => platform === 'ANDROID' && title === 'Click'),
       );
@@ -440,7 +440,7 @@ describe('list views', () => {
     { address: 'audit?action=segment.create', table: 'Audit log' },
   ];
 
-  /** In whatever order an address has them. */
+  /** Returns the parameters in a fixed order, because their order in an address may differ. */
   const sortedOf = (search: URLSearchParams): string =>
     [...search]
       .map((pair) => pair.join('='))
@@ -472,7 +472,7 @@ describe('list views', () => {
     afterAll(() => console?.stop());
 
     test.each(lists)(
-      '$table: a column is chosen, and all that is seen is kept under a name',
+      '$table: shows a chosen column, and saves the columns and the filters as a named view',
       async ({ address, table, column }) => {
         const { page, context, faults } = await console.openSession();
         await page.goto(`${console.home}/${address}`);

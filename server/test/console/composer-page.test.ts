@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
 
       await stepLink(page, 'Content').click();
       await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }');
-      await page.getByText('Is no template', { exact: false }).first().waitFor();
+      await page.getByText('Is not a valid template', { exact: false }).first().waitFor();
       expect(await stepLink(page, 'Content').getAttribute('data-state')).toBe('open');
       await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }}');
       await page.getByRole('textbox', { name: 'Message' }).fill('There is news, and a picture of it.');
@@ -300,7 +300,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await title.getByText('Reds').waitFor();
       await stepLink(page, 'Audience').click();
       await page.getByRole('textbox', { name: 'Name' }).waitFor();
-      // On a phone nothing but its tables scrolls sideways.
+      // On a phone only the tables scroll sideways.
       await page.setViewportSize({ width: 375, height: 800 });
       const beyond = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
       // The list of screens takes a moment to go.

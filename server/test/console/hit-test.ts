@@ -1,13 +1,13 @@
 import type { Locator, Page } from 'playwright-core';
 
 /**
- * Whether a mouse can reach what a test clicks. A driver scrolls what nobody can scroll (`overflow: hidden`, a page wider
- * than its window) and clicks there; a person sees nothing. So each click of a test is one that a person could make.
+ * Throws if a user cannot click the element with a mouse. A driver also scrolls areas that a user cannot scroll
+ * (`overflow: hidden`, a page wider than its window) and clicks there.
  */
 export async function assertHit(locator: Locator): Promise<void> {
   await locator.waitFor({ state: 'attached' });
   let fault: string | null = null;
-  // What moves or loads may be in the way for a moment.
+  // Content that moves or loads may cover the element for a moment.
   for (let triesLeft = 40; triesLeft > 0; triesLeft -= 1) {
     fault = await locator.evaluate(findHitFault);
     if (fault === null) return;
@@ -16,7 +16,7 @@ export async function assertHit(locator: Locator): Promise<void> {
   throw new Error(`${String(locator)} cannot be clicked by a mouse: ${fault}`);
 }
 
-/** Every control of the screen that a mouse cannot reach, and why. */
+/** Returns the controls of the screen that a mouse cannot reach, each with the reason. */
 export async function findMisses(page: Page): Promise<string[]> {
   const controls = page.locator('a[href], button, input, select, textarea, summary, [role="button"]');
   return controls.evaluateAll((elements, source) => {
@@ -24,7 +24,7 @@ export async function findMisses(page: Page): Promise<string[]> {
     return elements.flatMap((element: any) => {
       const isShown = element.checkVisibility({ visibilityProperty: true });
       const { width, height } = element.getBoundingClientRect();
-      // One pixel is what is there for a screen reader alone; a link to skip is drawn once the keyboard is on it.
+      // Elements of one pixel are only for screen readers. A skip link is drawn only while it has the focus.
       if (!isShown || width < 2 || height < 2 || element.matches('[href^="#"]')) return [];
       const fault = findFault(element);
       return fault === null ? [] : [`${element.outerHTML.slice(0, 120)}: ${fault}`];
@@ -32,7 +32,7 @@ export async function findMisses(page: Page): Promise<string[]> {
   }, findHitFault.toString());
 }
 
-/** Runs in the page. Null when a person can scroll to the middle of the element and the mouse meets it there. */
+/** Runs in the page. Returns null if a user can scroll to the middle of the element and click it there. */
 function findHitFault(element: any): string | null {
   const { document, getComputedStyle } = globalThis as any;
   const fixed: { node: any; left: number; top: number }[] = [];
@@ -54,32 +54,32 @@ function findHitFault(element: any): string | null {
     if (page.scrollLeft !== pageLeft) {
       const away = page.scrollLeft - pageLeft;
       page.scrollLeft = pageLeft;
-      return `it lies beside the window, ${away} pixels away`;
+      return `it is outside of the window, ${away} pixels away`;
     }
-    // A link that goes on in the next line has a piece in each, and the middle of both is on neither.
+    // A wrapped link has a box on each line. The middle of the whole may be in none of them.
     const box = element.getClientRects()[0] ?? element.getBoundingClientRect();
     const met = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
     if (met !== null && (element.contains(met) || [...(element.labels ?? [])].some((label) => label.contains(met))))
       return null;
-    // A click on a link passes through what is drawn in its place.
+    // A click on an enclosing link, button or label reaches the element.
     if (met !== null && met.contains(element) && met.matches('a, button, label')) return null;
-    fault = met === null ? 'its middle is outside of the window' : `${met.outerHTML.slice(0, 100)} is in its place`;
+    fault = met === null ? 'its middle is outside of the window' : `${met.outerHTML.slice(0, 100)} covers it`;
   }
   return fault;
 }
 
 const wrapped = new WeakSet<object>();
 const watchers = new WeakMap<Page, (name: string) => void>();
-/** What a person does by mouse or keyboard; the first are those that a mouse must be able to reach. */
+/** Actions of a user on elements that a mouse must be able to reach; below, the other actions. */
 const hitActions = ['click', 'dblclick', 'check', 'uncheck', 'setChecked', 'selectOption', 'fill'];
 const otherActions = ['press', 'pressSequentially', 'setInputFiles', 'dragTo', 'tap'];
 
-/** Tells each action of a test on this page, such as a click or a field that is filled, as it is done. */
+/** Calls `onAction` for each action of a test on this page, such as a click or a filled field. */
 export function watchActions(page: Page, onAction: (name: string) => void): void {
   watchers.set(page, onAction);
 }
 
-/** From now on every click, check and choice of a locator of this page's kind is tested so. */
+/** Makes every click, check and choice on locators of such a page call assertHit first. */
 export function testEveryClick(page: Page): void {
   const prototype = Object.getPrototypeOf(page.locator('body')) as Record<string, unknown>;
   if (wrapped.has(prototype)) return;

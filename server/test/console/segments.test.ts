@@ -14,7 +14,7 @@ import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { openSignedInClient } from './signed-in-client.ts';
 
-/** One node for all sections: it takes a second of the processor to start. */
+/** One node for all sections, because a start takes a second of processor time. */
 let bundle: CarillonBundle;
 beforeAll(async () => {
   bundle = await startCarillonBundle();

@@ -347,7 +347,11 @@ describe('the key of Huawei', () => {
     ['both of them', { projectId: '1', huaweiAppId: '2' }, 'one of the two'],
     ['a client id that is no number', { projectId: '1', clientId: 'client' }, 'client id must be a number'],
     ['a project whose id is a path', { projectId: '../1' }, 'project id must be a number'],
-    ['a secret with a line break', { projectId: '1', clientSecret: 'secret\nsecret' }, 'no secret of Huawei'],
+    [
+      'a secret with a line break',
+      { projectId: '1', clientSecret: 'secret\nsecret' },
+      'form of a Huawei client secret',
+    ],
   ])('%s is refused, without a word of the secret', (_name, given, words) => {
     const parse = () => parseHmsKey({ ...key, ...given });
     expect(parse).toThrow(words.replace('The id', 'the id'));

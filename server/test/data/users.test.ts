@@ -314,7 +314,7 @@ describe('bulk calls', () => {
     expect(await bundle.attributes('eve')).toEqual({ ok: true });
     expect(await bundle.attributes('nobody-yet')).toBeUndefined();
     const { errorDetail } = bundle.calls.at(-1)!.facts;
-    expect(errorDetail).toMatch(/^5 elements refused\. /);
+    expect(errorDetail).toMatch(/^5 elements rejected\. /);
     for (const told of [
       /elements\[0\]: ValueError: 'customer_id' is a reserved value/,
       /elements\[1\]: ValueError: 'customer_id' must exist/,
@@ -342,7 +342,7 @@ describe('bulk calls', () => {
       told.push(bundle.calls.at(-1)!.facts.errorDetail);
     }
     expect(told[0]).toMatch(
-      /^3 elements refused\. elements\[0\]: ValueError: 'customer_id' must exist; elements\[1\].*; elements\[2\]: /,
+      /^3 elements rejected\. elements\[0\]: ValueError: 'customer_id' must exist; elements\[1\].*; elements\[2\]: /,
     );
     expect(told[1]).toBe(told[0]);
   });

@@ -45,7 +45,7 @@ describe('credential check', () => {
     [{ verdict: 'ACCEPTED', provider: 'fcm', words: 'BadDeviceToken' }, 'Nothing to do.'],
     [
       { verdict: 'ACCEPTED', provider: 'webpush', words: 'The two keys are a pair' },
-      'Give the public key to your web page; browsers that subscribed with another key stay silent until they subscribe anew.',
+      'Give the public key to your web page; browsers that subscribed with another key receive nothing until they subscribe again.',
     ],
     [
       { verdict: 'UNKNOWN', provider: 'apns', words: 'PROXY_REFUSED' },
@@ -182,7 +182,8 @@ describe('a key of Apple', () => {
 
 describe('VAPID keys (RFC 8292)', () => {
   const subject = 'mailto:a@example.com';
-  const notAPair = 'The keys are no VAPID pair: 65 and 32 bytes in base64url, the first made of the second.';
+  const notAPair =
+    'The keys are not a VAPID pair. They must have 65 and 32 bytes in base64url, and the first must be derived from the second.';
 
   test('are generated if none are given, and parsed again', () => {
     const made = parseProviderKey({ provider: 'webpush', subject, keys: undefined });
@@ -265,7 +266,7 @@ describe('VAPID keys (RFC 8292)', () => {
 
 describe('a client of Huawei', () => {
   const key = { provider: 'hms', clientId: '104729811', clientSecret: 'c0ffee'.repeat(8) } as const;
-  const secretless = 'The client secret is no secret of Huawei.';
+  const secretless = 'The client secret does not have the form of a Huawei client secret.';
 
   test('belongs to a project or to an app', () => {
     expect(parseProviderKey({ ...key, projectId: '388' })).toEqual({

@@ -245,7 +245,7 @@ describe('sentences of an explanation', () => {
         explained('DEVICE_GONE', { suspicion: { ...strikes, sends: 3, hasLeft: true } }),
       ],
       [
-        'The message was given up after its attempts (HOST_NOT_FOUND). The device is suspected: 1 send since 2026-03-01T09:00:05.000Z failed like a dead address (HOST_NOT_FOUND). It leaves the audience after 3 such sends over 72 hours; to prevent that, press Keep on the user’s page or run carillon devices keep d5.',
+        'The message failed after all its attempts (HOST_NOT_FOUND). The device is suspected: 1 send since 2026-03-01T09:00:05.000Z failed like a dead address (HOST_NOT_FOUND). It leaves the audience after 3 such sends over 72 hours; to prevent that, press Keep on the user’s page or run carillon devices keep d5.',
         explained('FAILED', {
           code: 'HOST_NOT_FOUND',
           suspicion: { ...strikes, code: 'HOST_NOT_FOUND', sends: 1, hasLeft: false },
@@ -268,9 +268,9 @@ describe('sentences of an explanation', () => {
   test('describes a run by the device that got furthest, or by itself and its reason', () => {
     const devices = [explained('DEVICE_BLOCKED'), explained('ACCEPTED', { at }), explained('ACCEPTED', { code: 'X' })];
     expect(run('ACCEPTED', 'ignored', devices)).toBe('The provider accepted the message at 2026-03-01T09:00:05.000Z.');
-    expect(run('RUN_FAILED', null, [])).toBe('The run failed before it reached anybody.');
+    expect(run('RUN_FAILED', null, [])).toBe('The run failed before it reached anyone.');
     expect(run('RUN_FAILED', 'no audience', [explained('GONE')])).toBe(
-      'The run failed before it reached anybody: no audience.',
+      'The run failed before it reached anyone: no audience.',
     );
   });
 

@@ -541,7 +541,7 @@ describe('trigger condition', () => {
       [
         'a broken filter',
         { ...asap, included_filters: { filters: [], filter_operator: 'or' } },
-        ['included_filters: is no usable filter: filters must be a list of at least one filter'],
+        ['included_filters: is not a usable filter: filters must be a list of at least one filter'],
       ],
       [
         'INTELLIGENT_DELAY (decision 0047)',

@@ -190,7 +190,7 @@ describe('learning', () => {
     [
       'shares of its own',
       learns({ manual_distribution_percentage: { variation_1: 100 } }),
-      `${at}manual_distribution_percentage cannot stand beside distribution_type SHERPA.`,
+      `${at}manual_distribution_percentage cannot be combined with distribution_type SHERPA.`,
     ],
     [
       'one variation',
@@ -608,7 +608,7 @@ describe('requested variants', () => {
             de: { variation_1: { push: { android, locales: { de: { android: { title: 'T', message: 'M' } } } } } },
           },
         },
-        'content.de.variation_1.push.locales cannot stand beside campaign_content.locales.',
+        'content.de.variation_1.push.locales cannot be combined with campaign_content.locales.',
       ],
     ])('%s is refused by name', async (_name, more, fault) => {
       expect((await faults(more)).map((text) => text.replace('campaign_content.', ''))).toContain(fault);

@@ -294,7 +294,7 @@ describe('the figures name a winner', () => {
     const refused = await name(id, { metric: 'CLICKS' });
     expect(refused.statusCode).toBe(422);
     expect(refused.json().error.message).toMatch(
-      /^Action WINNER is not valid for a campaign whose clicks do not tell a winner yet: variation_2 is the best with \d\d(\.\d+)? %, and 95 % are needed\.$/,
+      /^Action WINNER is not valid for a campaign whose clicks do not show a winner yet: variation_2 is the best with \d\d(\.\d+)? %, and 95 % are needed\.$/,
     );
     const { figures } = await read(id);
     expect(figures.map(({ metric }: any) => metric)).toEqual(['CLICKS', 'GOAL']);
@@ -349,7 +349,7 @@ describe('naming a winner', () => {
       'by both',
       content(50, 50),
       { variation: 'variation_1', metric: 'CLICKS' },
-      'variation cannot stand beside metric.',
+      'variation cannot be combined with metric.',
     ],
     ['by another figure', content(50, 50), { metric: 'SALES' }, 'metric must hold only CLICKS, GOAL.'],
   ])('%s is refused by name', async (...row) => {

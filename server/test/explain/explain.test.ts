@@ -146,7 +146,7 @@ describe('GET /v5/campaigns/{id}/explain', () => {
     const told = runs.map((run: { step: string }) => run.step).sort();
     expect([step, told]).toEqual([runs[0].step, ['ACCEPTED', 'RUN_MISSED']]);
     const missed = runs.find((run: { step: string }) => run.step === 'RUN_MISSED');
-    expect(missed.explanation).toMatch(/^The moment came too late to be sent: /);
+    expect(missed.explanation).toMatch(/^The run was due, but was found too late to be sent: /);
     expect((await explain(id, 'user-0', `&run_id=${missed.id}`)).runs).toHaveLength(1);
   });
 

@@ -59,8 +59,8 @@ const rows: [way: string, value: unknown, told: Told][] = [
     'template',
     '{{ a',
     {
-      push: 'is no template: "}}" is missing',
-      document: 'is no template: "}}" is missing',
+      push: 'is not a valid template: "}}" is missing',
+      document: 'is not a valid template: "}}" is missing',
     },
   ],
   ['requiredTemplate', '', { push: 'is required', search: 'missing', document: 'missing' }],
@@ -124,9 +124,9 @@ const rows: [way: string, value: unknown, told: Told][] = [
     'templateUrl',
     '{{ a',
     {
-      push: 'is no template: "}}" is missing',
+      push: 'is not a valid template: "}}" is missing',
       search: 'must be a URL with https',
-      document: 'is no template: "}}" is missing',
+      document: 'is not a valid template: "}}" is missing',
     },
   ],
   ['templateUrl', 5, same('must be a text')],
@@ -297,7 +297,7 @@ describe('the request reader', () => {
     expect(reader.faults).toEqual([
       {
         field: 'a',
-        reason: 'is no template: BusinessEventAttribute has values in campaigns that a business event starts',
+        reason: 'is not a valid template: BusinessEventAttribute has values in campaigns that a business event starts',
       },
     ]);
   });

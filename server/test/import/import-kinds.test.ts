@@ -73,7 +73,7 @@ describe('CSV', () => {
     expect(await bundle.identifiers('csv-2')).toEqual(['u_fn:string=007']);
     expect([result.users, result.rejected, result.lines]).toEqual([2, 3, 8]);
     expect(rejects).toEqual([
-      { line: 6, reason: "'visits' is no number" },
+      { line: 6, reason: "'visits' is not of type number" },
       { line: 7, reason: "'customer_id' is a reserved value" },
       { line: 8, reason: '7 cells under 6 columns' },
     ]);

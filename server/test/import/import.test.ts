@@ -169,7 +169,7 @@ describe('import', () => {
       ['{"customer_id":"x","attributes":{"id":1}}', /'id' is a reserved/],
       ['{"customer_id":"x","attributes":{"a":"\\u0000"}}', /NUL/],
       ['{"customer_id":"x","attributes":{"a":"\\ud800"}}', /Unicode/],
-      ['{"customer_id":"x","attributes":{"a":{"addValueToArrayField":[1]}}}', /edits a list/],
+      ['{"customer_id":"x","attributes":{"a":{"addValueToArrayField":[1]}}}', /must not be a list edit/],
       ['{"customer_id":"x","devices":{}}', /devices/],
       [JSON.stringify({ customer_id: 'x', devices: [{ ...device, platform: 'TV' }] }), /TV/],
       [JSON.stringify({ customer_id: 'x', devices: [{ ...device, push_id: '' }] }), /push_id/],

@@ -164,7 +164,7 @@ test('what Apple would not take is refused by its name, and nothing is stored', 
   expect(await refusalOf({ ...update, priority: 1 })).toEqual([400, 'priority', 'must be 5 or 10']);
   expect((await refusalOf({ ...update, staleDate: 1_790_000_000_000 })).slice(0, 2)).toEqual([400, 'staleDate']);
   expect(await refusalOf({ ...update, contentState: { text: 'x'.repeat(4_096) } })).toEqual([
-    ...[400, 'contentState', expect.stringMatching(/^makes 41\d\d bytes where 4096 fit$/)],
+    ...[400, 'contentState', expect.stringMatching(/^makes 41\d\d bytes; the limit is 4096$/)],
   ]);
   const tokens = await call('PUT', '/wrong/tokens', { app_id: 'shop', tokens: ['not-hexadecimal'] });
   expect([tokens.status, tokens.body.field]).toEqual([400, 'tokens']);

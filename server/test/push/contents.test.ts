@@ -344,7 +344,7 @@ describe('locales', () => {
     );
     expect(answer.json().status).toBe('Success');
     expect(answer.headers['x-svc-warning']).toMatch(
-      /^payload\.locales\.de\.ANDROID makes 4\d\d\d bytes where 4096 fit$/,
+      /^payload\.locales\.de\.ANDROID makes 4\d\d\d bytes; the limit is 4096$/,
     );
   });
 
@@ -357,8 +357,8 @@ describe('locales', () => {
       ['.DE', { de: {}, DE: {} }, 'is given twice'],
       ['.de', { de: 'Hallo' }, 'must be an object'],
       ['.de.IOS', { de: { IOS: { title: 'T' } } }, 'is not a platform of this push'],
-      ['.de.ANDROID.options', { de: { ANDROID: { options: {} } } }, 'is no text and no address'],
-      ['.de.ANDROID.subtitle', { de: { ANDROID: { subtitle: 'S' } } }, 'is no text and no address'],
+      ['.de.ANDROID.options', { de: { ANDROID: { options: {} } } }, 'is not a text or an address'],
+      ['.de.ANDROID.subtitle', { de: { ANDROID: { subtitle: 'S' } } }, 'is not a text or an address'],
       ['.de.ANDROID.title', { de: { ANDROID: { title: '' } } }, 'is required'],
       ['.de.ANDROID.title', { de: { ANDROID: { title: 5 } } }, 'must be a text'],
       ['.de.WEB.imageURL', { de: { WEB: { imageURL: 'http://shop.example/' } } }, 'must be a URL with https'],
@@ -484,7 +484,7 @@ describe('provider overrides', () => {
         /apns\.headers\.apns-topic: must be one of \.push-type\.liveactivity, /,
       );
       const broken = await send({ fcm: { data: { a: '{{ oops' } } });
-      expect(broken.json().Error_Message).toMatch(/providerOverrides\.fcm\.data\.a: is no template/);
+      expect(broken.json().Error_Message).toMatch(/providerOverrides\.fcm\.data\.a: is not a valid template/);
     });
 
     test('has keys with the prefix of the workspace', async () => {

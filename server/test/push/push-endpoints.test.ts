@@ -567,25 +567,25 @@ describe('a rejected push (interface 7, decision D30 to D36)', () => {
     [
       'a template that is none (decision D39)',
       payload({ title: 'Hello\n{% if UserAttribute.vip %}' }),
-      parsing('payload.ANDROID.title: is no template: line 2: "endif" is missing'),
+      parsing('payload.ANDROID.title: is not a valid template: line 2: "endif" is missing'),
     ],
     [
       'a template with a name that nobody gives a value',
       payload({ summary: 'Hello {{ name }}' }),
       parsing(
-        "payload.ANDROID.summary: is no template: name is unknown; attributes of the user are written UserAttribute['name']",
+        "payload.ANDROID.summary: is not a valid template: name is unknown; attributes of the user are written UserAttribute['name']",
       ),
     ],
     [
       'a template in the fallback that is none',
       payload({ fallback: { message: '{{ }}' } }),
-      parsing('payload.ANDROID.fallback.message: is no template: a value is expected, not the end'),
+      parsing('payload.ANDROID.fallback.message: is not a valid template: a value is expected, not the end'),
     ],
     [
       'values of a business event, which a push has none of',
       payload({ message: "{{ BusinessEventAttribute['team'] }}" }),
       parsing(
-        'payload.ANDROID.message: is no template: BusinessEventAttribute has values in campaigns that a business event starts',
+        'payload.ANDROID.message: is not a valid template: BusinessEventAttribute has values in campaigns that a business event starts',
       ),
     ],
     [

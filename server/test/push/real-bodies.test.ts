@@ -282,23 +282,23 @@ describe('warnings of sizes', () => {
   const texts = (length: number, more: object = {}) => ({ title: 'Order 17', message: 'x'.repeat(length), ...more });
 
   test.each<[string, object, RegExp]>([
-    ['Android', { ANDROID: texts(4_000) }, /^payload\.ANDROID makes 4\d\d\d bytes where 4096 fit$/],
-    ['iPhones', { IOS: texts(4_000) }, /^payload\.IOS makes 4\d\d\d bytes where 4096 fit$/],
-    ['browsers', { WEB: texts(4_000, web) }, /^payload\.WEB makes 4\d\d\d bytes where 3993 fit$/],
+    ['Android', { ANDROID: texts(4_000) }, /^payload\.ANDROID makes 4\d\d\d bytes; the limit is 4096$/],
+    ['iPhones', { IOS: texts(4_000) }, /^payload\.IOS makes 4\d\d\d bytes; the limit is 4096$/],
+    ['browsers', { WEB: texts(4_000, web) }, /^payload\.WEB makes 4\d\d\d bytes; the limit is 3993$/],
     [
       'Firefox on Android alone',
       { WEB: texts(2_900, web) },
-      /^payload\.WEB makes 3\d\d\d bytes where 2967 fit for Firefox on Android$/,
+      /^payload\.WEB makes 3\d\d\d bytes; the limit is 2967 for Firefox on Android$/,
     ],
     [
       'several platforms, each by itself',
       { ANDROID: texts(10), IOS: texts(4_000), WEB: texts(4_000, web) },
-      /^payload\.IOS makes 4\d\d\d bytes where 4096 fit, payload\.WEB makes 4\d\d\d bytes where 3993 fit$/,
+      /^payload\.IOS makes 4\d\d\d bytes; the limit is 4096, payload\.WEB makes 4\d\d\d bytes; the limit is 3993$/,
     ],
     [
       'texts that are personalised, as they stand',
       { ANDROID: texts(4_000, { title: 'Hi {{ UserAttribute["First Name"] }}' }) },
-      /^payload\.ANDROID makes 4\d\d\d bytes where 4096 fit$/,
+      /^payload\.ANDROID makes 4\d\d\d bytes; the limit is 4096$/,
     ],
   ])('names a plain text that cannot fit in a header: %s', async (_what, payload, warning) => {
     const { told, warning: given } = await send(payload);
@@ -312,7 +312,7 @@ describe('warnings of sizes', () => {
     const title = 'Hi {{ UserAttribute["First Name"] }}';
     const { told, warning } = await send({ ANDROID: texts(10, { title, fallback: texts(4_000) }) });
     expect(told).toMatchObject({ status: 'Success' });
-    expect(warning).toMatch(/^payload\.ANDROID\.fallback makes 4\d\d\d bytes where 4096 fit$/);
+    expect(warning).toMatch(/^payload\.ANDROID\.fallback makes 4\d\d\d bytes; the limit is 4096$/);
   });
 
   test('reports nothing that fits', async () => {

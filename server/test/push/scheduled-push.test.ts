@@ -324,7 +324,7 @@ describe('carillon campaigns', () => {
     await campaignsCommand.stop(bundle, options);
     expect(output.match(/Status +\w+/g)).toEqual(['Status    PAUSED', 'Status    ACTIVE', 'Status    STOPPED']);
     await expect(campaignsCommand.resume(bundle, options)).rejects.toThrow(
-      'A campaign that is STOPPED takes no resume.',
+      'A campaign that is STOPPED does not allow resume.',
     );
     await expect(campaignsCommand.show(bundle, { ...options, id: 'none' })).rejects.toThrow(
       'There is no campaign none',

@@ -57,7 +57,7 @@ describe('the reason of a database', () => {
       stranger.kill('SIGKILL');
       expect(message).toMatch(/^PostgreSQL ended with 1: FATAL: {2}lock file "postmaster.pid" already exists/);
       expect(message).toContain(
-        '(its program: sleep); when no other machine or container uses this folder, remove that file',
+        '(its program: sleep); if no other machine or container uses this folder, remove that file',
       );
     });
 
@@ -287,7 +287,7 @@ describe('a database of one’s own, and two roles', () => {
 
     const done = await runMigrate(both);
     expect([done.code, done.stderr]).toEqual([0, '']);
-    expect(done.stdout).toContain(`${roles.application} has its rights`);
+    expect(done.stdout).toContain(`${roles.application} has the rights it needs`);
     expect((await runMigrate(both)).stdout).not.toContain('applied');
   });
 

@@ -107,7 +107,7 @@ test('a standby is asked when it was looked at and is not far behind, and after 
   health.note(well);
   for (const [state, fault] of [
     [undefined, 'it does not answer'],
-    [{ isStandby: false, lagSeconds: undefined }, 'it is no standby'],
+    [{ isStandby: false, lagSeconds: undefined }, 'it is not a standby'],
     [{ isStandby: true, lagSeconds: undefined }, 'it has replayed nothing yet'],
     [{ isStandby: true, lagSeconds: maxLagSeconds + 0.5 }, 'it is 16 s behind'],
   ] as const) {

@@ -287,13 +287,13 @@ describe('personalised sends', () => {
         'a title that is no template',
         { title: '{{ UserAttribute[ }}', message: 'M' },
         {},
-        'campaign_content.content.push.android.basic_details.title is no template: "}" has no partner',
+        'campaign_content.content.push.android.basic_details.title is not a valid template: "}" has no partner',
       ],
       [
         'an address that is no template',
         { title: 'T', message: 'M', image_url: '{% if %}' },
         {},
-        'campaign_content.content.push.android.basic_details.image_url is no template: a value is expected, not the end',
+        'campaign_content.content.push.android.basic_details.image_url is not a valid template: a value is expected, not the end',
       ],
       [
         'a channel that is one',
@@ -305,7 +305,7 @@ describe('personalised sends', () => {
         'a backup that is none',
         { title: 'T', message: 'M' },
         { template_backup: { basic_details: { title: '{{ x }}', message: 'M' } } },
-        "campaign_content.content.push.android.template_backup.basic_details.title is no template: x is unknown; attributes of the user are written UserAttribute['x']",
+        "campaign_content.content.push.android.template_backup.basic_details.title is not a valid template: x is unknown; attributes of the user are written UserAttribute['x']",
       ],
     ])('%s is refused by its name, in a draft already, and nothing is stored', async (...[, details, more, fault]) => {
       const count = async () => (await bundle.database`select count(*) as rows from campaigns`)[0]!.rows;

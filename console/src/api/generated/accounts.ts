@@ -8,13 +8,13 @@ export type AccountList = {
 export type AuditEntry = {
   id: string;
 
-  /** Null: what concerns the whole installation. */
+  /** Null if the entry concerns the whole installation. */
   workspaceId: string | null;
   at: string;
   actorId: string | null;
   actorName: string;
 
-  /** The object's kind and what was done: `campaign.stop`. */
+  /** The kind of the object and the action, as in `campaign.stop`. */
   action: string;
   objectKind: string;
   objectId: string | null;
@@ -23,7 +23,7 @@ export type AuditEntry = {
 };
 
 export type CompanySignIn = {
-  /** Where the browser goes now. */
+  /** The address that the browser opens next. */
   location: string;
 };
 
@@ -49,7 +49,7 @@ export type ConsoleInvitation = {
 };
 
 export type ConsoleSession = {
-  /** Id and address are null for the start link of a sandbox. */
+  /** For the start link of a sandbox, the id and the address are null. */
   account: {
     id: string | null;
     name: string;
@@ -70,14 +70,14 @@ export type ConsoleWorkspace = {
   timeZone: string;
 };
 
-/** What somebody may come in by who is not signed in. */
+/** The ways to sign in. */
 export type Entrance = {
-  /** The company's accounts; null: there are passwords only. */
+  /** The sign-in with company accounts; null if there are only passwords. */
   company: {
     name: string;
   } | null;
 
-  /** Whose passwords open the console. */
+  /** The accounts that may sign in with a password. */
   passwordSignIn: 'everyone' | 'owners';
 };
 
@@ -85,14 +85,14 @@ export type Entrance = {
 export type InvitationLink = {
   id: string;
 
-  /** At the public URL; a path where none is set. */
+  /** An address at the public URL, or a path if no public URL is set. */
   link: string;
   expiresAt: string;
 };
 
 /** A link that works once. */
 export type OneTimeLink = {
-  /** At the public URL; a path where none is set. */
+  /** An address at the public URL, or a path if no public URL is set. */
   link: string;
   expiresAt: string;
 };
@@ -114,7 +114,7 @@ export type OwnSession = {
   isThis: boolean;
 };
 
-/** Who can change what somebody may. */
+/** An owner, who can change what other accounts may do. */
 export type Owner = {
   name: string;
   email: string;

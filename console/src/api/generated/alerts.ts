@@ -6,21 +6,21 @@ export type Alert = {
   workspaceId: string;
   kind: AlertKind;
 
-  /** Which provider, job or key. */
+  /** The provider, job or key that the alert is about. */
   subject: string;
   what: string;
 
-  /** What a person does about it. */
+  /** What an operator can do about it. */
   todo: string;
   openedAt: string;
 
-  /** Null: it is still so. */
+  /** Null while the problem exists. */
   closedAt: string | null;
 };
 
 export type AlertKind = 'provider' | 'queue' | 'node' | 'job' | 'credential' | 'backup' | 'certificate';
 
-/** Where a workspace is told of its alerts. */
+/** The receivers of the alerts of a workspace. */
 export type AlertSettings = {
   webhookUrl: string | null;
   emails: string[];

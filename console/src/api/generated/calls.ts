@@ -11,30 +11,30 @@ export type CallDetail = {
   keyId: string | null;
   keyName: string | null;
 
-  /** Null: it was done. */
+  /** Null if the call succeeded. */
   errorName: string | null;
 
-  /** What the caller was told. */
+  /** The public text of the error, which the caller received. */
   errorText: string | null;
 
   /** What to do about it. */
   advice: string | null;
 
-  /** What the caller was not told. */
+  /** The private detail of the error, which the caller did not receive. */
   errorDetail: string | null;
   warnings: string[];
 
-  /** Those of a list; what proves the caller is redacted. Null: none were kept. */
+  /** Headers from a fixed list; credentials are redacted. Null if none were stored. */
   requestHeaders: Record<string, string> | null;
   requestBody: string | null;
 
-  /** Those of a list; what proves the caller is redacted. Null: none were kept. */
+  /** Headers from a fixed list; credentials are redacted. Null if none were stored. */
   responseHeaders: Record<string, string> | null;
 
-  /** Null: there was none, it was a file, or it carried a credential. */
+  /** Null if there was no body, or it was a file or contained a credential. */
   responseBody: string | null;
 
-  /** What the call made or changed, as far as its answer names it. */
+  /** The objects that the call created or changed and that its response names. */
   made: MadeObject[];
 };
 
@@ -42,11 +42,11 @@ export type CallPage = {
   calls: LoggedCall[];
   next: string | null;
 
-  /** A search looks at 20,000 calls for a page: older ones than this were not looked at. */
+  /** A search examines 20,000 calls for each page. Calls older than this have not been examined. */
   searchedUntil: string | null;
 };
 
-/** A call of the API. Bodies are kept up to 4,096 characters, those with credentials not at all. */
+/** A call of the API. The first 4,096 characters of a body are stored; bodies with credentials are not. */
 export type LoggedCall = {
   id: string;
   receivedAt: string;
@@ -58,16 +58,16 @@ export type LoggedCall = {
   keyId: string | null;
   keyName: string | null;
 
-  /** Null: it was done. */
+  /** Null if the call succeeded. */
   errorName: string | null;
 
-  /** What the caller was told. */
+  /** The public text of the error, which the caller received. */
   errorText: string | null;
 
   /** What to do about it. */
   advice: string | null;
 
-  /** What the caller was not told. */
+  /** The private detail of the error, which the caller did not receive. */
   errorDetail: string | null;
   warnings: string[];
 };

@@ -17,7 +17,7 @@ export type CampaignProgress = {
   runs: number;
   openRuns: number;
 
-  /** People; null for campaigns sent before this was counted. */
+  /** Users in the audience; null for campaigns of versions that did not count them. */
   audienceUsers: number | null;
   reachableDevices: number;
   startedAt: string | null;
@@ -33,7 +33,7 @@ export type CampaignProgress = {
     total: number;
     uniqueDevices: number;
 
-    /** Each once. */
+    /** Each counted once. */
     messages: number;
   }[];
   at: string;
@@ -43,10 +43,10 @@ export type CampaignReport = {
   campaign: {
     id: string;
 
-    /** What all versions share; of a child its parent. */
+    /** The id that all versions share; for an execution, the id of its parent. */
     campaignId: string;
 
-    /** A sending of a recurring campaign, asked for as a row of its own. */
+    /** True for an execution of a recurring campaign that is listed separately. */
     isExecution: boolean;
     name: string;
     status: string;
@@ -63,14 +63,14 @@ export type CampaignReport = {
     segmentName: string | null;
     updatedAt: string;
 
-    /** Made by the campaign API, and not over. */
+    /** True if the campaign was created with the campaign API and has not ended. */
     mayEdit: boolean;
   };
 
-  /** As V5 answers it. */
+  /** The record that V5 returns. */
   record: Record<string, unknown>;
 
-  /** The body with which `POST /v5/campaigns` makes the same as a draft. */
+  /** A body with which `POST /v5/campaigns` creates a copy as a draft. */
   request: Record<string, unknown>;
 
   /** Newest first; empty when there is one alone. */
@@ -84,17 +84,17 @@ export type CampaignReport = {
 };
 
 export type CampaignResults = {
-  /** Runs that were sent, and of which only counters are kept. */
+  /** Runs that were sent and for which only counters are still stored. */
   runsWithoutLedger: number;
   accepted: number;
 
-  /** What waits for another attempt, by why. */
+  /** Messages that wait for another attempt, grouped by the reason. */
   waiting: {
     platform: Platform;
     code: string;
     devices: number;
 
-    /** The most that were made for one of them. */
+    /** The highest number of attempts for one message. */
     attempts: number;
     nextAt: string;
 
@@ -109,7 +109,7 @@ export type CampaignResults = {
     code: string;
     devices: number;
 
-    /** Null when the ledger of that day is not kept any more. */
+    /** Null if the ledger of that day has been deleted. */
     sampleDeviceId: string | null;
     lastAt: string;
     advice: string;
@@ -134,7 +134,7 @@ export type CampaignRuns = {
     waiting: number;
     notDelivered: number;
 
-    /** Messages, each once. */
+    /** Messages, each counted once. */
     shown: number;
     clicked: number;
   }[];
@@ -160,10 +160,10 @@ export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FA
 export type ListedCampaign = {
   id: string;
 
-  /** What all versions share; of a child its parent. */
+  /** The id that all versions share; for an execution, the id of its parent. */
   campaignId: string;
 
-  /** A sending of a recurring campaign, asked for as a row of its own. */
+  /** True for an execution of a recurring campaign that is listed separately. */
   isExecution: boolean;
   name: string;
   status: string;
@@ -178,26 +178,26 @@ export type ListedCampaign = {
   reachableDevices: number | null;
   runs: number;
 
-  /** Null: nothing was tried yet. */
+  /** Null until the first attempt. */
   figures: {
-    /** Devices, each once a run. */
+    /** Devices, each counted once per run. */
     attempted: number;
     accepted: number;
 
-    /** Messages, each once. */
+    /** Messages, each counted once. */
     shown: number;
     clicked: number;
 
-    /** Of the attempted. */
+    /** Percent of the attempted devices. */
     acceptedPercent: number | null;
 
-    /** Of the accepted. */
+    /** Percent of the accepted messages. */
     shownPercent: number | null;
 
-    /** Of the accepted. */
+    /** Percent of the accepted messages. */
     clickedPercent: number | null;
 
-    /** These are of the newest runs alone. */
+    /** True if the numbers cover only the newest runs. */
     hasMoreRuns: boolean;
   } | null;
 };

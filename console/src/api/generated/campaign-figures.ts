@@ -8,7 +8,7 @@ export type CampaignFigures = {
   name: string;
   attribution: Attribution;
 
-  /** How long after a message an event counts. */
+  /** How long after a message an event counts as a conversion. */
   windowHours: number;
 
   /** Runs that have begun. */
@@ -16,27 +16,27 @@ export type CampaignFigures = {
   all: ContentFigures;
   platforms: PlatformFigures[];
 
-  /** Of each content over all platforms; empty where there is one for all. */
+  /** The figures of each content, over all platforms; empty if all users get the same content. */
   contents: ContentFigures[];
 
-  /** By each measure; empty without variations. */
+  /** One comparison for each measure; empty for a campaign without variations. */
   leaders: {
     measure: 'CLICKS' | 'GOAL';
     variation: number;
 
-    /** How likely it is the best of them. */
+    /** The probability that this variation is the best one, in percent. */
     bestPercent: number;
 
-    /** So likely that the figures name it. */
+    /** True if the probability is high enough to name this variation as the best one. */
     isBest: boolean;
   }[];
   winner: {
-    /** What everybody gets who was not sent to yet; null: by the shares. */
+    /** The variation for all users that the campaign has not been sent to; null if the shares apply. */
     variation: number | null;
     namedAt: string | null;
     namedBy: string | null;
 
-    /** The campaign finds the best by itself. */
+    /** True if the campaign learns which variation is the best. */
     isLearned: boolean;
   };
 };
@@ -48,30 +48,30 @@ export type ContentFigures = {
   /** Null: all locales. */
   locale: string | null;
 
-  /** Devices of the runs, each once a run, whatever became of their messages. */
+  /** Devices of the runs, each counted once per run, whatever the outcome of its message. */
   devices: number;
   attempted: number;
   accepted: number;
   failed: number;
   gone: number;
 
-  /** Messages that were shown, each once. */
+  /** Messages that were shown, each counted once. */
   shown: number;
 
-  /** Messages that were clicked, each once. */
+  /** Messages that were clicked, each counted once. */
   clicked: number;
 
-  /** Every report. */
+  /** All reports, including repeated ones. */
   impressions: number;
   clicks: number;
 
-  /** Of the accepted messages. */
+  /** Percent of the accepted messages. */
   shownRate: FigureRate | null;
 
-  /** Of the accepted messages. */
+  /** Percent of the accepted messages. */
   clickedRate: FigureRate | null;
 
-  /** Whom it was meant for, each once a run; null: not counted. */
+  /** Users that the campaign was meant for, each counted once per run; null if they were not counted. */
   eligibleUsers: number | null;
   goals: {
     name: string;
@@ -79,17 +79,17 @@ export type ContentFigures = {
     /** Events. */
     total: number;
 
-    /** Each once a run. */
+    /** Users, each counted once per run. */
     users: number;
     revenue: number | null;
     currency: string | null;
 
-    /** Of the eligible users. */
+    /** Percent of the eligible users. */
     rate: FigureRate | null;
   }[];
 };
 
-/** Percent, with the bounds of its 95 % interval. */
+/** A rate in percent, with the bounds of its 95 % interval. */
 export type FigureRate = {
   percent: number;
   low: number;
@@ -103,15 +103,15 @@ export type NamedWinner = {
 export type PlatformFigures = {
   platform: Platform;
 
-  /** With a device that is sent to; null: not counted. */
+  /** Users with a device that can be sent to; null if they were not counted. */
   reachableUsers: number | null;
 
-  /** With a device that has the app. */
+  /** Users with a device that has the app. */
   installedUsers: number | null;
   all: ContentFigures;
   contents: ContentFigures[];
   groups: {
-    /** Null: those whom the message was meant for. */
+    /** Null for the users that the message was meant for. */
     group: 'GLOBAL_CONTROL_GROUP' | 'CAMPAIGN_CONTROL_GROUP' | null;
     users: number;
     goals: {
@@ -119,7 +119,7 @@ export type PlatformFigures = {
       total: number;
       users: number;
 
-      /** Of its users. */
+      /** Percent of the users of the group. */
       percent: number | null;
     }[];
   }[];

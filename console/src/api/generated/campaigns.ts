@@ -6,20 +6,20 @@ export type CampaignCalendar = {
   view: CalendarView;
   timeZone: string;
 
-  /** As in `+05:30`, on the first day. */
+  /** The offset from UTC on the first day, as in `+05:30`. */
   offset: string;
 
-  /** YYYY-MM-DD in that zone. */
+  /** The current day in that time zone, as YYYY-MM-DD. */
   today: string;
 
-  /** The day that was asked for. */
+  /** The requested day. */
   date: string;
 
-  /** The first day that is shown, a Monday. */
+  /** The first day shown, a Monday. */
   from: string;
   days: number;
 
-  /** There is more than is listed. */
+  /** True if not all entries are listed. */
   hasMore: boolean;
 
   /** The earliest first. */
@@ -27,7 +27,7 @@ export type CampaignCalendar = {
     campaignId: string;
     name: string;
 
-    /** Of a sending that has begun, or waits for a worker, its own. */
+    /** The status of the campaign, or of the run if it has started or waits for a worker. */
     status: string;
     deliveryType: string;
     at: string;

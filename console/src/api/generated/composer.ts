@@ -15,7 +15,7 @@ export type AudienceCount =
         devices: number;
       }[];
 
-      /** Segments that are still filled, or cannot be sent to. */
+      /** Segments that are still being filled, or that cannot be sent to. */
       pending: string[];
     }
   | {
@@ -30,20 +30,20 @@ export type AudienceCount =
 export type CampaignCheck = {
   faults: CampaignFault[];
 
-  /** Null while it cannot be read. `soon`, `later`, `periodic`, `calendar` or `triggered`. */
+  /** Null while the schedule is invalid, otherwise `soon`, `later`, `periodic`, `calendar` or `triggered`. */
   schedule: {
     kind: string;
     occurrences: CampaignOccurrence[];
   } | null;
 
-  /** Filters in words. */
+  /** A description of the filters. */
   audienceText: string | null;
 
-  /** Empty while something is wrong. */
+  /** Empty while the campaign has errors. */
   warnings: CampaignWarning[];
 };
 
-/** A field of the body, as `basic_details.name`, and what is wrong with it. */
+/** A field of the body, such as `basic_details.name`, and the reason why it is invalid. */
 export type CampaignFault = {
   field: string;
   issue: string;
@@ -52,14 +52,14 @@ export type CampaignFault = {
 export type CampaignOccurrence = {
   at: string;
 
-  /** YYYY-MM-DD and hh:mm in `timeZone`. */
+  /** The date and time in `timeZone`, as YYYY-MM-DD and hh:mm. */
   local: {
     date: string;
     time: string;
   };
   timeZone: string;
 
-  /** As in `+05:30`. */
+  /** The offset from UTC, as in `+05:30`. */
   offset: string;
   clockChange:
     | {
@@ -78,7 +78,7 @@ export type CampaignOccurrence = {
 };
 
 export type CampaignPreview = {
-  /** Empty for nobody in particular. */
+  /** Empty if no user is named. */
   customer_id: string;
   platforms: {
     android?: PlatformPreview;
@@ -96,7 +96,7 @@ export type CampaignWarning = {
 
 /** What a workspace has that a campaign may use. */
 export type ComposerResources = {
-  /** Names of its people's attributes. */
+  /** The names of the users' attributes. */
   attributes: string[];
   businessEvents: {
     id: string;
@@ -114,7 +114,7 @@ export type ComposerResources = {
     WEB?: 'real' | 'simulated';
   };
   controls: {
-    /** As in `2/1d`. */
+    /** Caps as in `2/1d`: 2 messages in 1 day. */
     frequencyCaps: string[];
     quietHours: {
       from: string;
@@ -140,7 +140,7 @@ export type PlatformPreview = {
     reason: string;
   };
 
-  /** What its provider counts, the most it accepts, and the most that every browser accepts. */
+  /** The size as the provider counts it, the maximum of the provider, and the maximum that all browsers accept. */
   payload?: {
     bytes: number;
     most: number;
@@ -148,14 +148,14 @@ export type PlatformPreview = {
   };
 };
 
-/** As V5 answers. */
+/** The response of V5. */
 export type PreviewAnswer = {
   response_id: string;
   type: 'campaign';
   data: CampaignPreview;
 };
 
-/** The best of a person's devices: reached, or what is in the way. */
+/** The best result of a user's devices: reached, or the reason why not. */
 export type Reach = 'REACHED' | 'OTHER_PLATFORM' | 'OPTED_OUT' | 'BLOCKED' | 'GONE' | 'NO_DEVICE';
 
 /** By the value that was asked for. */

@@ -7,7 +7,7 @@ import type { Platform } from './shape-parts.ts';
 export type ConnectedCredential = {
   isSimulated: boolean;
 
-  /** What tells it from others: project, ids, the public VAPID key. */
+  /** Values that identify the credential: the project, ids, or the public VAPID key. */
   summary: Record<string, string>;
   updatedAt: string;
   check: {
@@ -24,13 +24,13 @@ export type ProviderCredentialState = {
   name: string;
   connected: ConnectedCredential | null;
 
-  /** Credentials of apps beside the default one (docs/apps.md). */
+  /** Credentials of apps other than the default one (docs/apps.md). */
   ofOtherApps: {
     appId: string;
     connected: ConnectedCredential;
   }[];
 
-  /** What hangs on it: devices that take push, and sends under way. */
+  /** What depends on the credential: devices that accept pushes, and sends in progress. */
   hits: {
     devices: number;
     runs: number;

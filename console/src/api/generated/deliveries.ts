@@ -15,27 +15,27 @@ export type DeliveryDetail = {
   attempts: number;
   at: string;
 
-  /** Of one that waits. */
+  /** The time of the next attempt, if the message waits for one. */
   retryAt: string | null;
   campaignId: string;
   campaignName: string;
 
-  /** Null: the person, the device is there no more. */
+  /** Null if the user was erased. `deviceId` is null if the device was removed. */
   customerId: string | null;
   deviceId: string | null;
   pushId: string | null;
   runStatus: string;
 
-  /** Attempts end then. */
+  /** The time after which no attempt is made. */
   sendUntil: string;
 
-  /** What the campaign says to this platform, before it is made personal. */
+  /** The content of the campaign for this platform, before it is personalised. */
   content: Record<string, unknown> | null;
   settings: Record<string, unknown>;
   advice?: string;
 };
 
-/** Names a row of the ledger. */
+/** The key of a row in the ledger. */
 export type DeliveryKey = {
   day: string;
   bucket: number;
@@ -48,7 +48,7 @@ export type DeliveryPage = {
   deliveries: LoggedDelivery[];
   next: string | null;
 
-  /** The oldest day that the ledger has, YYYY-MM-DD. */
+  /** The oldest day in the ledger, as YYYY-MM-DD. */
   keptSince: string | null;
 };
 
@@ -65,12 +65,12 @@ export type LoggedDelivery = {
   attempts: number;
   at: string;
 
-  /** Of one that waits. */
+  /** The time of the next attempt, if the message waits for one. */
   retryAt: string | null;
   campaignId: string;
   campaignName: string;
 
-  /** Null: the person, the device is there no more. */
+  /** Null if the user was erased. `deviceId` is null if the device was removed. */
   customerId: string | null;
   deviceId: string | null;
 };
@@ -80,16 +80,16 @@ export type ReportedDevice = {
   runId: string;
   platform: Platform;
 
-  /** The button of a click; null: the message itself. */
+  /** The button that was clicked; null for the message itself. */
   action: string | null;
 
-  /** How often it was reported. */
+  /** The number of reports. */
   times: number;
 
-  /** When it was reported first. */
+  /** The time of the first report. */
   at: string;
 
-  /** Null: removed since, as is its user. */
+  /** Null if the device has been removed, or its user erased, since then. */
   deviceId: string | null;
   userId: string | null;
   customerId: string | null;
@@ -98,6 +98,6 @@ export type ReportedDevice = {
 export type ReportedDevicePage = {
   devices: ReportedDevice[];
 
-  /** The `after` of the next page. */
+  /** The value of `after` for the next page. */
   next: string | null;
 };

@@ -9,18 +9,18 @@ export type ConsoleEventStream = {
     'platform' | 'device_id' | 'app_id' | 'model' | 'app_version' | 'os_version' | 'locale' | 'push_id'
   )[];
 
-  /** In batches that the receiver took. */
+  /** Events in batches that the receiver accepted. */
   deliveredEvents: number;
   lastDeliveredAt: string | null;
   pendingBatches: number;
 
-  /** Given up; they can be sent again. */
+  /** Batches without further attempts; they can be sent again. */
   deadBatches: number;
 
-  /** Since when the receiver has not answered. */
+  /** The time since which the receiver has not responded. */
   silentSince: string | null;
 
-  /** Nothing is posted until then, because the receiver does not answer. */
+  /** The time until which nothing is posted, because the receiver does not respond. */
   pausedUntil: string | null;
   createdAt: string;
 };
@@ -30,10 +30,10 @@ export type DeadEventBatch = {
   events: number;
   firstEventAt: string;
 
-  /** Since it was made or sent again. */
+  /** The number of attempts since the batch was created or last sent again. */
   attempts: number;
 
-  /** Null: no answer came. */
+  /** Null if there was no response. */
   lastStatus: number | null;
   lastError: string | null;
   endedAt: string;
@@ -42,7 +42,7 @@ export type DeadEventBatch = {
 export type DeadEventBatchList = {
   batches: DeadEventBatch[];
 
-  /** The `after` of the next page. */
+  /** The value of `after` for the next page. */
   next: string | null;
 };
 

@@ -13,7 +13,7 @@ export type DeliveryExplanation = {
   };
   customerId: string;
 
-  /** Of the newest run; `NO_RUN` or `UNKNOWN_PERSON` where there is none. */
+  /** The step in the newest run; `NO_RUN` or `UNKNOWN_PERSON` if there is no run. */
   step: string;
   explanation: string;
 
@@ -25,23 +25,23 @@ export type DeliveryExplanation = {
     step: string;
     explanation: string;
     devices: {
-      /** The app's name of the device; null when it is there no more. */
+      /** The app's name for the device; null if the device was removed. */
       deviceId: string | null;
       platform: Platform;
       step: string;
       explanation: string;
 
-      /** The provider's word, or why it was held. */
+      /** The provider's code, or the reason why the message was held. */
       code: string | null;
       attempts: number;
       at: string | null;
 
-      /** Until when it waits. */
+      /** The time until which the message waits. */
       until: string | null;
 
-      /** Why the device may leave the audience, or has left it; null where that decided nothing. */
+      /** Why the device may leave the audience or has left it; null if this did not affect the message. */
       suspicion: {
-        /** By which the device is kept. */
+        /** The id with which the device can be kept. */
         id: string;
         code: string;
         sends: number;
@@ -50,10 +50,10 @@ export type DeliveryExplanation = {
         hasLeft: boolean;
       } | null;
 
-      /** variation_1 and so on; null where the campaign has one. */
+      /** `variation_1` and so on; null if the campaign has only one. */
       variation: string | null;
 
-      /** default or a language tag; null where there is one. */
+      /** `default` or a language tag; null if the campaign has only one locale. */
       locale: string | null;
     }[];
   }[];

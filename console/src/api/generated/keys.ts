@@ -5,20 +5,20 @@ export type ConsoleKey = {
   kind: KeyKind;
   name: string;
 
-  /** First and last characters of the secret. */
+  /** The first and last characters of the secret. */
   hint: string;
   createdAt: string;
 
-  /** To the minute. */
+  /** The time of the last use, exact to the minute. */
   lastUsedAt: string | null;
   accessTokenMinutes: number;
   archivedAt: string | null;
 
-  /** It was rotated and ends then. */
+  /** The time at which the key ends, if it was rotated. */
   endsAt: string | null;
 };
 
-/** The secret is answered here alone. */
+/** The only response that contains the secret. */
 export type CreatedKey = {
   key: ConsoleKey;
   secret: string;

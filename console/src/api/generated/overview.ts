@@ -3,7 +3,7 @@
 import type { ConsoleWorkspace } from './accounts.ts';
 import type { Platform } from './shape-parts.ts';
 
-/** What the provider said of a credential when it was last asked. */
+/** The result of the last check of a credential with its provider. */
 export type CredentialCheck = {
   verdict: 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
   words: string;
@@ -17,7 +17,7 @@ export type Finding = {
   place: FindingPlace;
 };
 
-/** Where something is looked at or mended. */
+/** The screen where a problem can be examined or fixed. */
 export type FindingPlace =
   | {
       screen: 'system' | 'providers' | 'segments' | 'log' | 'keys';
@@ -33,14 +33,14 @@ export type FindingPlace =
       code: string;
     };
 
-/** What was done of what one does first. */
+/** The first steps that are done. */
 export type FirstSteps = {
   hasPushed: boolean;
 
-  /** One that leads out; simulators do not count. */
+  /** True if a real provider is connected; simulators do not count. */
   hasProvider: boolean;
 
-  /** Beside those of the sandbox. */
+  /** True if there are users in addition to those of the sandbox. */
   hasUsers: boolean;
   hasInvited: boolean;
 };
@@ -57,10 +57,10 @@ export type InboxMessage = {
   campaignId: string | null;
   receivedAt: string;
 
-  /** What the provider accepts in addition to the message. */
+  /** Parameters of the request other than the message, such as its priority and time to live. */
   transport: Record<string, string>;
 
-  /** All headers of the request; credentials are reduced to their scheme. Empty for messages of older versions. */
+  /** All headers of the request, with only the scheme of credentials. Empty for messages of older versions. */
   headers: Record<string, string>;
   payload: unknown;
 
@@ -81,10 +81,10 @@ export type LimitUse = {
   used: number;
   most: number;
 
-  /** Null: at any one time. */
+  /** Null if the limit applies at any one time. */
   windowSeconds: number | null;
 
-  /** The setting it comes from; null: the interface sets it. */
+  /** The setting that sets the limit; null if the interface sets it. */
   setting: string | null;
 };
 
@@ -102,10 +102,10 @@ export type Overview = {
   paused: {
     platform: Platform | null;
 
-    /** Who refused the credential; null for what a person paused. */
+    /** The provider that refused the credential; null if a user paused the campaign. */
     provider: ProviderName | null;
 
-    /** Whether all devices wait, or those of the refused credential alone. */
+    /** `all` if all devices wait; `some` if only the devices of the refused credential wait. */
     waits: 'all' | 'some';
     reason: string;
     runs: number;
@@ -128,7 +128,7 @@ export type Overview = {
   lastHour: {
     since: string;
 
-    /** A count this high means "or more". */
+    /** A count of this value means "this many or more". */
     maxCounted: number;
     counts: {
       platform: Platform;
@@ -140,7 +140,7 @@ export type Overview = {
   providers: ProviderHealth[];
   limits: LimitUse[];
 
-  /** What is sent by all nodes, of all workspaces. */
+  /** The work of all nodes for all workspaces. */
   work: {
     waiting: number;
     oldestAt: string | null;
@@ -178,7 +178,7 @@ export type ProviderHealth = {
   updatedAt: string | null;
   check: CredentialCheck | null;
 
-  /** The provider asked for silence, or cannot be reached. */
+  /** The provider asked for a pause, or cannot be reached. */
   silent: {
     until: string;
     reason: string;

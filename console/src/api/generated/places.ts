@@ -4,7 +4,7 @@
 export type Place = {
   kind: PlaceKind;
 
-  /** What the address of the screen has; of a run its campaign, of a device its user. */
+  /** The id in the address of the screen: for a run the id of its campaign, for a device the id of its user. */
   id: string;
   name: string;
   detail: string | null;

@@ -11,7 +11,7 @@ export const providers = {
 
 type DeviceKind = { platform: 'ANDROID' | 'IOS' | 'WEB'; registeredAs: string; provider?: string; address: string };
 
-/** The kinds of devices that can be registered; without a provider, the usual one of the platform reaches it. */
+/** The kinds of devices that can be registered. A kind without a provider uses the default provider of its platform. */
 export const deviceKinds: readonly DeviceKind[] = [
   { platform: 'ANDROID', registeredAs: 'ANDROID', address: 'FCM token' },
   { platform: 'ANDROID', registeredAs: 'ANDROID', provider: 'hms', address: 'Huawei token' },

@@ -55,7 +55,7 @@ import type { TemplateList } from './templates.ts';
 import type { AddedUser, Erasure, FoundUser, SuspectedDevicePage, TestUser, TimelinePage, User } from './users.ts';
 import type { SavedView, ViewList } from './views.ts';
 
-/** What each route answers; undefined: no JSON. */
+/** The JSON response of each route; undefined if the response is not JSON. */
 export type ConsoleAnswers = {
   'DELETE credentials/:provider': undefined;
   'DELETE invitations/:id': undefined;

@@ -3,7 +3,7 @@
 import type { ProviderName } from './overview.ts';
 import type { Platform } from './shape-parts.ts';
 
-/** `works`, or how the provider answers for its address. */
+/** `works`, or how the provider responds for the address of the device. */
 export type DeviceBehaviour =
   | 'works'
   | 'gone'
@@ -23,7 +23,7 @@ export type SandboxState = {
     offsetSeconds: number;
     isFrozen: boolean;
 
-    /** How far an advance has come; null when the clock is not being moved. */
+    /** The progress of an advance; null while the clock is not being moved. */
     advancing: {
       stops: number;
       remainingSeconds: number;
@@ -68,11 +68,11 @@ export type VirtualDevice = {
   deviceId: string;
   platform: Platform;
 
-  /** Null: the usual one of the platform. */
+  /** Null for the default provider of the platform. */
   provider: ProviderName | null;
   state: string;
 
-  /** By which messages of the inbox name it. */
+  /** The token by which messages in the inbox identify the device. */
   token: string;
 
   /** The newest three. */

@@ -8,12 +8,12 @@ export type AcceptedUpload = {
 };
 
 export type CallbackAttempt = {
-  /** 0: the first delivery. */
+  /** 0 for the first delivery. */
   resend: number;
   attempt: number;
   at: string;
 
-  /** Null: no answer came. */
+  /** Null if there was no response. */
   status: number | null;
   error: string | null;
   durationMilliseconds: number;
@@ -26,10 +26,10 @@ export type CallbackDetail = {
   body: string;
   state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
 
-  /** Since when the receiver has not answered: the callback waits for one of its probes. */
+  /** The time since which the receiver has not responded. The callback waits for a successful probe. */
   silentSince: string | null;
 
-  /** How often it was sent again, and the tries since. */
+  /** How often a user sent it again. `attempts` counts the attempts since then. */
   resends: number;
   attempts: number;
   nextAt: string | null;
@@ -57,10 +57,10 @@ export type ConsoleCallback = {
   body: string;
   state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
 
-  /** Since when the receiver has not answered: the callback waits for one of its probes. */
+  /** The time since which the receiver has not responded. The callback waits for a successful probe. */
   silentSince: string | null;
 
-  /** How often it was sent again, and the tries since. */
+  /** How often a user sent it again. `attempts` counts the attempts since then. */
   resends: number;
   attempts: number;
   nextAt: string | null;
@@ -75,10 +75,10 @@ export type ConsoleEmail = {
   subject: string;
   body: string;
 
-  /** `KEPT`: there is no SMTP server; it is shown only. */
+  /** `KEPT` if there is no SMTP server: the email is only shown here. */
   state: 'PENDING' | 'SENT' | 'KEPT' | 'FAILED';
 
-  /** How often it was sent again, and the tries since. */
+  /** How often a user sent it again. `attempts` counts the attempts since then. */
   resends: number;
   attempts: number;
   nextAt: string | null;
@@ -117,14 +117,14 @@ export type ConsoleSegment = {
 };
 
 export type EmailAttempt = {
-  /** 0: the first sending. */
+  /** 0 for the first delivery. */
   resend: number;
 
-  /** Which of the schedule. */
+  /** The number of the attempt in the schedule. */
   attempt: number;
   at: string;
 
-  /** What the mail server said, or why nobody answered. */
+  /** The response of the mail server, or why there was none. */
   answer: string;
   isTaken: boolean;
   durationMilliseconds: number;
@@ -137,10 +137,10 @@ export type EmailDetail = {
   subject: string;
   body: string;
 
-  /** `KEPT`: there is no SMTP server; it is shown only. */
+  /** `KEPT` if there is no SMTP server: the email is only shown here. */
   state: 'PENDING' | 'SENT' | 'KEPT' | 'FAILED';
 
-  /** How often it was sent again, and the tries since. */
+  /** How often a user sent it again. `attempts` counts the attempts since then. */
   resends: number;
   attempts: number;
   nextAt: string | null;
@@ -161,7 +161,7 @@ export type FilterCount =
       users: number;
       of: number;
 
-      /** From a part of the users, to two digits. */
+      /** True if the count is estimated from a part of the users, to two digits. */
       isEstimate: boolean;
     }
   | {
@@ -171,10 +171,10 @@ export type FilterCount =
   | {
       state: 'UNUSABLE';
 
-      /** The tree; null: both together. */
+      /** The tree that is invalid; null for both together. */
       field: 'included_filters' | 'excluded_filters' | null;
 
-      /** Begins with the place where the tree is at fault, as in `filters[0].value`. */
+      /** The reason. Starts with the path of the invalid member, as in `filters[0].value`. */
       reason: string;
     };
 
@@ -193,10 +193,10 @@ export type FilterSample =
   | {
       state: 'UNUSABLE';
 
-      /** The tree; null: both together. */
+      /** The tree that is invalid; null for both together. */
       field: 'included_filters' | 'excluded_filters' | null;
 
-      /** Begins with the place where the tree is at fault, as in `filters[0].value`. */
+      /** The reason. Starts with the path of the invalid member, as in `filters[0].value`. */
       reason: string;
     };
 
@@ -208,20 +208,20 @@ export type FilterWords =
   | {
       state: 'UNUSABLE';
 
-      /** The tree; null: both together. */
+      /** The tree that is invalid; null for both together. */
       field: 'included_filters' | 'excluded_filters' | null;
 
-      /** Begins with the place where the tree is at fault, as in `filters[0].value`. */
+      /** The reason. Starts with the path of the invalid member, as in `filters[0].value`. */
       reason: string;
     };
 
 export type KnownAttribute = {
   name: string;
 
-  /** The data type that a filter gives it. */
+  /** The data type that a filter uses for the attribute. */
   type: 'string' | 'double' | 'bool' | 'datetime' | 'array_string' | 'array_double';
 
-  /** The most frequent ones of some users. */
+  /** The most frequent values of some users. */
   values: string[];
 };
 
@@ -258,7 +258,7 @@ export type SegmentDetail = {
     createdAt: string;
   } | null;
 
-  /** As they were sent; `excluded` null: nobody is left out. Null: the segment is none of filters. */
+  /** The filters as they were sent; `excluded` is null if no users are excluded. Null if the segment has no filters. */
   filters: {
     included: unknown;
     excluded: unknown;
@@ -278,7 +278,7 @@ export type SegmentOperation = {
   kind: OperationKind;
   requestId: string;
 
-  /** Null: the file was posted. */
+  /** Null if the file was uploaded. */
   fileUrl: string | null;
   state: OperationState;
   attempts: number;

@@ -8,7 +8,7 @@ export type FixedSettings = {
   dbName: string;
   dataCenter: string;
 
-  /** Under which callers reach the API. */
+  /** The address under which callers reach the API. */
   url: string;
   headerPrefix: {
     value: string;
@@ -17,27 +17,27 @@ export type FixedSettings = {
   limits: LimitUse[];
 };
 
-/** In the form users type them; `none` for a control that is not set. */
+/** Settings in the form in which users type them; `none` for a control that is not set. */
 export type WorkspaceSettings = {
   name: string;
 
-  /** IANA name. */
+  /** The IANA name of the time zone. */
   timeZone: string;
 
   /** `2/1d,5/7d`: messages in hours or days. */
   frequencyCaps: string;
 
-  /** `22:00-08:00`, in each person's zone. */
+  /** As in `22:00-08:00`, in each user's time zone. */
   quietHours: string;
   quietMode: 'HOLD' | 'DROP';
 
-  /** Minutes between two messages to a person. */
+  /** The minutes between two messages to a user. */
   minimumDelay: string;
 
-  /** The attribute that holds a person's zone. */
+  /** The attribute that holds a user's time zone. */
   zoneAttribute: string;
 
-  /** Percent of the people that campaigns leave out which say so. */
+  /** Percent of the users that are left out by campaigns with a control group. */
   controlGroup: string;
   pushBodies: 'lenient' | 'strict';
   androidMode: 'data' | 'notification' | 'both';
@@ -45,6 +45,6 @@ export type WorkspaceSettings = {
   /** Value of `push_from` in the data of Android messages. */
   pushFrom: string;
 
-  /** Before our keys in it; `none`: that of the installation. */
+  /** The prefix of our keys in that data; `none` for the prefix of the installation. */
   dataPrefix: string;
 };

@@ -10,7 +10,7 @@ export type JobNote = {
   fault: string | null;
 };
 
-/** A value for each step; null: nothing was told of it. */
+/** One value for each step; null if no value was reported. */
 export type MetricSeries = {
   name: string;
   values: (number | null)[];
@@ -26,14 +26,14 @@ export type Metrics = {
 export type QueueState = {
   name: string;
 
-  /** Could be worked now. */
+  /** Items that can be processed now. */
   waiting: number;
   running: number;
 
-  /** Wait for a moment to come. */
+  /** Items that are due later. */
   later: number;
 
-  /** In the last 24 hours. */
+  /** Items that failed in the last 24 hours. */
   failed: number;
   oldestAt: string | null;
 };
@@ -49,13 +49,13 @@ export type SystemNode = {
   memoryBytes: number;
   connections: number;
 
-  /** Of the certificate that it serves itself. */
+  /** The end of the certificate that the node itself serves. */
   certificateEndsAt: string | null;
   jobs: JobNote[];
   isAlive: boolean;
 };
 
-/** The installation: numbers, names of its own parts, and hosts; no secret and nobody's data. */
+/** The state of the installation: numbers, names of its parts, and hosts, but no secrets and no data of users. */
 export type SystemState = {
   now: string;
   clockOffsetSeconds: number;
@@ -109,10 +109,10 @@ export type SystemState = {
       newest: string;
     }[];
 
-    /** As of when the newest backup is that Carillon made; null where none is known. */
+    /** The time of the newest backup that Carillon made; null if none is known. */
     backupMadeAt: string | null;
 
-    /** How often a node makes one by itself; null where none does. */
+    /** The interval of automatic backups; null if no node makes them. */
     backupHours: number | null;
     isBackupLate: boolean;
     migrations: {

@@ -4,7 +4,7 @@ export type CampaignTemplate = {
   id: string;
   name: string;
 
-  /** The body with which `POST /v5/campaigns` makes a draft of it. */
+  /** A body with which `POST /v5/campaigns` creates a draft from the template. */
   request: Record<string, unknown>;
   createdBy: string;
   createdAt: string;

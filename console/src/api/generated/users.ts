@@ -7,21 +7,21 @@ export type AddedUser = {
   id: string;
 };
 
-/** Answers that usually mean a dead address. */
+/** Responses that usually mean a dead address. */
 export type DeviceSuspicion = {
-  /** The provider's word in the last send. */
+  /** The provider's code in the last send. */
   code: string;
 
-  /** In how many sends it gave such an answer. */
+  /** The number of sends with such a response. */
   sends: number;
   leavesAfterSends: number;
 
-  /** Between the first and the last of them, at least. */
+  /** The minimum hours between the first and the last of these sends. */
   leavesAfterHours: number;
   since: string;
   lastAt: string;
 
-  /** It left the audience because of it. */
+  /** True if the device has left the audience because of these sends. */
   hasLeft: boolean;
 };
 
@@ -37,7 +37,7 @@ export type FoundUser = {
   updatedAt: string;
   devices: number;
 
-  /** What the word turned out to be. */
+  /** The kind of identifier that the search text matched. */
   foundBy: 'USER_ID' | 'CARILLON_ID' | 'DEVICE_TOKEN' | 'ATTRIBUTE';
 
   /** The name of the attribute that has the value. */
@@ -49,11 +49,11 @@ export type SuspectedDevice = {
   userId: string;
   customerId: string;
 
-  /** The app's name of it. */
+  /** The app's name for the device. */
   deviceId: string;
   platform: Platform;
 
-  /** Null: the usual one of the platform. */
+  /** Null for the default provider of the platform. */
   provider: ProviderName | null;
   state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
   suspicion: DeviceSuspicion;
@@ -63,7 +63,7 @@ export type SuspectedDevicePage = {
   /** The latest strike first, at most 50. */
   devices: SuspectedDevice[];
 
-  /** The `after` of the next page. */
+  /** The value of `after` for the next page. */
   next: string | null;
 };
 
@@ -75,7 +75,7 @@ export type TestUser = {
 };
 
 export type TimelineEntry = {
-  /** Names it among the moments of the person. */
+  /** Identifies the entry in the user's timeline. */
   key: string;
   at: string;
   kind:
@@ -91,17 +91,17 @@ export type TimelineEntry = {
     | 'MERGED'
     | 'CREATED';
 
-  /** Of an event, a campaign, an action of the console, or the customer id that was merged. */
+  /** The name of an event, a campaign or a console action, or the customer id that was merged. */
   name: string | null;
   campaignId: string | null;
 
-  /** The app's name of it; null when none is concerned or it is there no more. */
+  /** The app's name for the device; null if no device is concerned or it was removed. */
   deviceId: string | null;
   platform: Platform | null;
   outcome: string | null;
   code: string | null;
 
-  /** Attributes of an event, the button of a click, what a change was about. */
+  /** Attributes of an event, the button of a click, or the subject of a change. */
   detail: Record<string, unknown>;
 };
 
@@ -114,17 +114,17 @@ export type User = {
   id: string;
   customerId: string;
 
-  /** Customer ids that mean this person since they were merged. */
+  /** Customer ids that were merged into this user. */
   mergedCustomerIds: string[];
   attributes: Record<string, unknown>;
 
-  /** Marked for tests of campaigns. */
+  /** True if the user is marked for tests of campaigns. */
   isTest: boolean;
   createdAt: string;
   updatedAt: string;
   devices: UserDevice[];
 
-  /** Of files and of partners; those of filters are worked out when a campaign starts. */
+  /** Segments from files and partners. Members of filter segments are determined when a campaign starts. */
   segments: {
     id: string;
     name: string;
@@ -134,22 +134,22 @@ export type User = {
   /** Newest first, at most 50. */
   messages: UserMessage[];
 
-  /** The person is to be erased. */
+  /** The pending erasure of the user, if any. */
   erasure: Erasure | null;
 };
 
 export type UserDevice = {
   id: string;
 
-  /** The app's name of it. */
+  /** The app's name for the device. */
   deviceId: string;
   platform: Platform;
 
-  /** Null: the usual one of the platform. */
+  /** Null for the default provider of the platform. */
   provider: ProviderName | null;
   pushId: string;
 
-  /** The id of a Firebase installation; null: the provider's own address. */
+  /** `fid` for the id of a Firebase installation; null for the provider's own token. */
   pushIdType: 'fid' | null;
   state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
   isProvisional: boolean;
@@ -159,7 +159,7 @@ export type UserDevice = {
   registeredAt: string;
   goneAt: string | null;
 
-  /** The provider's word. */
+  /** The provider's code. */
   goneReason: string | null;
   blockedAt: string | null;
   blockReason: string | null;
@@ -171,7 +171,7 @@ export type UserMessage = {
   campaignId: string;
   campaignName: string;
 
-  /** Null: it is there no more. */
+  /** Null if the device was removed. */
   deviceId: string | null;
   platform: Platform;
   outcome: string;

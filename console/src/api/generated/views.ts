@@ -4,7 +4,7 @@ export type SavedView = {
   id: string;
   name: string;
 
-  /** What stands behind the question mark of the screen. */
+  /** The query string of the screen. */
   search: string;
 };
 

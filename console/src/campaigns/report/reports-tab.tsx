@@ -16,7 +16,7 @@ const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 
 type ReportsTabProps = { platforms: readonly (keyof typeof platformNames)[] };
 
-/** Devices that showed the message, and users who clicked it. */
+/** Lists the devices that reported the message as shown or clicked. */
 export function ReportsTab({ platforms }: ReportsTabProps) {
   const { workspaceId, campaignId: id } = route.useParams();
   const { kind = 'CLICK', platform, after, ...others } = route.useSearch();
@@ -55,8 +55,8 @@ export function ReportsTab({ platforms }: ReportsTabProps) {
       <Loaded query={reports}>
         {({ devices, next }) =>
           devices.length === 0 ? (
-            <EmptyState title={kind === 'CLICK' ? 'No clicks reported yet' : 'Not reported as shown yet'}>
-              Apps report what was shown and clicked. How long reports are kept is a setting of the installation.
+            <EmptyState title={kind === 'CLICK' ? 'No clicks reported yet' : 'Nothing reported as shown yet'}>
+              Apps report which messages were shown and clicked. The installation deletes old reports.
             </EmptyState>
           ) : (
             <>

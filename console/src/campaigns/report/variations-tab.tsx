@@ -284,9 +284,9 @@ function NamedWinner({ winner, mayTakeBack }: { winner: CampaignFigures['winner'
         </span>
         {mayTakeBack && (
           <ConfirmButton
-            label="Take back"
+            label="Remove winner"
             size="xs"
-            title="Let the shares decide again?"
+            title="Remove the winner?"
             hits="Everyone who has not received the campaign yet gets a variation according to its share."
             onConfirmed={() => name(null)}
           />

@@ -28,10 +28,10 @@ export function FilterAudience({ trees }: { trees: BuiltTrees }) {
   );
 }
 
-/** Finds the faults of filters by their path in the message: `is no usable filter: filters[1].value is required`. */
+/** Finds the faults of filters by their path in the message: `is not a usable filter: filters[1].value is required`. */
 export function filterFault({ field, issue }: CampaignFault): FilterFault | undefined {
   const tree = /^segmentation_details\.(included_filters|excluded_filters)$/.exec(field)?.[1];
-  const reason = /^is no usable filter: (.*)$/s.exec(issue)?.[1];
+  const reason = /^is not a usable filter: (.*)$/s.exec(issue)?.[1];
   if (tree === undefined || reason === undefined) return undefined;
   return { field: tree as NonNullable<FilterFault['field']>, ...placeOf(reason) };
 }

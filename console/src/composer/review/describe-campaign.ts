@@ -59,7 +59,7 @@ function whoIsMeant(body: CampaignBody, audienceText: string | undefined): strin
     case 'segments': {
       const segments = includedSegments(body).map(({ name }) => `“${name}”`);
       const joined = list(segments, includedOperator(body));
-      return segments.length === 0 ? 'nobody yet' : `people in ${joined}${but}`;
+      return segments.length === 0 ? 'no one yet' : `people in ${joined}${but}`;
     }
     case 'users':
       return `the ${namedUsers(body).length === 1 ? 'person' : 'people'} ${list(namedUsers(body), 'and')}`;

@@ -9,7 +9,7 @@ type ColumnChoiceProps<Column extends string> = {
   onChosen: (columns: string[] | undefined) => void;
 };
 
-/** Chooses the columns of a list. At least one stays. */
+/** Chooses the columns of a list. If the user removes all, the default columns return. */
 export function ColumnChoice<Column extends string>({ of, asked, onChosen }: ColumnChoiceProps<Column>) {
   const columns = shownColumns(asked, of);
   const all = Object.keys(of.names) as Column[];
@@ -47,7 +47,7 @@ export type ColumnSet<Column extends string> = {
   usual: readonly Column[];
 };
 
-/** Returns the columns of the address that the list has; the default ones if there are none. */
+/** Returns the columns in the address that exist in the list; the default columns if there are none. */
 export function shownColumns<Column extends string>(
   asked: readonly string[] | undefined,
   { names, usual }: ColumnSet<Column>,

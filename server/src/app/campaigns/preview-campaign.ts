@@ -35,7 +35,7 @@ export type Preview = {
 };
 
 /**
- * Renders a campaign for one user and sends nothing: what the fan-out would show on each platform, by the same code.
+ * Renders a campaign for one user and sends nothing. Uses the code of the fan-out, so each platform shows what would be sent.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
  */
@@ -55,7 +55,7 @@ export async function previewCampaign({ database }: PreviewDependencies, request
   };
 }
 
-/** Returns the content with the parameters that its links have when it is sent. */
+/** Returns the content with the tracking parameters that its links get when it is sent. */
 function asSent(
   personal: Personal,
   { platform, utm }: { platform: Platform; utm: UtmParameters | undefined },
@@ -74,12 +74,12 @@ async function findUser(
   const users = await findNamedUsers(database, { workspaceId, ...named, limit: 2 });
   const [key] = users;
   if (!key || users.length > 1) {
-    const reason = key ? 'is that of more than one user' : 'is that of no user';
+    const reason = key ? 'matches more than one user' : 'matches no user';
     throw invalidCampaign([{ field: 'identifier_value', reason }]);
   }
   const found = await findUsers(database, { workspaceId, users: [key], names: reads });
   const user = found.get(key.userId);
-  if (!user) throw invalidCampaign([{ field: 'identifier_value', reason: 'is that of no user' }]);
+  if (!user) throw invalidCampaign([{ field: 'identifier_value', reason: 'matches no user' }]);
   return { user, ofDevices: await findLocalesOfUser(database, { workspaceId, ...key }) };
 }
 
@@ -163,7 +163,7 @@ export type ContentShow = {
   }): Shown;
 };
 
-/** Returns what a platform shows to one user, by the fan-out's code. */
+/** Returns a function that renders the content for one user on one platform, with the code of the fan-out. */
 export function makeContentShow(content: CampaignContent, mode: TemplateMode): ContentShow {
   const personaliser = makePersonaliser(content, mode);
   const contentIn = makeContentIn(content);
@@ -183,7 +183,7 @@ export function makeContentShow(content: CampaignContent, mode: TemplateMode): C
   };
 }
 
-/** Does the same for a campaign with one variation, which may have a content per language. */
+/** Like makeContentShow, for a campaign with one variation, which may have separate content for each language. */
 function makeVariantShow(
   { content, variants }: { content: CampaignContent; variants: Variants | null },
   mode: TemplateMode,
@@ -197,9 +197,9 @@ function makeVariantShow(
     show(asked) {
       const { platform, user, ofDevices } = asked;
       const known = { ofDevice: ofDevices.get(platform) ?? null, ofUser: user.attributes[languageAttribute] };
-      const place = chooseLocale(locales, known) - 1;
-      const language = locales[place] === defaultLocale ? undefined : locales[place];
-      return { ...shows[place]!.show(asked), language };
+      const index = chooseLocale(locales, known) - 1;
+      const language = locales[index] === defaultLocale ? undefined : locales[index];
+      return { ...shows[index]!.show(asked), language };
     },
   };
 }

@@ -26,7 +26,7 @@ import { always } from '../stats.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
 import { ChangedMeanwhileError, retryChanges } from './change-campaign-state.ts';
 
-/** The chosen winner: this variation, the one that the figures name, or none. */
+/** How the winner is chosen: a given variation, the best one by the figures, or none. */
 export type WinnerChoice =
   { kind: 'variation'; variation: number } | { kind: 'figures'; measure: LearningMeasure } | { kind: 'none' };
 
@@ -34,8 +34,8 @@ export type WinnerDependencies = Omit<AuthoringDependencies, 'limits'>;
 export type WinnerCommand = AuthoringCaller & { id: string; choice: WinnerChoice };
 
 /**
- * Names the variation for all users who were not sent to yet. It applies from the first bucket that has not begun in current
- * runs, and from the start in future runs. Naming the same variation again changes nothing.
+ * Sets the variation for all users that the campaign has not been sent to. It applies from the first bucket that has not begun in current
+ * runs, and from the start in future runs. Setting the same variation again changes nothing.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID
  */
@@ -108,7 +108,7 @@ async function leaderByFigures(tx: Transaction, { workspaceId, campaign, measure
   if (bestPercent >= winnerFromPercent) return variation;
   const chance = `${variationName(variation)} is the best with ${bestPercent} %, and ${winnerFromPercent} % are needed`;
   throw notAllowed(
-    `campaign whose ${measure === 'CLICKS' ? 'clicks do' : 'goal does'} not tell a winner yet: ${chance}`,
+    `campaign whose ${measure === 'CLICKS' ? 'clicks do' : 'goal does'} not show a winner yet: ${chance}`,
   );
 }
 
@@ -142,8 +142,8 @@ async function requireVariedCampaign(tx: Queryable, key: WinnerKey): Promise<Var
 type Reading = WinnerKey & { campaign: VariedCampaign };
 
 /**
- * Compares the variations by clicks, and by the primary goal if there is one, counted as in a campaign that learns. Empty for a
- * campaign without variations.
+ * Compares the variations by clicks and, if there is one, by the primary goal. Counts both as a campaign that learns does. Empty
+ * for a campaign without variations.
  */
 async function readMeasured(tx: Queryable, { campaign, ...key }: Reading): Promise<MeasuredVariations[]> {
   const { percents, goals } = campaign;
@@ -181,7 +181,7 @@ type ToSend = {
 };
 
 /**
- * Gives a variation to all users who were not sent to yet. Locks runs, then chunks, then the campaign, in the order of a stop.
+ * Gives a variation to all users that the campaign has not been sent to. Locks runs, then chunks, then the campaign, in the order of a stop.
  * A window under way is recorded in its chunk: messages that it may have sent stay as they are, and windows opened later use
  * the winner. A run that waits for its start reads the winner from the campaign.
  */

@@ -41,7 +41,7 @@ export function parseUserRow(
   if (fault) return { reason: `'${fault.attribute}' ${fault.reason}` };
   // A list edit is relative to the stored value. A file states the result, so that loading it twice changes nothing.
   const edited = Object.entries(attributes).find(([, change]) => isListEdit(change));
-  if (edited) return { reason: `'${edited[0]}' edits a list, which a file cannot` };
+  if (edited) return { reason: `'${edited[0]}' must not be a list edit: a file can only set a list` };
   if (!Array.isArray(devices)) return { reason: "'devices' must be a list" };
   const parsed = devices.map((device) => parseDevice(device, rules));
   const refused = parsed.find((device) => 'reason' in device);
@@ -55,7 +55,8 @@ export type DeviceRowRules = Pick<UserRowRules, 'prefixes' | 'isApp'>;
 /** Returns why a customer id of a file is invalid, or undefined. */
 function readCustomerId(customerId: unknown): string | undefined {
   const isNumber = Number.isSafeInteger(customerId);
-  if (typeof customerId !== 'string' && !isNumber) return "'customer_id' is not found or is no text";
+  if (typeof customerId !== 'string' && !isNumber)
+    return "'customer_id' is missing or is neither a text nor a whole number";
   const fault = customerIdFault(String(customerId));
   return fault === undefined ? undefined : `'customer_id' ${fault}`;
 }
@@ -77,7 +78,7 @@ function parseDevice(device: unknown, { prefixes, isApp }: DeviceRowRules): Impo
   if (!isRecord(device)) return { reason: 'a device must be an object' };
   const { device_id: deviceId, ...attributes } = device;
   if (typeof deviceId !== 'string' || deviceId === '' || deviceId.length > 512)
-    return { reason: "'device_id' is not found or no usable text" };
+    return { reason: "'device_id' is missing or is not a text of 1 to 512 characters" };
   const fault = textFault(deviceId);
   if (fault !== undefined) return { reason: `'device_id' ${fault}` };
   const parsed = parseDeviceAttributes(attributes, prefixes);
@@ -145,7 +146,7 @@ const ownColumns = [
   'user_timezone_offset',
 ];
 
-/** Columns that are not fields of an event become its attributes; `attributes:json` holds several at once. */
+/** Turns the cells of a row into an event. Columns that are not fields of an event become its attributes; `attributes:json` holds several. */
 export function eventFromCells({ attributes: given, ...cells }: Record<string, unknown>): Record<string, unknown> {
   const own = Object.entries(cells).filter(([name]) => ownColumns.includes(name));
   const others = Object.entries(cells).filter(([name]) => !ownColumns.includes(name));
@@ -157,10 +158,10 @@ export function eventFromCells({ attributes: given, ...cells }: Record<string, u
   };
 }
 
-function textReason(row: Record<string, unknown>, field: string, longest: number): string | undefined {
+function textReason(row: Record<string, unknown>, field: string, maxLength: number): string | undefined {
   const value = row[field];
-  if (typeof value !== 'string' || value === '') return `'${field}' is not found or is no text`;
-  if (value.length > longest) return `'${field}' must have at most ${longest} characters`;
+  if (typeof value !== 'string' || value === '') return `'${field}' is missing or is not a text`;
+  if (value.length > maxLength) return `'${field}' must have at most ${maxLength} characters`;
   const fault = textFault(value);
   return fault === undefined ? undefined : `'${field}' ${fault}`;
 }

@@ -101,7 +101,7 @@ function toRow(columns: Column[], cells: string[], fromCells: FromCells): { valu
     const cell = cells[index] ?? '';
     if (cell === '') continue;
     const value = readCell(cell, type);
-    if (value === undefined) return { reason: `'${name}' is no ${type}` };
+    if (value === undefined) return { reason: `'${name}' is not of type ${type}` };
     row[name] = value;
   }
   return { value: fromCells(row) };

@@ -19,8 +19,8 @@ export type PresentedCredentials = {
 };
 
 /**
- * Checks a Workspace ID and API key. An unknown workspace, a wrong secret and an archived key get the same response for the
- * same work, so that neither body nor time distinguishes them. The caller checks the key's kind and scopes.
+ * Checks a Workspace ID and API key. An unknown workspace, a wrong secret and an archived key cause the same work and the same
+ * response, so that a caller cannot distinguish them. The caller checks the key's kind and scopes.
  */
 export async function authenticateKey(
   { database }: { database: Queryable },
@@ -28,12 +28,12 @@ export async function authenticateKey(
 ): Promise<KeyAuthentication> {
   const searched = searchedKey(credentials);
   const found = await findApiKeyBySecretHash(database, searched);
-  const judged = judgeKey(found, { ...searched, dataCenter: credentials.dataCenter });
-  if (judged.outcome === 'ok') await noteUse(database, judged.key, at);
-  return judged;
+  const verified = verifyKey(found, { ...searched, dataCenter: credentials.dataCenter });
+  if (verified.outcome === 'ok') await noteUse(database, verified.key, at);
+  return verified;
 }
 
-/** Returns the values to look up a key by. No workspace has an empty id, so an impossible id costs the same look-up. */
+/** Returns the values to look up a key by. An invalid workspace id becomes an empty one, which matches no workspace and costs the same look-up. */
 export function searchedKey({ workspaceId, secret }: Pick<PresentedCredentials, 'workspaceId' | 'secret'>): {
   workspaceId: string;
   secretHash: Buffer;
@@ -42,7 +42,7 @@ export function searchedKey({ workspaceId, secret }: Pick<PresentedCredentials, 
 }
 
 /** Checks that the key found by `searchedKey` authenticates the caller. */
-export function judgeKey(
+export function verifyKey(
   found: PresentedKey | undefined,
   { secretHash, dataCenter }: { secretHash: Buffer; dataCenter: string | undefined },
 ): KeyAuthentication {

@@ -44,15 +44,15 @@ export type PushCredentials = PushSignatures & {
   bearerWorkspaceId: string | undefined;
   /** The source address; only requests with a wrong signature are counted by it. */
   address: string;
-  /** Called with the named workspace, also for a request that is then rejected: the workspace's users look for it. */
+  /** Called with the named workspace, even if the request is then rejected, so that its API log has every request. */
   onWorkspaceFound?: (workspaceId: string) => void;
-  /** Called with the key that signed, also for a request that is then rejected. */
+  /** Called with the key that signed, even if the request is then rejected. */
   onVerified?: (keyId: string) => void;
-  /** Called with the state of the limit, also for a request that is then rejected (fact 0.1). */
+  /** Called with the state of the limit, even if the request is then rejected (fact 0.1). */
   onLimit?: (limit: PushLimitState) => void;
 };
 
-/** Requests per minute, how many of them are left, and the seconds until there are more. */
+/** The requests per minute, the remaining ones, and the seconds until the limit allows more. */
 export type PushLimitState = { limit: number; remaining: number; resetSeconds: number };
 
 /** The facts about a push that are known before its parameters are read. */
@@ -74,7 +74,7 @@ export type AdmitPush = (credentials: PushCredentials) => Promise<PushOfWorkspac
 
 /**
  * Makes the checks of decision D31 up to the duplicate name and throws the first that fails. A request counts against the limit
- * of its workspace once its signature is verified: the workspace id is in every app, so anybody can send requests that name it.
+ * of its workspace once its signature is verified: the workspace id is in every app, so anyone can send requests that name it.
  * An unverified request is counted by its source address, in this process, and reads nothing but the workspace from the
  * database. Data that a signed request will need is looked up while it is counted; beyond the limit the result is discarded.
  */
@@ -117,7 +117,7 @@ export function makeAdmitPush(deps: {
   return async (credentials) => {
     if (credentials.appId === undefined || credentials.appId === '') throw new ServiceError('PUSH_APP_ID_MISSING');
     const context = /^[A-Za-z0-9_-]{1,64}$/.test(credentials.appId) ? await findContext(credentials.appId) : undefined;
-    if (!context || !isCalledRight(context, credentials)) throw new ServiceError('PUSH_APP_ID_INVALID');
+    if (!context || !isCalledCorrectly(context, credentials)) throw new ServiceError('PUSH_APP_ID_INVALID');
     const { workspace, apps } = context;
     credentials.onWorkspaceFound?.(workspace.id);
     const name = checkPushName(credentials.campaignName);
@@ -146,7 +146,10 @@ export function makeAdmitPush(deps: {
 }
 
 /** Treats a workspace addressed through another data center, or with another workspace's token, as not found. */
-function isCalledRight({ workspace }: WorkspaceContext, { dataCenter, bearerWorkspaceId }: PushCredentials): boolean {
+function isCalledCorrectly(
+  { workspace }: WorkspaceContext,
+  { dataCenter, bearerWorkspaceId }: PushCredentials,
+): boolean {
   if (dataCenter !== undefined && dataCenter !== workspace.dataCenter) return false;
   return bearerWorkspaceId === undefined || bearerWorkspaceId === workspace.id;
 }
@@ -185,7 +188,7 @@ export type OperatorPush = {
 };
 
 /**
- * Makes the checks of makeAdmitPush for an operator of the installation: nothing is signed, every other rejection is the same.
+ * Makes the checks of makeAdmitPush for an operator of the installation, except those of the signature.
  *
  * @throws ServiceError PUSH_NAME_MISSING, PUSH_NAME_TOO_SHORT, PUSH_RATE_LIMITED, PUSH_NAME_DUPLICATE
  */
@@ -221,7 +224,7 @@ function makeCountPushRequest(deps: {
   return makeGroupCommit((workspaceIds) => countBatch(deps, workspaceIds), {
     batchItems: 1_000,
     waitingItems: 20_000,
-    // Both batches would count for the same workspaces.
+    // Two batches at once would count requests of the same workspaces.
     batchesAtOnce: 1,
     pause: batchPause,
   });
@@ -242,7 +245,7 @@ async function countBatch(
     at: clock.now(),
   }));
   const granted = await countBeforehand(database, counts);
-  const grants = new Map(counts.map(({ workspaceId }, place) => [workspaceId, granted[place]!]));
+  const grants = new Map(counts.map(({ workspaceId }, index) => [workspaceId, granted[index]!]));
   const left = new Map([...grants].map(([id, grant]) => [id, grant.granted]));
   return workspaceIds.map((id) => {
     const grant = grants.get(id)!;
@@ -256,12 +259,12 @@ async function countBatch(
 function checkPushName(sent: string | undefined): string {
   const name = sent?.trim();
   if (name === undefined || name === '') throw new ServiceError('PUSH_NAME_MISSING');
-  // Characters, not UTF-16 units: an emoji is one.
+  // Counts characters, not UTF-16 units: an emoji is one character.
   if ([...name].length < minPushNameCharacters) throw new ServiceError('PUSH_NAME_TOO_SHORT');
   return name;
 }
 
-/** Returns the campaign that a push joins: audience `User` joins one of its name that is for users, too. */
+/** Returns the campaign that a push joins, if any: a push with audience `User` joins a campaign of the same name and audience. */
 function findJoined(
   existing: StoredCampaign | undefined,
   { audience, bodies }: { audience: unknown; bodies: PushBodies },
@@ -275,7 +278,7 @@ function isUserAudience(sent: unknown, bodies: PushBodies): boolean {
 
 /**
  * Returns the customer ids that `targetUserAttributes` names, before it is parsed, so that they can be looked up while the
- * request is counted. The parsed value decides: if it names others, those are looked up.
+ * request is counted. If the parsed value names other ids, those are looked up later.
  */
 function namedCustomerIds(sent: unknown): string[] | undefined {
   if (typeof sent !== 'object' || sent === null) return undefined;
@@ -295,7 +298,8 @@ type Asked = {
 };
 
 /**
- * Checks the apps that a push names, and that one can play the requested sound. A push that names none reads nothing.
+ * Checks that the apps of a push exist and that one of them may play a requested critical sound. Makes no query for a push without
+ * apps.
  *
  * @throws ServiceError PUSH_PARAMETER_INVALID
  */

@@ -40,7 +40,7 @@ export type ClockAdvance = {
    * @throws ServiceError PARAMETER_INVALID; CLOCK_ADVANCING, except for a reset, which ends an advance under way where it is
    */
   move(requested: RequestedMove): Promise<void>;
-  /** Ends an advance under way where it is. */
+  /** Stops a running advance at its current time. */
   stop(): Promise<void>;
 };
 

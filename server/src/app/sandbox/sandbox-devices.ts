@@ -49,8 +49,8 @@ const maxListed = 50;
 const messagesShown = 3;
 
 /**
- * Devices of the sandbox that are operated from the console: those of users marked for tests. A device's behaviour is encoded
- * in its address, so a registration breaks or repairs it, as its app would do.
+ * Makes the virtual devices of the sandbox, which users operate from the console. They belong to users marked for tests. A
+ * device's behaviour is encoded in its address, so registering a new address changes the behaviour.
  */
 export function makeVirtualDevices({ database, clock, makeSubscription, interactions }: VirtualDevicesDependencies) {
   type Entry = Pick<Audited, 'actor' | 'action' | 'detail'>;
@@ -83,7 +83,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
   return {
     list,
 
-    /** Marks its user for tests, and creates an unknown user. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    /** Adds a device and marks its user for tests. Creates the user if it is unknown. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     add({ actor, ...device }: By & Omit<Registration, 'deviceId' | 'provider'>): Promise<void> {
       const { platform, behaviour } = device;
       return register(
@@ -104,7 +104,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
     },
 
     /**
-     * Reports what its app would report about a message.
+     * Reports an interaction with a message, as the app of the device would.
      *
      * @throws ServiceError NOT_FOUND for a message that requests no reports, or that was shown without its app
      */
@@ -113,7 +113,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
       // A message of an older version does not describe its screen.
       const canReport = message?.screen.reports?.includes(kind) ?? true;
       const token = message && canReport ? findReportToken(message.payload) : undefined;
-      if (token === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no message that takes this report' });
+      if (token === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no message that accepts this report' });
       await interactions.report({ token, kind, reportId: randomUUID(), address: '127.0.0.1' });
     },
   };
@@ -155,7 +155,7 @@ function endpointOf(subscription: string): unknown {
   return (JSON.parse(subscription) as { endpoint?: unknown }).endpoint;
 }
 
-/** Its place in the payload differs by provider. */
+/** Searches the whole payload, because the token is in a different member for each provider. */
 function findReportToken(payload: unknown): string | undefined {
   if (payload === null || typeof payload !== 'object') return undefined;
   for (const [name, value] of Object.entries(payload)) {
@@ -179,7 +179,7 @@ export type RegisterBrowserCommand = {
   subscription: string;
 };
 
-/** Returns what a page needs to subscribe. @throws ServiceError NOT_FOUND without a Web Push credential */
+/** Returns the settings with which a page subscribes. @throws ServiceError NOT_FOUND without a Web Push credential */
 export async function readBrowserSettings(
   deps: BrowserDependencies,
 ): Promise<{ workspaceId: string; publicKey: string }> {

@@ -104,7 +104,7 @@ function readWebhookUrl(typed: string): string | null {
   if (text === '') return null;
   const isAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && text.length <= 2048;
   if (!isAddress)
-    throw new ServiceError('PARAMETER_INVALID', { field: 'webhookUrl', reason: 'is no http or https address' });
+    throw new ServiceError('PARAMETER_INVALID', { field: 'webhookUrl', reason: 'must be an http or https address' });
   return text;
 }
 

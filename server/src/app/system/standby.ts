@@ -80,7 +80,7 @@ export function makeStandbyHealth(): StandbyHealth {
 
 function findFault(state: StandbyState | undefined): string | undefined {
   if (state === undefined) return 'it does not answer';
-  if (!state.isStandby) return 'it is no standby';
+  if (!state.isStandby) return 'it is not a standby';
   if (state.lagSeconds === undefined) return 'it has replayed nothing yet';
   if (state.lagSeconds > maxLagSeconds) return `it is ${Math.round(state.lagSeconds)} s behind`;
   return undefined;

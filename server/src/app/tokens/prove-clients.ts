@@ -15,7 +15,7 @@ import type { NewTokens } from '../../storage/keys/tokens.ts';
 import { countEvents, findLimitWindows, keyOf } from '../../storage/limits/sliding-windows.ts';
 import type { LimitSubject } from '../../storage/limits/sliding-windows.ts';
 import { lookUpBatches, makeGroupCommit, requestBatches } from '../group-commit.ts';
-import { isUseNoted, judgeKey, searchedKey } from '../keys/authenticate-key.ts';
+import { isUseNoted, verifyKey, searchedKey } from '../keys/authenticate-key.ts';
 
 /** A refresh authenticates a token instead of the client. */
 export type ClientOperation = Exclude<TokenOperation, 'refresh'>;
@@ -130,7 +130,7 @@ async function proveKeys(tx: Transaction, { counted, outcomes, at }: Batch & { c
   const toStore: { client: PresentedClient; key: ApiKey; tokens: NewTokens }[] = [];
   for (const [index, { client, isNewPair }] of counted.entries()) {
     const { dataCenter } = client.caller;
-    const judged = judgeKey(found[index], { secretHash: searched[index]!.secretHash, dataCenter });
+    const judged = verifyKey(found[index], { secretHash: searched[index]!.secretHash, dataCenter });
     if (judged.outcome === 'unknown') {
       outcomes.set(client, { outcome: 'unknown', isNewPair, at });
       continue;

@@ -297,7 +297,7 @@ async function changeDevice(tx: Transaction, { action, device, ...owner }: Devic
     case 'opt-in': {
       const state = action === 'opt-out' ? 'OPTED_OUT' : 'ACTIVE';
       if (await setDeviceOptIn(tx, { ...owner, id: device.id, state })) return;
-      const reason = 'the provider no longer knows its token; it is back when its app registers anew';
+      const reason = 'the provider no longer knows its token; it returns when its app registers again';
       throw new ServiceError('PARAMETER_INVALID', { field: 'device', reason });
     }
     case 'keep':

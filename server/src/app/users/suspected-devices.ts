@@ -1,5 +1,5 @@
 import { describeSuspicion } from '../../domain/users/devices.ts';
-import type { ToldSuspicion, DeviceState, Suspicion } from '../../domain/users/devices.ts';
+import type { ReportedSuspicion, DeviceState, Suspicion } from '../../domain/users/devices.ts';
 import type { UserKey } from '../../domain/users/users.ts';
 import { inSnapshot } from '../../storage/database.ts';
 import type { Database, Transaction, Queryable } from '../../storage/database.ts';
@@ -11,17 +11,17 @@ import { requireWorkspace } from '../workspaces.ts';
 export type SuspectedDevice = Pick<
   ListedSuspect,
   'id' | 'bucket' | 'userId' | 'deviceId' | 'platform' | 'provider' | 'state'
-> & { customerId: string; suspicion: ToldSuspicion };
+> & { customerId: string; suspicion: ReportedSuspicion };
 export type SuspectedDevices = { devices: SuspectedDevice[]; next: SuspectPlace | undefined };
 type Question = { workspaceId: string; after: SuspectPlace | undefined };
 
 const perPage = 50;
-// Devices that accepted a message since then are skipped. If most did, a page may end before it is full.
+// Devices that have accepted a message since their last strike are skipped. A page ends after this many reads, even if it is not full.
 const maxReads = 10;
 
 /**
- * Lists the suspected devices of a workspace with their users, the latest strike first, at most 50. A page may be shorter, and
- * even empty; there are more as long as `next` is given.
+ * Lists the suspected devices of a workspace with their users, the latest strike first. A page has at most 50 devices. It may be
+ * shorter or even empty, and is the last one only if `next` is undefined.
  *
  * @throws ServiceError NOT_FOUND
  */
@@ -65,14 +65,17 @@ async function presentDevices(
 
 type Device = UserKey & { id: string; state: DeviceState; suspicion: Suspicion | null };
 
-/** Returns the suspicions that still hold, by device id. A device that accepted a message since then has none. */
-export async function findSuspicions(tx: Queryable, devices: readonly Device[]): Promise<Map<string, ToldSuspicion>> {
+/** Returns the suspicions that still apply, by device id. A device that has accepted a message since then has none. */
+export async function findSuspicions(
+  tx: Queryable,
+  devices: readonly Device[],
+): Promise<Map<string, ReportedSuspicion>> {
   const suspected = devices.flatMap(({ suspicion, ...device }) => (suspicion ? [{ ...device, ...suspicion }] : []));
   const recovered = await findRecoveredDevices(tx, suspected);
-  const told = new Map<string, ToldSuspicion>();
+  const reported = new Map<string, ReportedSuspicion>();
   for (const { id, state, ...suspicion } of suspected) {
     const one = describeSuspicion(suspicion, { state, isRecovered: recovered.has(id) });
-    if (one) told.set(id, one);
+    if (one) reported.set(id, one);
   }
-  return told;
+  return reported;
 }

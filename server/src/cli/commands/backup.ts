@@ -90,7 +90,7 @@ type Shown = { folder: string; word: 'written' | 'whole'; json: true | undefined
 function printBackup(manifest: BackupManifest, { folder, word, json }: Shown): void {
   const { madeAt, carillonVersion: version, migrations, masterKeyIds, tables } = manifest;
   const sum = (of: 'rows' | 'textBytes' | 'fileBytes'): number => tables.reduce((total, table) => total + table[of], 0);
-  const told = {
+  const summary = {
     ...{ folder, madeAt: madeAt.toISOString(), carillonVersion: version, masterKeyIds, tables: tables.length },
     ...{
       migration: migrations.at(-1)!.name,
@@ -99,10 +99,10 @@ function printBackup(manifest: BackupManifest, { folder, word, json }: Shown): v
       fileBytes: sum('fileBytes'),
     },
   };
-  if (json) return printJsonLine(told);
+  if (json) return printJsonLine(summary);
   process.stdout.write(
-    `${folder} is ${word}: ${told.rows} rows of ${told.tables} tables, ${told.fileBytes} bytes, as of ${told.madeAt}, ` +
-      `migration ${told.migration}, master key ${masterKeyIds.join(' and ')}.\n`,
+    `${folder} is ${word}: ${summary.rows} rows of ${summary.tables} tables, ${summary.fileBytes} bytes, as of ${summary.madeAt}, ` +
+      `migration ${summary.migration}, master key ${masterKeyIds.join(' and ')}.\n`,
   );
 }
 

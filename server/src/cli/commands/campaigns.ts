@@ -120,7 +120,7 @@ async function showCampaign({ database, clock }: ChangeContext, options: Campaig
   if (runs.length === 0) return;
   process.stdout.write('\n');
   printTable(
-    ['RUN', 'STATUS', 'DUE', 'MADE', 'ENDED', 'REASON'],
+    ['RUN', 'STATUS', 'DUE', 'CREATED', 'ENDED', 'REASON'],
     runs.map((run) => [
       run.id,
       run.status,
@@ -147,7 +147,7 @@ async function changeCampaign(
     case 'not-found':
       throw noCampaign(id);
     case 'not-allowed':
-      throw new StartError('SETTING_INVALID', `A campaign that is ${changed.status} takes no ${action}.`);
+      throw new StartError('SETTING_INVALID', `A campaign that is ${changed.status} does not allow ${action}.`);
     default:
       return unknownCase(changed);
   }
@@ -157,7 +157,7 @@ function noCampaign(id: string): StartError {
   return new StartError('SETTING_INVALID', `There is no campaign ${toPlainLine(id)} in this workspace.`);
 }
 
-/** Returns the next occurrence of a campaign; a paused recurring one gets its next when resumed. */
+/** Returns the next occurrence of a campaign. A paused recurring campaign has none until it is resumed. */
 function nextAtOf(campaign: CampaignSummary): Date | null {
   return campaign.status === 'PAUSED' && campaign.deliveryType !== 'ONE_TIME' ? null : campaign.nextAt;
 }
@@ -188,18 +188,18 @@ function registerCampaignSearch(program: Command, campaigns: Command): void {
   campaigns
     .command('search')
     .description('Search campaigns as the campaign API (V5) does, newest first; find drafts with --status DRAFT')
-    .option('--name <part>', 'part of the name; case does not matter')
+    .option('--name <part>', 'part of the name, in any case')
     .addOption(new Option('--status <status...>', 'any of them').choices([...campaignStatuses]))
     .addOption(new Option('--type <type...>', 'delivery types, any of them').choices([...campaignDeliveryTypes]))
     .addOption(new Option('--channel <channel...>', 'any of them').choices([...campaignChannels]))
     .option('--tag <tag...>', 'any of them')
     .option('--created-by <name...>', 'any of them')
     .option('--created-from <date>', 'YYYY-MM-DD, or with Thh:mm:ss')
-    .option('--created-to <date>', 'the same; included')
+    .option('--created-to <date>', 'YYYY-MM-DD, or with Thh:mm:ss; included')
     .option('--id <id...>', 'any of them')
     .option('--version-number <number>', 'in a workspace that keeps versions', parseCount)
-    .option('--children', 'also the sends of recurring campaigns')
-    .option('--archived', 'also archived campaigns')
+    .option('--children', 'include the sends of recurring campaigns')
+    .option('--archived', 'include archived campaigns')
     .option('--limit <rows>', `rows per page, 1 to ${maxRows}`, parseCount, maxRows)
     .option('--page <number>', 'page number, from 1', parseCount, 1)
     .option('--json', 'print each campaign as one line of JSON, as the campaign API returns it')
@@ -237,7 +237,7 @@ async function printSearch({ database, clock }: CommandContext, options: SearchO
     for (const campaign of campaigns)
       process.stdout.write(`${JSON.stringify(presentV5Campaign(campaign, versioning))}\n`);
   else printCampaigns(campaigns);
-  // V5 has no total, so the campaign after the page shows whether there are more.
+  // V5 returns no total, so the first campaign after the page is requested to know whether there are more.
   const behind = { ...asked, limit: 1, page: asked.page * asked.limit + 1 };
   const hasMore = campaigns.length === asked.limit && (await searchCampaigns(deps, behind)).campaigns.length > 0;
   process.stderr.write(
@@ -308,7 +308,7 @@ function registerWinner(program: Command, campaigns: Command): void {
         .choices(learningMeasures)
         .conflicts('none'),
     )
-    .option('--none', 'withdraw the choice: the shares decide again')
+    .option('--none', 'remove the winner, so that the shares apply again')
     .option(...jsonLineOption)
     .option(...workspaceOption)
     .action((id: string, options: WinnerOptions) =>
@@ -325,11 +325,11 @@ export async function winnerCommand(
   const workspaceId = await findWorkspaceToUse(context.database, workspace);
   const key = { workspaceId, id };
   const choice = choiceOf(asked);
-  const told = choice
+  const result = choice
     ? await nameWinner(context, { ...key, choice, actor: commandLine, idempotencyKey: undefined, rawBody: '' })
     : await readWinner(context, key);
-  if (json) return printJsonLine(presentWinner(told));
-  printWinner(told);
+  if (json) return printJsonLine(presentWinner(result));
+  printWinner(result);
 }
 
 function choiceOf({ variation, metric, none }: WinnerOptions): WinnerChoice | undefined {

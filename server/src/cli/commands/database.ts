@@ -61,7 +61,7 @@ async function printStatus(program: Command, { json }: { json?: true }): Promise
 
 function printTables({ tables, shards }: ClusterStatus): void {
   printTable(
-    ['TABLE', 'SHARDS', 'SIZE', 'BESIDE'],
+    ['TABLE', 'SHARDS', 'SIZE', 'CO-LOCATED WITH'],
     tables.map(({ name, layout }) =>
       layout === undefined
         ? [name, '', '', 'on the coordinator; run `carillon database distribute`']

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { explainDelivery } from '../../app/explain.ts';
 import type { Explanation } from '../../app/explain.ts';
 import { describeTrigger } from '../../domain/events/triggers.ts';
-import { nobodyOfThatId, describeDelivery, describeNoRun, describeRun } from '../../domain/explain.ts';
+import { unknownCustomerId, describeDelivery, describeNoRun, describeRun } from '../../domain/explain.ts';
 import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, workspaceOption } from '../command-options.ts';
@@ -33,7 +33,7 @@ async function printExplanation({ database }: CommandContext, options: ExplainOp
   print(
     `${campaign.name} (${campaign.id}), ${campaign.status}${campaign.statusReason ? `: ${campaign.statusReason}` : ''}`,
   );
-  if (!runs) return void print(nobodyOfThatId);
+  if (!runs) return void print(unknownCustomerId);
   if (runs.length === 0)
     print(
       isDue(explained)
@@ -55,7 +55,7 @@ function isDue({ campaign, triggers }: Explanation): boolean {
 
 /** Returns the findings with the sentence of each step; `explanation` is the reason when there is no run. */
 function toJson({ campaign, customerId, runs, triggers }: Explanation): object {
-  const without = runs === undefined ? nobodyOfThatId : runs.length === 0 ? describeNoRun(triggers) : null;
+  const without = runs === undefined ? unknownCustomerId : runs.length === 0 ? describeNoRun(triggers) : null;
   return {
     campaign,
     customerId,

@@ -68,8 +68,8 @@ async function loadFile(
     .catch((error: unknown) => {
       if (error instanceof ImportUnderWayError) throw new StartError('SETTING_INVALID', error.message, error);
       if (!(error instanceof ImportRefusedError)) throw error;
-      const told = `${options.file} has ${toPlainLine(error.message)}. Nothing was loaded.`;
-      throw new StartError('SETTING_INVALID', told, error);
+      const problem = `${options.file} has ${toPlainLine(error.message)}. Nothing was loaded.`;
+      throw new StartError('SETTING_INVALID', problem, error);
     })
     .finally(() => bar.stop());
   if (result.isKnown)

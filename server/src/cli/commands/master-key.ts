@@ -66,7 +66,7 @@ async function rotate(context: CommandContext, nextMasterKey: Buffer | undefined
   const result = await rotateMasterKey({ ...context, wait: setTimeout }, { toKeyId, onProgress });
   if (result.outcome !== 'rotated') throw new StartError('SETTING_INVALID', refusalOf(result));
   process.stdout.write(
-    `${result.values} values encrypted anew, 0 left under another key. Now give ${toKeyId} as CARILLON_MASTER_KEY and drop CARILLON_MASTER_KEY_NEXT.\n`,
+    `${result.values} values re-encrypted, 0 left under another key. Now set the key ${toKeyId} as CARILLON_MASTER_KEY and remove CARILLON_MASTER_KEY_NEXT.\n`,
   );
 }
 

@@ -24,5 +24,5 @@ async function migrateDatabase(program: Command): Promise<void> {
   const application = decodeURIComponent(new URL(databaseUrl).username);
   const applied = await prepareDatabase(ownerUrl, { application });
   for (const name of applied) process.stdout.write(`applied ${name}\n`);
-  process.stdout.write(`The database is migrated, and ${application} has its rights.\n`);
+  process.stdout.write(`The database is migrated, and ${application} has the rights it needs.\n`);
 }

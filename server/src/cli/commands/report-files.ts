@@ -91,16 +91,16 @@ export const reportFilesCommand = {
     const made = await requestReportFile(context, { workspaceId, request, key: undefined, secret: undefined, once });
     const { name, signature } = made;
     const path = `/campaign_reports/rest_api/${workspaceId}/${name}`;
-    const told = { file: name, path, signature, expiresAt: made.expiresAt.toISOString() };
+    const requested = { file: name, path, signature, expiresAt: made.expiresAt.toISOString() };
     if (!json)
       process.stdout.write(
-        `File       ${name}\nPath       ${path}\nSignature  ${signature}\nGone       ${told.expiresAt}\n`,
+        `File       ${name}\nPath       ${path}\nSignature  ${signature}\nGone       ${requested.expiresAt}\n`,
       );
     if (wait || out !== undefined) await waitUntilMade(context, { workspaceId, name });
-    if (json && out === undefined) return printJsonLine(told);
+    if (json && out === undefined) return printJsonLine(requested);
     if (out === undefined) return;
     const written = await writeReportFile(await openOwnReportFile(context, { workspaceId, name }), out);
-    if (json) printJsonLine({ ...told, ...written });
+    if (json) printJsonLine({ ...requested, ...written });
     else reportWritten(written);
   },
 
@@ -124,7 +124,7 @@ async function waitUntilMade(
   const look = async (): Promise<ReportFile | undefined> =>
     (await listReportFiles(context, workspaceId)).find((file) => file.name === name);
   const found = await watchUntil(look, {
-    tell: (file) => (file ? `${file.name} is ${file.state}` : `${name} was removed`),
+    describe: (file) => (file ? `${file.name} is ${file.state}` : `${name} was removed`),
     isOver: (file) => file?.state !== 'WAITING',
   });
   if (found?.state !== 'READY')

@@ -113,7 +113,7 @@ async function moveSandboxClock(context: CommandContext, options: ClockOptions):
   }
   if (options.json) return printJsonLine(clock);
   process.stdout.write(`Clock      ${clock.now}\nMoved by   ${Math.round(clock.offsetSeconds)} s\n`);
-  if (clock.frozen) process.stdout.write('It stands until it is moved, or runs on with --resume.\n');
+  if (clock.frozen) process.stdout.write('It is stopped until it is moved; --resume lets it run again.\n');
 }
 
 function moveOf({ advance, untilIdle, freeze, resume, reset }: ClockOptions): { body?: object } {

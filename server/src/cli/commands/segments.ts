@@ -106,16 +106,19 @@ async function watchOperation(
   context: CommandContext,
   { operationId, ...named }: { workspaceId: string; name: string; operationId: string },
 ): Promise<void> {
-  const look = async () => {
+  const readOperation = async () => {
     const { operations } = await readNamedSegment(composeSegments(context), named);
     return operations.find(({ id }) => id === operationId)!;
   };
-  const ended = await watchUntil(look, {
-    tell: ({ state, valuesFound }) => `${state}, ${valuesFound} lines`,
+  const ended = await watchUntil(readOperation, {
+    describe: ({ state, valuesFound }) => `${state}, ${valuesFound} lines`,
     isOver: ({ state }) => state === 'SUCCEEDED' || state === 'FAILED',
   });
   if (ended.state === 'FAILED')
-    throw new StartError('SETTING_INVALID', `The segment is not filled: ${toPlainLine(ended.errorMessage ?? '')}`);
+    throw new StartError(
+      'SETTING_INVALID',
+      `The segment could not be filled: ${toPlainLine(ended.errorMessage ?? '')}`,
+    );
   process.stdout.write(
     `Lines      ${ended.valuesFound}\nProcessed  ${ended.valuesProcessed}\nUsers      ${ended.userCount}\n`,
   );

@@ -28,7 +28,7 @@ import { workspaceOption } from '../command-options.ts';
 import { toPlainLine } from '../print-table.ts';
 import { followCampaign } from '../watch.ts';
 
-const ofTheFile = ['all', 'segment', 'users', 'platform', 'title', 'message', 'image', 'deepLink', 'icon', 'tag'];
+const optionsOfBody = ['all', 'segment', 'users', 'platform', 'title', 'message', 'image', 'deepLink', 'icon', 'tag'];
 
 /** `carillon send`: sends a push through the same use cases as a signed request to the push API. */
 export function registerSend(program: Command): void {
@@ -37,7 +37,7 @@ export function registerSend(program: Command): void {
     .description('Send a push through a running node, or preview it with --dry-run')
     .option(
       '--name <name>',
-      'name of the campaign, 5 to 256 characters; a new name, except that --users can join a campaign',
+      'name of the campaign, 5 to 256 characters; must be new, but with --users it may be that of a campaign to join',
     )
     .option('--all', 'send to all users; requires --yes if this reaches real devices')
     .option('--segment <name>', 'send to the members of a segment')
@@ -57,7 +57,7 @@ export function registerSend(program: Command): void {
       new Option(
         '--file <path>',
         'request body of the push API as JSON, instead of these options; - for standard input',
-      ).conflicts(ofTheFile),
+      ).conflicts(optionsOfBody),
     )
     .addOption(
       new Option('--dry-run', 'send nothing; show the message of each platform and the number of devices').conflicts(
@@ -114,7 +114,7 @@ async function send(context: CommandContext, options: SendOptions): Promise<void
     throw new StartError('SETTING_INVALID', `${fault}: ${toPlainLine(ended?.statusReason ?? 'no reason')}`);
 }
 
-/** Reasons why a watched send did not complete. */
+/** Errors for the statuses in which a watched send did not complete. */
 const faults: Record<string, string> = { FAILED: 'The campaign failed', PAUSED: 'The campaign is paused' };
 
 /**
@@ -129,7 +129,7 @@ async function refuseRealDevices(context: CommandContext, read: ReadPush): Promi
   if (isDemo && preview.platforms.every(({ credentials }) => credentials !== 'real')) return;
   throw new StartError(
     'SETTING_INVALID',
-    `This goes to all users of ${toPlainLine(workspace.name)}, ${devicesOf(preview)}. Look at it with --dry-run, send it with --yes.`,
+    `This goes to all users of ${toPlainLine(workspace.name)}, ${devicesOf(preview)}. Preview it with --dry-run, or send it with --yes.`,
   );
 }
 
@@ -185,7 +185,7 @@ async function readBodyFile(path: string): Promise<Record<string, unknown>> {
     const why = (error instanceof ServiceError && error.context.detail) || (error as Error).message;
     throw refuse(`cannot be read: ${why}`, error);
   }
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw refuse('holds no JSON object');
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw refuse('does not contain a JSON object');
   return body as Record<string, unknown>;
 }
 
@@ -205,7 +205,7 @@ function makeBody(options: PushOptions): Record<string, unknown> {
 
 function makeAudience({ all, segment, users }: PushOptions): Record<string, unknown> {
   if ([all, segment, users].filter((one) => one !== undefined).length !== 1)
-    throw new StartError('SETTING_INVALID', 'Say to whom: --all, --segment <name> or --users <customer id...>.');
+    throw new StartError('SETTING_INVALID', 'Give one audience: --all, --segment <name> or --users <customer id...>.');
   if (all) return { targetAudience: 'All Users' };
   if (segment !== undefined) return { targetAudience: 'Custom Segment', customSegmentName: segment };
   return {

@@ -111,7 +111,7 @@ function toLines({ nodes, url, console, database, connections, demo }: Status & 
     ['Workspace', demo && `${demo.workspaceId}  (database name ${demo.dbName})`],
     ...Object.entries(demo?.keys ?? {}).map(([kind, key]): Pair => [
       `Key: ${kind}`,
-      key ?? 'revoked or made anew since the first start',
+      key ?? 'revoked or regenerated since the first start',
     ]),
   ];
 }

@@ -88,7 +88,7 @@ async function checkServer({ database, config, sessionUrl, rights }: CheckedData
   const found = `PostgreSQL ${version}${config.databaseUrl === undefined ? ', embedded' : ''}, ${showBytes(sizeBytes)}.`;
   if (Number.parseInt(version, 10) < minVersion) return server.wrong(found, `Use PostgreSQL ${minVersion} or newer.`);
   if ((await pingDatabase(database)).isReadOnly)
-    return server.wrong(`${found} It takes no writes.`, 'Name the primary, or end its read-only mode.');
+    return server.wrong(`${found} It accepts no writes.`, 'Name the primary, or end its read-only mode.');
   if (rights?.fault === undefined) return server.good(found);
   const why = `${found} Row-level security does not apply to the role ${rights.role} (${rights.fault}).`;
   return server.attention(why, 'Use a separate role for the nodes (docs/operations.md, two roles).');
@@ -260,18 +260,18 @@ export async function checkCredentials(asked: CheckedCredentials): Promise<Diagn
   const all = (await listWorkspaces(database)).filter(({ id }) => workspaceId === undefined || id === workspaceId);
   const diagnoses: Diagnosis[] = [];
   for (const { id, name } of all.slice(0, maxWorkspaces)) {
-    const told: string[] = [];
+    const accepted: string[] = [];
     for (const { provider, appId, connected } of await listConnected({ database }, id)) {
       if (connected.isSimulated && !endpoints.simulators) continue;
       const check = await askCredential({ database, encryption, ask }, { workspaceId: id, provider, appId });
       const named = appId === defaultAppId ? provider : `${provider} ${appId}`;
       const found = `${named} of ${name}: ${check.words.replace(/\.$/, '')}.`;
       const todo = adviseOnCheck({ ...check, provider });
-      if (check.verdict === 'ACCEPTED') told.push(connected.isSimulated ? `${named} (simulated)` : named);
+      if (check.verdict === 'ACCEPTED') accepted.push(connected.isSimulated ? `${named} (simulated)` : named);
       else
         diagnoses.push(check.verdict === 'REFUSED' ? credentialsWrong(found, todo) : credentialsAttention(found, todo));
     }
-    if (told.length > 0) diagnoses.push(credentialsGood(`${name}: ${told.join(', ')} accepted.`));
+    if (accepted.length > 0) diagnoses.push(credentialsGood(`${name}: ${accepted.join(', ')} accepted.`));
   }
   if (all.length > maxWorkspaces)
     diagnoses.push(

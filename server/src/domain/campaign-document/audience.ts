@@ -18,8 +18,8 @@ export type CampaignAudience =
 
 export type ReadSegmentation = { audience: CampaignAudience; unknownFields: string[] };
 
-/** A filter that all users match, because every user has a customer id. "All users but these" begins with it. */
-const everybody = {
+/** A filter that all users match, because every user has a customer id. "All users but these" starts from this filter. */
+const allUsers = {
   filter_operator: 'and',
   filters: [{ filter_type: 'user_attributes', name: 'uid', data_type: 'string', operator: 'exists' }],
 };
@@ -51,7 +51,7 @@ export function readSegmentation(details: RequestReader): ReadSegmentation {
       return { audience: { kind: 'segment', id: single.id }, unknownFields };
   }
   if (!included && !excluded) return { audience: { kind: 'all-users' }, unknownFields };
-  return { audience: { kind: 'filter', included: included ?? readEverybody(), excluded }, unknownFields };
+  return { audience: { kind: 'filter', included: included ?? readAllUsers(), excluded }, unknownFields };
 }
 
 type Reading = { name: 'included_filters' | 'excluded_filters'; unknownFields: string[] };
@@ -61,17 +61,17 @@ function readFilter(details: RequestReader, { name, unknownFields }: Reading): S
   if (sent === undefined) return undefined;
   const parsed = parseSegmentFilter(sent);
   if ('fault' in parsed) {
-    details.invalid(name, `is no usable filter: ${parsed.fault.reason}`);
+    details.invalid(name, `is not a usable filter: ${parsed.fault.reason}`);
     return undefined;
   }
   unknownFields.push(...parsed.unknownFields.map((path) => `${details.pathOf(name)}.${path}`));
   return { sent, filter: parsed.filter };
 }
 
-function readEverybody(): SentFilter {
-  const parsed = parseSegmentFilter(everybody);
+function readAllUsers(): SentFilter {
+  const parsed = parseSegmentFilter(allUsers);
   if ('fault' in parsed) throw new Error(parsed.fault.reason);
-  return { sent: everybody, filter: parsed.filter };
+  return { sent: allUsers, filter: parsed.filter };
 }
 
 const limitMembers = {
@@ -83,12 +83,12 @@ const limitMembers = {
 };
 
 /**
- * `campaign_audience_limit` (fact 6.2): the maximum number of users the campaign is sent to. V5 has a switch and `metric`.
- * V1 has neither a switch nor that spelling, so a limit without a switch counts as enabled.
+ * `campaign_audience_limit` (fact 6.2): the maximum number of users the campaign is sent to. V5 has a switch, and spells the
+ * metric `metric`. V1 has no switch and spells it `metrics`, so a limit without a switch counts as enabled.
  */
 export const audienceLimit = part(limitMembers, { title: 'CampaignAudienceLimit' });
 
-/** Reads the limit, which for triggered campaigns cannot apply to a single run. */
+/** Reads the limit. For triggered campaigns it cannot apply to a single run. */
 export function readAudienceLimit(
   limit: RequestReader,
   deliveryType: CampaignDeliveryType | undefined,
@@ -109,7 +109,7 @@ export function readAudienceLimit(
   }
   limit.requires('limit');
   limit.requires('frequency');
-  // Each of its runs holds only the messages that were due within two seconds.
+  // A run of a triggered campaign holds only the messages that were due within two seconds.
   if (deliveryType === 'EVENT_TRIGGERED' && frequency === 'INSTANCE')
     limit.invalid('frequency', 'must be TOTAL for a campaign of type EVENT_TRIGGERED');
   if (users === undefined || frequency === undefined) return {};

@@ -242,7 +242,7 @@ export function makeDocumentReader(members: Record<string, unknown>, path = ''):
 
 /** Null, an empty text, an empty list and an empty object count as not sent, because clients fill forms with them. */
 const documentRules: ReadingRules = {
-  tells: 'all',
+  reports: 'all',
   isSent,
   isAbsent: (value) => !isSent(value),
   missing: 'missing',

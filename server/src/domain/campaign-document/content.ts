@@ -126,7 +126,7 @@ function readShares(details: RequestReader): Shares {
 function readLearning(details: RequestReader, count: number): Shares {
   if (count < 2) details.invalid('no_of_variations', `must be 2 to ${maxVariations} with distribution_type SHERPA`);
   if (!details.isAbsent('manual_distribution_percentage'))
-    details.invalid('manual_distribution_percentage', 'cannot stand beside distribution_type SHERPA');
+    details.invalid('manual_distribution_percentage', 'cannot be combined with distribution_type SHERPA');
   for (const name of details.names())
     if (name.startsWith('sherpa_') && !Object.hasOwn(variationDetails.members, name)) details.refuse(name);
   const by = variationDetails.members.sherpa_metric.read(details, 'sherpa_metric') ?? 'CLICKS';

@@ -111,7 +111,7 @@ function readSendLimit(controls: RequestReader, read: ReadControl): Allowance | 
   const config = read('limit_send_config');
   if (messages === undefined || hours === undefined) return config;
   if (!config) return { messages, minutes: hours * 60 };
-  controls.invalid('limit_send_config', 'cannot stand beside send_limit_value');
+  controls.invalid('limit_send_config', 'cannot be combined with send_limit_value');
   return undefined;
 }
 

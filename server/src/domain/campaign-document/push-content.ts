@@ -185,7 +185,8 @@ export function readPush(push: RequestReader, { targets, isLocalized }: Reading)
     else if (platform === 'IOS') content.IOS = read('ios');
     else content.WEB = read('web');
   }
-  if (isLocalized && !push.isAbsent('locales')) push.invalid('locales', 'cannot stand beside campaign_content.locales');
+  if (isLocalized && !push.isAbsent('locales'))
+    push.invalid('locales', 'cannot be combined with campaign_content.locales');
   else readLocales(content, { payload: push, names: documentNames });
   spreadOverrides(content, readProviderOverrides(push, []));
   return content;

@@ -45,7 +45,7 @@ const members = {
 };
 type ReadMemberOfTrigger = ReadMember<typeof members>;
 
-/** `trigger_condition` (fact 6.2). Its condition is undefined if anything is wrong; the faults of the part say what. */
+/** `trigger_condition` (fact 6.2). If it is invalid, the condition is undefined and the part has the faults. */
 export const triggerCondition = partOrEmpty(members, {
   title: 'CampaignTrigger',
   description: 'For an EVENT_TRIGGERED campaign',
@@ -81,7 +81,7 @@ function readFilters(part: RequestReader, name: FilterName, kind: EventFilterKin
   if (sent === undefined) return undefined;
   const read = readEventFilters(sent, kind);
   if ('fault' in read) {
-    part.invalid(name, `is no usable filter: ${read.fault}`);
+    part.invalid(name, `is not a usable filter: ${read.fault}`);
     return undefined;
   }
   return { ...read, unknownFields: read.unknownFields.map((path) => `${part.pathOf(name)}.${path}`) };

@@ -106,7 +106,7 @@ function variationWarnings({ variants }: WarnedCampaign): CampaignWarning[] {
             code: 'VARIATION_UNUSED' as const,
             tone: 'note' as const,
             part: 'content' as const,
-            message: `Variation ${index + 1} has a share of 0 %: nobody gets it.`,
+            message: `Variation ${index + 1} has a share of 0 %: no one gets it.`,
           },
         ],
   );
@@ -153,7 +153,7 @@ function templateWarnings({ platforms, content, settings, eventAttributes, name 
     const way = content[platform].fallback
       ? 'and so does the fallback'
       : 'and there is no fallback and no default filter';
-    const what = `the template of ${field} fails for people of whom too little is known (${reason}), ${way}`;
+    const what = `the template of ${field} fails for people with too few known attributes (${reason}), ${way}`;
     failing.set(what, [...(failing.get(what) ?? []), platform]);
   }
   // The same fault on several platforms is reported once.

@@ -46,7 +46,7 @@ export type DefaultAction = {
   keyValuePairs: Record<string, string>;
 };
 
-/** Texts and addresses that differ between languages, by language tag. Missing ones are those of the content itself. */
+/** Texts and addresses that differ between languages, by language tag. Missing ones are taken from the content itself. */
 export type LocaleTexts = {
   title?: string;
   message?: string;
@@ -169,7 +169,7 @@ const iosLocalisationKeys = {
 /** Keys of texts that the app looks up in its own language. The literal texts are sent as well. Subtitles: iPhones only. */
 export type LocKeys = Infer<typeof iosLocalisationKeys>;
 
-/** Reads each key with its arguments; arguments without a key are a fault. */
+/** Reads each key with its arguments. Arguments without a key are rejected. */
 function locKeys(members: typeof localisationKeys, names: readonly ('title' | 'subtitle' | 'body')[]): Part<LocKeys> {
   return partAs<typeof localisationKeys, LocKeys>(members, {
     read(keys) {
@@ -277,7 +277,7 @@ export const iosOptions = part({
 });
 export type IosOptions = Infer<typeof iosOptions.members>;
 
-/** Reads `options` of an iPhone's content. Two older members of the content exclude the option that does the same. */
+/** Reads `options` of an iPhone's content. An option cannot be combined with an older member that does the same. */
 export function readIosOptions(
   content: RequestReader,
   { enablesBadge, hasCategory }: { enablesBadge: boolean; hasCategory: boolean },
@@ -345,7 +345,7 @@ export type PhoneDefaults = {
   publicUrl: string | undefined;
 };
 
-/** The same, with all defaults filled in. */
+/** An `AndroidPayload` with all defaults filled in. */
 export type SettledPayload = {
   mode: PayloadMode;
   pushFrom: string;

@@ -133,7 +133,7 @@ export function readLocales(
 function readTexts(entry: RequestReader, platform: Platform): LocaleTexts {
   for (const name of entry.names())
     if (entry.get(name) !== undefined && !Object.hasOwn(textsOf[platform], name))
-      entry.invalid(name, 'is no text and no address');
+      entry.invalid(name, 'is not a text or an address');
   return withoutAbsent<LocaleTexts>({
     title: shownTexts.title.read(entry, 'title'),
     message: shownTexts.message.read(entry, 'message'),

@@ -38,8 +38,8 @@ const addressOfHms = ['token', 'topic', 'condition', 'validate_only'];
 const reportsOfBrowsers = ['report_token', 'message_id', 'click_proof', 'web_push'];
 
 /**
- * Reads `providerOverrides`: objects as they were sent, because null in them removes a member. They must not change where a
- * message goes, who sends it, or what devices report with. `prefixes`: those of our own keys.
+ * Reads `providerOverrides`. Keeps the objects as they were sent, because a null in them removes a member. An override must
+ * not change the address, the sender or the report keys of a message. `prefixes`: the prefixes of our own keys.
  */
 export function readProviderOverrides(payload: RequestReader, prefixes: readonly string[]): ReadOverrides {
   const overrides: ProviderOverrides = {};
@@ -115,7 +115,7 @@ function checkFcm({ part, prefixes }: Reading<OverriddenProvider>, given: Record
   for (const name of Object.keys(data)) if (isOwnKey(name, prefixes)) part.invalid(`fcm.data.${name}`, denied);
 }
 
-/** True for names by which an app recognises who sent a message and what it is. */
+/** True for names by which an app recognises the sender and the kind of a message. */
 export function isOwnKey(name: string, prefixes: readonly string[]): boolean {
   return name === 'push_from' || prefixes.some((prefix) => name.startsWith(`${prefix}_`));
 }
@@ -157,7 +157,7 @@ function checkApns({ part, prefixes }: Reading<OverriddenProvider>, payload: Jso
   if (Object.hasOwn(payload, 'aps') && !isObject(payload.aps)) part.invalid('apns.payload.aps', 'must be an object');
 }
 
-/** A browser revokes the permission if a push shows nothing. */
+/** Requires a title, because a browser revokes the permission if a push shows nothing. */
 function checkWebPush({ part }: Reading<OverriddenProvider>, payload: JsonObject = {}): void {
   for (const name of reportsOfBrowsers)
     if (Object.hasOwn(payload, name)) part.invalid(`webpush.payload.${name}`, denied);
@@ -172,7 +172,7 @@ function checkTitle(part: RequestReader, { holder, path }: { holder: Record<stri
     part.invalid(path, 'must be a text that is not empty');
 }
 
-/** The values that a header in an override accepts, and the text of the fault. */
+/** The accepted values of a header in an override, and the reason why another value is rejected. */
 type Rule = { pattern: RegExp; reason: string };
 
 /** Kinds of message that Apple delivers under a separate topic: the app's topic with this suffix. */

@@ -26,8 +26,8 @@ const maxName = 256;
 const web = ['https:', 'http:'];
 
 /**
- * Returns the content with its personalized texts replaced: visible texts, values, web addresses and the replacement key.
- * Everything else refers to something in the app, such as a channel or a category, and is the same for every user.
+ * Returns the content with its personalized texts replaced: visible texts, values, web addresses and the collapse key.
+ * Everything else is the same for every user, because it names a part of the app, such as a channel or a category.
  */
 export function changeTexts<P extends Platform>(
   platform: P,
@@ -52,17 +52,17 @@ function changeAndroid(content: OwnContent['ANDROID'], change: ChangeText): OwnC
     ...changeOptionTexts<'ANDROID'>(content.options, { change, buttonsOpen: web }),
     ...changeOverrideTexts(content.overrides, change),
     ...changeShown(content, change),
-    ...optional('summary', { text: content.summary, change, longest: maxText }),
+    ...optional('summary', { text: content.summary, change, maxLength: maxText }),
     ...changeShared(content, change),
     additionalActions: content.additionalActions.map(({ iconUrl, ...action }, index) => {
       const at = `additionalActions[${index}]`;
       const icon = iconUrl === undefined ? undefined : change(iconUrl, optionalUrl(`${at}.iconUrl`));
       return {
         ...action,
-        name: change(action.name, { field: `${at}.name`, longest: maxName, isRequired: action.name !== '' })!,
+        name: change(action.name, { field: `${at}.name`, maxLength: maxName, isRequired: action.name !== '' })!,
         value: change(action.value, {
           field: `${at}.value`,
-          longest: maxValueCharacters,
+          maxLength: maxValueCharacters,
           isRequired: action.value !== '',
         })!,
         ...(icon === undefined ? {} : { iconUrl: icon }),
@@ -78,7 +78,7 @@ function changeIos(content: OwnContent['IOS'], change: ChangeText): OwnContent['
     ...changeOptionTexts<'IOS'>(content.options, { change, buttonsOpen: 'web and apps' }),
     ...changeOverrideTexts(content.overrides, change),
     ...changeShown(content, change),
-    ...optional('subtitle', { text: content.subtitle, change, longest: maxText }),
+    ...optional('subtitle', { text: content.subtitle, change, maxLength: maxText }),
     ...changeShared(content, change),
   };
 }
@@ -86,11 +86,11 @@ function changeIos(content: OwnContent['IOS'], change: ChangeText): OwnContent['
 function changeWeb(content: OwnContent['WEB'], change: ChangeText): OwnContent['WEB'] {
   const { imageUrl: image, ...rest } = content;
   const imageUrl = image === undefined ? undefined : change(image, { ...optionalUrl('imageUrl'), schemes: ['https:'] });
-  // An absent address has no text to change; one that is rendered may not become empty.
+  // An absent address has no text to change. A rendered address must not be empty.
   const urlUnlessAbsent = (field: 'redirectUrl' | 'iconUrl'): string =>
     content[field] === ''
       ? ''
-      : change(content[field], { field, longest: maxValueCharacters, schemes: web, isRequired: true })!;
+      : change(content[field], { field, maxLength: maxValueCharacters, schemes: web, isRequired: true })!;
   return {
     ...rest,
     ...changeOptionTexts<'WEB'>(content.options, { change, buttonsOpen: web }),
@@ -104,8 +104,8 @@ function changeWeb(content: OwnContent['WEB'], change: ChangeText): OwnContent['
 
 function changeShown(content: { title: string; message: string }, change: ChangeText) {
   return {
-    title: change(content.title, { field: 'title', longest: maxText, isRequired: true })!,
-    message: change(content.message, { field: 'message', longest: maxText, isRequired: true })!,
+    title: change(content.title, { field: 'title', maxLength: maxText, isRequired: true })!,
+    message: change(content.message, { field: 'message', maxLength: maxText, isRequired: true })!,
   };
 }
 
@@ -120,10 +120,10 @@ function changeShared<Type extends string>(content: Shared<Type>, change: Change
   return {
     ...(key === undefined
       ? {}
-      : { collapseReplaceKey: change(key, { field: 'collapseReplaceKey', longest: maxName, isRequired: true })! }),
-    // An image that a user does not have is left out.
+      : { collapseReplaceKey: change(key, { field: 'collapseReplaceKey', maxLength: maxName, isRequired: true })! }),
+    // An image whose text is empty for this user is left out.
     richContent: content.richContent.flatMap(({ type, value: given }, index) => {
-      const place = { field: `richContent[${index}].value`, longest: maxValueCharacters, isRequired: false };
+      const place = { field: `richContent[${index}].value`, maxLength: maxValueCharacters, isRequired: false };
       const value = change(given, place);
       return value === undefined ? [] : [{ type, value }];
     }),
@@ -134,25 +134,25 @@ function changeShared<Type extends string>(content: Shared<Type>, change: Change
 function changeAction({ type, value, keyValuePairs }: DefaultAction, change: ChangeText): DefaultAction {
   return {
     type,
-    value: change(value, { field: 'defaultAction.value', longest: maxValueCharacters, isRequired: true })!,
+    value: change(value, { field: 'defaultAction.value', maxLength: maxValueCharacters, isRequired: true })!,
     keyValuePairs: Object.fromEntries(
       Object.entries(keyValuePairs).map(([name, pair]) => [
         name,
-        change(pair, { field: `defaultAction.keyValuePairs.${name}`, longest: maxText, isRequired: false }) ?? '',
+        change(pair, { field: `defaultAction.keyValuePairs.${name}`, maxLength: maxText, isRequired: false }) ?? '',
       ]),
     ),
   };
 }
 
 function optionalUrl(field: string): TextPlace {
-  return { field, longest: maxValueCharacters, schemes: web, isRequired: false };
+  return { field, maxLength: maxValueCharacters, schemes: web, isRequired: false };
 }
 
 function optional<Name extends string>(
   name: Name,
-  { text, change, longest }: { text: string | undefined; change: ChangeText; longest: number },
+  { text, change, maxLength }: { text: string | undefined; change: ChangeText; maxLength: number },
 ): Partial<Record<Name, string>> {
-  const changed = text === undefined ? undefined : change(text, { field: name, longest, isRequired: false });
+  const changed = text === undefined ? undefined : change(text, { field: name, maxLength, isRequired: false });
   return changed === undefined ? {} : ({ [name]: changed } as Record<Name, string>);
 }
 
@@ -171,7 +171,7 @@ export function changeOptionTexts<P extends Platform>(
       ? undefined
       : change(badgeURL, {
           field: 'options.badgeURL',
-          longest: maxValueCharacters,
+          maxLength: maxValueCharacters,
           schemes: ['https:'],
           isRequired: false,
         });
@@ -197,7 +197,7 @@ function changeArguments(keys: LocKeys, change: ChangeText): LocKeys {
             (argument, index) =>
               change(argument, {
                 field: `options.locKeys.${name}[${index}]`,
-                longest: maxArgument,
+                maxLength: maxArgument,
                 isRequired: false,
               }) ?? '',
           )
@@ -217,14 +217,14 @@ function changeActions(
         ? undefined
         : change(iconURL, {
             field: `${at}.iconURL`,
-            longest: maxValueCharacters,
+            maxLength: maxValueCharacters,
             schemes: ['https:'],
             isRequired: false,
           });
     return {
       action,
-      title: change(title, { field: `${at}.title`, longest: maxTitle, isRequired: true })!,
-      url: change(url, { field: `${at}.url`, longest: maxValueCharacters, schemes: buttonsOpen, isRequired: true })!,
+      title: change(title, { field: `${at}.title`, maxLength: maxTitle, isRequired: true })!,
+      url: change(url, { field: `${at}.url`, maxLength: maxValueCharacters, schemes: buttonsOpen, isRequired: true })!,
       ...(icon === undefined ? {} : { iconURL: icon }),
     };
   });
@@ -241,7 +241,7 @@ function changeOverrideTexts(
 
 function changeJson(value: JsonValue, { path, change }: { path: string; change: ChangeText }): JsonValue {
   if (typeof value === 'string')
-    return change(value, { field: path, longest: maxOverrideBytes, isRequired: false }) ?? '';
+    return change(value, { field: path, maxLength: maxOverrideBytes, isRequired: false }) ?? '';
   if (Array.isArray(value)) return value.map((item, index) => changeJson(item, { path: `${path}[${index}]`, change }));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
@@ -249,11 +249,11 @@ function changeJson(value: JsonValue, { path, change }: { path: string; change: 
   );
 }
 
-/** A member with a text that may differ between users, and the requirements for the text. */
+/** A member whose text may differ between users, and the requirements for the text. */
 export type TextPlace = {
   /** As in `richContent[0].value`. */
   field: string;
-  longest: number;
+  maxLength: number;
   /** Absent: any text is accepted. */
   schemes?: Schemes;
   isRequired: boolean;

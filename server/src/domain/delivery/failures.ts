@@ -19,17 +19,17 @@ export function adviseOnFailure({ platform, outcome, code }: FailureReason): str
       .map((provider) => providers[provider].advice.onFailure[code])
       .find((words) => words !== undefined) ??
     byOutcome[outcome] ??
-    'Look up the code with the provider; the delivery log has its whole answer.'
+    'Look up the code in the provider’s documentation; the delivery log has its complete response.'
   );
 }
 
 const { gone, suspected, wrongCredential } = sharedAdvice;
 const undecided =
-  'The provider says that the address is dead, but too few other devices were accepted to be sure, so the devices stay in the audience. If every device gets this answer, the credential or a proxy is to blame.';
+  'The provider says that the address is dead, but too few other devices were accepted to be sure, so the devices stay in the audience. If every device gets this response, check the credential and the proxy.';
 const controlGroup =
   'Nothing to do: these people are left out on purpose, so that the others can be compared with them.';
 
-/** The providers whose host no device names. */
+/** The providers with a fixed host, which does not depend on the device. */
 const fixedHosts = providerNames
   .filter((name) => providers[name].address !== 'subscription')
   .map((name) => providers[name].names.short)
@@ -37,49 +37,48 @@ const fixedHosts = providerNames
 
 const ours: Record<string, string> = {
   NOT_CONNECTED: 'Check that this machine reaches the provider (firewall, proxy, DNS).',
-  NOT_SENT: 'Check that this machine reaches the provider reliably; connections broke before the message was out.',
-  PROXY_UNREACHABLE: 'The outgoing proxy did not answer: check that it runs, and CARILLON_OUTGOING_PROXY.',
+  NOT_SENT: 'Check that this machine reaches the provider reliably; connections broke before the message was sent.',
+  PROXY_UNREACHABLE: 'The outgoing proxy did not respond. Check that it runs, and check CARILLON_OUTGOING_PROXY.',
   PROXY_REFUSED:
-    'Let the outgoing proxy open tunnels (CONNECT) to this provider; its own log and the node’s have the status.',
-  PROXY_AUTH: 'The outgoing proxy wants other credentials than those in CARILLON_OUTGOING_PROXY.',
-  HOST_NOT_FOUND: `The host name does not exist, as DNS answers. If it is ${fixedHosts} or a host of your own, check the DNS of this machine. ${suspected}`,
+    'Let the outgoing proxy open tunnels (CONNECT) to this provider; the log of the proxy and the log of the node contain the status.',
+  PROXY_AUTH: 'The outgoing proxy rejected the credentials in CARILLON_OUTGOING_PROXY.',
+  HOST_NOT_FOUND: `DNS reports that the host name does not exist. If it is ${fixedHosts} or a host of your own, check the DNS of this machine. ${suspected}`,
   HOST_NOT_ALLOWED:
-    'The browser named a push service that is not known here: list its host in CARILLON_PROXY_HOSTS if it is one.',
+    'The browser named a host that is not a known push service. If it is one, add it to CARILLON_PROXY_HOSTS.',
   HOST_INVALID: gone,
-  ADDRESS_BLOCKED:
-    'The browser named a push service at an address that is not public; it is taken out of the audience.',
+  ADDRESS_BLOCKED: 'The browser named a push service at an address that is not public. The device leaves the audience.',
   STOPPED: 'The campaign was stopped before another attempt was due. Duplicate it to send the rest.',
   DEVICE_LEFT: gone,
   SET_ASIDE:
-    'Sending to these devices ended the process each time, so they were set aside and everybody else was sent to. Please report it, with the last lines of the log.',
+    'Sending to these devices crashed the process each time, so they were quarantined. All others were sent to. Please report it, with the last lines of the log.',
   RECIPIENT_FAULT:
-    'The service failed on these recipients alone; everybody else was sent to. The log has each as "recipient failed". Please report it.',
+    'The service failed on these recipients only. All others were sent to. The log has each as "recipient failed". Please report it.',
   NO_CREDENTIAL: 'Give the workspace a credential of this provider: carillon credentials set.',
   NO_CREDENTIAL_FOR_APP:
-    'Their app has no credential, nor has the default app: carillon apps list says it, carillon credentials set --app gives it one.',
+    'Neither their app nor the default app has a credential. Check with carillon apps list; add one with carillon credentials set --app.',
   OVERRIDE_INVALID:
-    'What payload.providerOverrides made of the message cannot be sent; the delivery log says what. Correct the override.',
+    'payload.providerOverrides turns the message into one that cannot be sent; the delivery log has the reason. Correct the override.',
   CREDENTIAL_UNUSABLE: wrongCredential,
   GLOBAL_CONTROL_GROUP: controlGroup,
   CAMPAIGN_CONTROL_GROUP: controlGroup,
   CAMPAIGN_AUDIENCE_LIMIT:
     'Nothing to do: the campaign was sent to as many people as its limit allows (campaign_audience_limit).',
   CAMPAIGN_SEND_LIMIT:
-    'Nothing to do: these people had as many messages of the campaign as its own limit allows (limit_send_config).',
+    'Nothing to do: these people had already got as many messages of the campaign as its limit allows (limit_send_config).',
   BEST_TIME:
-    'The best time of these people is not known, or not within the hours of the campaign; bts_details can send to them at its start or end.',
+    'The best time of these people is unknown, or outside the hours of the campaign. bts_details can send to them at the start or end of these hours.',
   FREQUENCY_CAP:
-    'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',
+    'These people had already got as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',
   MINIMUM_DELAY: 'These people had a message shortly before. Send later, or change the workspace’s minimum delay.',
   TIME_ZONE_UNKNOWN:
-    'What is stored as these people’s time zone names none. Send it again as an IANA name such as Asia/Kolkata.',
-  QUIET_HOURS: 'It was night for these people. Let quiet hours hold messages instead of dropping them.',
+    'The stored time zone of these people is not a time zone. Send it again as an IANA name such as Asia/Kolkata.',
+  QUIET_HOURS: 'These people were in quiet hours. Let quiet hours hold messages instead of dropping them.',
 };
 
 const byOutcome: Record<string, string> = {
   GONE: gone,
-  EXPIRED: 'The time to live was over before the provider took the message. Give it a longer one.',
-  FAILED: 'Eight attempts failed. Duplicate the campaign when the provider answers again.',
+  EXPIRED: 'The time to live ended before the provider accepted the message. Set a longer one.',
+  FAILED: 'Eight attempts failed. Duplicate the campaign when the provider responds again.',
 };
 
 export type WaitingCause = {

@@ -1,19 +1,19 @@
 /**
  * Top-level names that no server on the internet can have: special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 8375,
- * RFC 9476), `internal`, which is reserved for private networks (ICANN, 2024), and those that routers and offices assign.
+ * RFC 9476), `internal`, which is reserved for private networks (ICANN, 2024), and names that routers and offices assign.
  */
 const privateNames: ReadonlySet<string> = new Set([
   ...['invalid', 'example', 'test', 'localhost', 'local', 'onion', 'alt', 'internal'],
   ...['localdomain', 'lan', 'home', 'corp', 'intranet', 'private'],
 ]);
 
-/** The names that never resolve, not even in a private network. */
+/** Top-level names that never resolve, not even in a private network. */
 const deadNames: ReadonlySet<string> = new Set(['invalid', 'example', 'onion', 'alt']);
 
 /** The push service of the sandbox's phones. No other host has this name, so no message for them leaves the machine. */
 export const simulatedPushHost = 'push.simulator.invalid';
 
-/** True for a host name that can have an address on the internet: not an IP address, not a single label. Pure. */
+/** True for a host name that can have an address on the internet; false for an IP address or a single label. Pure. */
 export function isPublicName(host: string): boolean {
   const labels = labelsOf(host);
   const top = labels.at(-1)!;
@@ -40,7 +40,7 @@ function labelsOf(host: string): string[] {
 /** The origin where the browsers of a sandbox subscribe. The simulator serves it. */
 export const simulatedPushOrigin = `https://${simulatedPushHost}`;
 
-/** Hosts where browsers subscribe: Chrome and browsers based on it, Firefox, Safari, Edge. `*.` matches all names below. */
+/** Hosts where browsers subscribe: Chrome and browsers based on it, Firefox, Safari, Edge. `*.` matches all subdomains. */
 export const pushServiceHosts = [
   'fcm.googleapis.com',
   'jmt17.google.com',
@@ -50,8 +50,8 @@ export const pushServiceHosts = [
 ] as const;
 
 /**
- * True if a subscription's origin belongs to a browser's own push service, or to the sandbox. The device chose any other
- * host, and its owner can make it respond with anything. Pure.
+ * True if a subscription's origin belongs to a browser's own push service, or to the sandbox. Any other host was chosen by
+ * the device, and its owner can make it respond with anything. Pure.
  */
 export function isKnownPushService(origin: string): boolean {
   if (origin === simulatedPushOrigin) return true;
@@ -59,7 +59,7 @@ export function isKnownPushService(origin: string): boolean {
   return pushServiceHosts.some((pattern) => matchesHost(hostname, pattern));
 }
 
-/** True if a lower-case host name matches a pattern: `example.com`, `*.example.com` for all below it, `*` for any. Pure. */
+/** True if a lower-case host name matches a pattern: `example.com` itself, `*.example.com` for all its subdomains, `*` for any host. Pure. */
 export function matchesHost(name: string, pattern: string): boolean {
   return pattern === '*' || name === pattern || (pattern.startsWith('*.') && name.endsWith(pattern.slice(1)));
 }

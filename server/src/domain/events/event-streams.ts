@@ -71,7 +71,7 @@ export type BatchToWrite = {
   abbreviation: string;
 };
 
-/** Returns the body that is posted to a receiver (fact 7). It does not name users who were erased since. */
+/** Returns the body that is posted to a receiver (fact 7), without users who have been erased in the meantime. */
 export function writeEventBatch(batch: BatchToWrite, facts: BatchFacts): string {
   const abbreviation = batch.abbreviation.toUpperCase();
   return JSON.stringify({
@@ -124,12 +124,12 @@ function campaignOf({ runId }: StreamedEvent, { campaignOfRun }: BatchFacts) {
   };
 }
 
-/** Absent attributes are not written, because JSON has no `undefined`. */
+/** Returns `undefined` for absent attributes, which JSON leaves out. */
 function ownAttributes({ variation, locale, action, controlGroup }: StreamedEvent) {
   return { variation, locale, action, control_group: controlGroup };
 }
 
-/** Returns a name of fact 7. iPhones do not report that they received a message, so the name says that it was sent. */
+/** Returns the event name of fact 7. iPhones do not report received messages, so their name says that it was sent. */
 function codeOf({ kind, platform }: StreamedEvent, abbreviation: string): string {
   switch (kind) {
     case 'delivered':

@@ -26,7 +26,7 @@ export function attributesFault(
 ): string | undefined {
   for (const [name, value] of Object.entries(attributes)) {
     const attribute = known.find((one) => one.name === name);
-    if (!attribute) return `${name} is no attribute of the event`;
+    if (!attribute) return `${name} is not an attribute of the event`;
     if (!isOfType(value, attribute.type)) return `${name} must be of type ${attribute.type}`;
   }
   return undefined;

@@ -9,7 +9,7 @@ export type ControlGroup = (typeof controlGroups)[number];
 
 export type ControlShares = {
   workspaceId: string;
-  /** The same in all versions of a campaign. */
+  /** The id that all versions of a campaign share. */
   canonicalCampaignId: string;
   /** Percent of the workspace's users; null: the workspace's group is not kept out of the campaign. */
   globalPercent: number | null;

@@ -130,13 +130,13 @@ export function leaderOf(compared: readonly ComparedVariation[]): ComparedVariat
   return compared.reduce((best, one) => (one.bestPercent > best.bestPercent ? one : best));
 }
 
-/** All users in buckets after `after` get this variation; null: the shares decide again. */
+/** All users in buckets after `after` get this variation; null: the shares apply again. */
 export type WinnerStep = { after: number; variation: number | null };
 
 /** The winners that were named for the buckets of a run's chunk. Each step applies until the next one. */
 export type ChunkWinners = { bucketFrom: number; bucketTo: number; steps: WinnerStep[] };
 
-/** Returns the variation that all users in a bucket get; null: the shares decide. */
+/** Returns the variation that all users in a bucket get; null: the shares apply. */
 export function winnerInBucket(chunks: readonly ChunkWinners[], bucket: number): number | null {
   const chunk = chunks.find(({ bucketFrom, bucketTo }) => bucketFrom <= bucket && bucket <= bucketTo);
   return chunk?.steps.findLast(({ after }) => after < bucket)?.variation ?? null;
@@ -177,7 +177,7 @@ export function rateInterval({ successes, trials }: Trials): Interval | undefine
 export type Uplift = { value: number; interval: Interval | undefined };
 
 /**
- * Returns how far the rate of the treated is above that of the control, with the 95 % interval of the ratio of two
+ * Returns the relative difference between the rates of the treated group and the control group, with the 95 % interval of the ratio of two
  * rates (Katz and others 1978, on the logarithm). Undefined without trials and while the control has no success,
  * because its rate is the divisor. The interval is undefined while the treated have no success.
  */

@@ -7,14 +7,14 @@ import { drawPoint, pointCount } from './control-groups.ts';
 /** The locale of the content for users whose language has no content. */
 export const defaultLocale = 'default';
 
-/** The content of a campaign that a user gets, by number from 1; 0 if the campaign has only one. */
+/** The numbers, from 1, of the variation and the locale that a user gets; 0 if the campaign has only one. */
 export type Variant = { variation: number; locale: number };
 
-/** The measure of a better variation: more messages that are clicked, or more that are followed by the primary goal. */
+/** How a campaign compares its variations: by clicked messages, or by messages that are followed by the primary goal. */
 export const learningMeasures = ['CLICKS', 'GOAL'] as const;
 export type LearningMeasure = (typeof learningMeasures)[number];
 
-/** `floorPercent`: the minimum percent of each variation. */
+/** `floorPercent`: the minimum share of each variation, in percent. */
 export type Learning = { by: LearningMeasure; floorPercent: number };
 
 /** The measure that a run learns by, and a digest of the contents that it learns about. */
@@ -31,8 +31,7 @@ export type Variants = {
   /** `default` first, then language tags; empty: the campaign has one language. */
   locales: string[];
   /**
-   * Percent of the users by variation, 100 in total. If the campaign learns, these are the shares before it has learned
-   * anything.
+   * Percent of the users by variation, 100 in total. If the campaign learns, it starts with these shares.
    */
   percents: number[];
   /** Absent: the shares do not change. */
@@ -42,8 +41,8 @@ export type Variants = {
 };
 
 /**
- * Returns a function that gives the number of a user's variation. It is drawn by a hash, so it is the same in each run
- * and version of the campaign as long as its shares are.
+ * Returns a function that gives the number of a user's variation. The variation is drawn by a hash, so a user keeps it in
+ * every run and version of the campaign until the shares change.
  */
 export function makeVariationOf(shares: readonly number[], canonicalCampaignId: string): (userId: string) => number {
   const bounds = variationBounds(shares);
@@ -59,7 +58,7 @@ export function variationBounds(shares: readonly number[]): number[] {
   return sums.map((sum) => Math.floor((sum * pointCount) / sums.at(-1)!));
 }
 
-/** Returns the number of the locale for a user: the closest to the language, else the default; 0 if there is only one. */
+/** Returns the number of a user's locale: the closest to the user's language, else the default; 0 if there is only one. */
 export function chooseLocale(locales: readonly string[], known: KnownLanguages): number {
   if (locales.length === 0) return 0;
   const tag = closestTag((wanted) => wanted !== defaultLocale && locales.includes(wanted), known);
@@ -70,12 +69,12 @@ export function contentOfVariant({ contents }: Variants, { variation, locale }: 
   return contents[Math.max(0, variation - 1)]![Math.max(0, locale - 1)]!;
 }
 
-/** Returns the name of a locale in figures; empty if there is only one. */
+/** Returns the name of a locale as statistics store it; empty if there is only one. */
 export function localeName(locales: readonly string[] | undefined, { locale }: Pick<Variant, 'locale'>): string {
   return locales?.[locale - 1] ?? '';
 }
 
-/** Returns the variant's labels for a counter; empty if there is one content for all. */
+/** Returns the variant's labels for a counter; no labels if all users get the same content. */
 export function countedVariant(
   locales: readonly string[] | undefined,
   variant: Variant | null | undefined,
@@ -83,7 +82,7 @@ export function countedVariant(
   return variant ? { variation: variant.variation, locale: localeName(locales, variant) } : {};
 }
 
-/** The names that the console and files use for a variant; null if there is one for all. */
+/** The names of a variant in the console and in files; null if all users get the same content. */
 export type NamedVariant = { variation: string | null; locale: string | null };
 
 export function namedVariant(
@@ -124,7 +123,7 @@ export type ShownVariant = {
 
 type Contents = { content: CampaignContent; variants: Variants | null };
 
-/** Returns the contents of one variation, in one language or in all; or which of the two does not exist. */
+/** Returns the contents of one variation, in one language or in all, or reports which of the two is unknown. */
 export function pickVariant(
   { content, variants }: Contents,
   { variation = 1, locale }: ShownVariant,
@@ -140,9 +139,9 @@ export function pickVariant(
       : { content: first, variants: { locales, percents: [100], contents: [ofVariation] } };
   const name = locale.toLowerCase() === defaultLocale ? defaultLocale : canonicalTag(locale);
   if (locales.length === 0) return name === defaultLocale ? one : { unknown: 'locale' };
-  const place = locales.findIndex((own) => own === name);
-  const chosen = ofVariation[place];
+  const index = locales.findIndex((own) => own === name);
+  const chosen = ofVariation[index];
   if (!chosen) return { unknown: 'locale' };
   // It is the only locale, so it is the closest to every language.
-  return { content: chosen, variants: { locales: [locales[place]!], percents: [100], contents: [[chosen]] } };
+  return { content: chosen, variants: { locales: [locales[index]!], percents: [100], contents: [[chosen]] } };
 }

@@ -33,13 +33,13 @@ export type Alert = Omit<AlertIssue, 'recheck'> & {
 export type AlertEvent = 'opened' | 'closed' | 'test';
 
 /** `consoleUrl`: the origin of the console and of the documentation; undefined if it is not configured. */
-type Told = { alert: Alert; consoleUrl: string | undefined };
+type AlertToDescribe = { alert: Alert; consoleUrl: string | undefined };
 
 /**
  * Returns the body of the POST request. Field names are as in callbacks: the receiver stores `id` and drops repeats by
  * `webhook-id`. Pure.
  */
-export function writeAlertBody(event: AlertEvent, { alert, consoleUrl }: Told): string {
+export function writeAlertBody(event: AlertEvent, { alert, consoleUrl }: AlertToDescribe): string {
   return JSON.stringify({
     type: `alert.${event}`,
     workspace_id: alert.workspaceId,
@@ -59,7 +59,7 @@ export function writeAlertBody(event: AlertEvent, { alert, consoleUrl }: Told): 
 /** Returns the same alert as an email. Pure. */
 export function writeAlertEmail(
   event: AlertEvent,
-  { alert, workspaceName, consoleUrl }: Told & { workspaceName: string },
+  { alert, workspaceName, consoleUrl }: AlertToDescribe & { workspaceName: string },
 ): { subject: string; body: string } {
   const { kind, what, todo, openedAt, closedAt, subject, workspaceId } = alert;
   const runbook = runbookOf(kind, consoleUrl);

@@ -129,10 +129,10 @@ export function findLateBackup({ madeAt, installedAt, schedule }: BackupFacts, n
 export const leftOutTables: Readonly<Record<string, string>> = {
   schema_migrations: 'a restore applies the migrations itself',
   transaction_receipts: 'receipts of commits, for connections that are gone',
-  nodes: 'nodes report themselves anew',
+  nodes: 'nodes report themselves again',
   access_tokens: 'clients fetch new ones: a token that was revoked since would be valid again',
   refresh_tokens: 'as access tokens',
-  console_sessions: 'everybody signs in again: a session that was ended since would be open again',
+  console_sessions: 'users sign in again: a session that has ended since would be open again',
   company_sign_ins: 'signing in with a company account takes seconds',
   account_links: 'links that work once: one that was used since would work again',
 };

@@ -58,8 +58,8 @@ function hasNeighbour({ name }: DistributedTable, found: readonly FoundTable[]):
 }
 
 function otherLayout({ name, column, besides }: DistributedTable): string {
-  const where = besides === name ? '' : ` beside ${besides}`;
-  return `The table ${name} is distributed otherwise than by ${column}${where}; undistribute_table('${name}') makes it local again.`;
+  const where = besides === name ? '' : ` and co-located with ${besides}`;
+  return `The table ${name} must be distributed by ${column}${where}, but is not; undistribute_table('${name}') makes it local again.`;
 }
 
 export type DistributedTable = {

@@ -155,7 +155,7 @@ export const conditionTable = {
       failedRuns.map(({ campaignId, campaignName, status, reason }) => ({
         level: 'attention',
         what: `${campaignName} ${status === 'MISSED' ? 'missed an occurrence' : 'failed'}: ${reason}.`,
-        todo: 'Its report shows whom it reached. Clone it to send again.',
+        todo: 'Its report shows which users it reached. Duplicate it to send again.',
         place: { screen: 'campaign', campaignId },
       })),
   },

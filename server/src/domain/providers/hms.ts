@@ -144,6 +144,6 @@ export function parseHmsKey({ clientId, clientSecret, projectId, huaweiAppId }: 
     if (!/^[0-9]{1,32}$/.test(value))
       throw new ProviderKeyError(`The ${name} id must be a number, as Huawei gives it.`);
   if (!/^[\x21-\x7e]{8,256}$/.test(clientSecret))
-    throw new ProviderKeyError('The client secret is no secret of Huawei.');
+    throw new ProviderKeyError('The client secret does not have the form of a Huawei client secret.');
   return { provider: 'hms', clientId, clientSecret, owner: { kind, id }, simulated: false };
 }

@@ -66,7 +66,7 @@ export const webpush = {
     findStoredFault: ({ subject }) => (subject === undefined ? undefined : findSubjectFault(subject)),
     checkAlone({ subject, publicKey, privateKey }) {
       parseWebPushKey({ subject, keys: { publicKey, privateKey } });
-      return 'The two keys are a pair. Push services know no accounts, so nobody is asked before a browser has subscribed.';
+      return 'The two keys are a pair. Push services have no accounts, so the pair cannot be checked further until a browser subscribes.';
     },
     subscribedWith: {
       name: 'publicKey',
@@ -89,7 +89,7 @@ export const webpush = {
   evidence: { scope: ({ origin = '' }) => [origin] },
   advice: {
     onAcceptedKey:
-      'Give the public key to your web page; browsers that subscribed with another key stay silent until they subscribe anew.',
+      'Give the public key to your web page; browsers that subscribed with another key receive nothing until they subscribe again.',
     onRefusedKey: [
       [
         /^The subject/,
@@ -149,7 +149,7 @@ export function parseWebPushKey(given: KeyOf<typeof fields>): WebPushCredential 
     publicKeyOf(privateKey) === publicKey;
   if (!isPair)
     throw new ProviderKeyError(
-      'The keys are no VAPID pair: 65 and 32 bytes in base64url, the first made of the second.',
+      'The keys are not a VAPID pair. They must have 65 and 32 bytes in base64url, and the first must be derived from the second.',
     );
   return { provider: 'webpush', publicKey, privateKey, subject: given.subject, simulated: false };
 }

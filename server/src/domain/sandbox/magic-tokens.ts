@@ -25,11 +25,11 @@ type MagicToken = { outcome: MagicOutcome; answer: string } & Readonly<Record<Pr
  * provider has no such response.
  */
 export const magicTokens: readonly MagicToken[] = (Object.keys(outcomes) as MagicOutcome[]).map((outcome) => {
-  const { ending = '', ...told } = outcomes[outcome];
+  const { ending = '', ...described } = outcomes[outcome];
   const given = providerNames.map((name) => [name, providers[name].sandbox.magic[outcome]] as const);
   const starts = Object.fromEntries(given.map(([name, magic]) => [name, magic?.start])) as Record<ProviderName, string>;
   const answers = given.flatMap(([, magic]) => magic?.answer ?? []);
-  return { outcome, ...starts, answer: told.answer ?? `${answers.join(', ')}${ending}` };
+  return { outcome, ...starts, answer: described.answer ?? `${answers.join(', ')}${ending}` };
 });
 
 export function magicOutcome<Provider extends ProviderName>(

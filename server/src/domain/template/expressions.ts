@@ -192,7 +192,7 @@ class ExpressionReader {
       if (this.#tokens.take('.')) of = this.#dot(of);
       else if (this.#tokens.take('[')) of = this.#subscript(of);
       else if (this.#tokens.is('('))
-        throw new TemplateSyntaxError('what stands before "(" is no method', this.#tokens.at);
+        throw new TemplateSyntaxError('the name before "(" is not a method', this.#tokens.at);
       else return of;
     }
   }

@@ -174,7 +174,7 @@ function toJson({ of, budget }: RuleCall): string {
         pay(name);
         pay(member);
       }
-    else if (value !== null && typeof value === 'object') throw mistake('a source of attributes is no JSON');
+    else if (value !== null && typeof value === 'object') throw mistake('a source of attributes is not JSON');
   };
   pay(of);
   // Escaped for use in an HTML page, as in Jinja.

@@ -166,9 +166,9 @@ export function makeTemplateRules(reading: { mode: TemplateMode; sources: readon
 /** Returns why a text cannot be a template of a campaign with these sources; undefined if it can. */
 function templateFault(text: string, sources: readonly SourceName[]): string | undefined {
   const parsed = parseTemplate(text);
-  if ('fault' in parsed) return `is no template: ${parsed.fault}`;
+  if ('fault' in parsed) return `is not a valid template: ${parsed.fault}`;
   const absent = Object.keys(parsed.template.references).find((name) => !sources.some((one) => one === name));
   return absent === undefined
     ? undefined
-    : `is no template: ${absent} has values in campaigns that a business event starts`;
+    : `is not a valid template: ${absent} has values in campaigns that a business event starts`;
 }

@@ -136,12 +136,12 @@ function renderContent<P extends Platform>(shape: ContentShape<P>, sources: Sour
 }
 
 /** Returns why a rendered text is invalid in its place; the rules are the same as for a text in a request. */
-function placeFault(text: string, { longest, schemes, isRequired }: TextPlace): string | undefined {
+function placeFault(text: string, { maxLength, schemes, isRequired }: TextPlace): string | undefined {
   if (text.trim() === '') return isRequired ? 'is empty' : undefined;
-  if (text.length > longest) return `has more than ${longest} characters`;
+  if (text.length > maxLength) return `has more than ${maxLength} characters`;
   // Checked as it is sent, without surrounding spaces.
   if (schemes && addressFault(text.trim(), schemes) !== undefined)
-    return schemes === 'web and apps' ? 'is no address of the web or of an app' : 'is no web address';
+    return schemes === 'web and apps' ? 'must be an address of the web or of an app' : 'must be a web address';
   return undefined;
 }
 

@@ -336,6 +336,6 @@ function compare(
 function toNumber(value: Value): number {
   if (value instanceof Missing) throw value.error();
   const number = asNumber(value);
-  if (typeof number !== 'number') throw mistake(`${kindOf(value)} is no number`);
+  if (typeof number !== 'number') throw mistake(`${kindOf(value)} is not a number`);
   return number;
 }

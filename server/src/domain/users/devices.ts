@@ -18,7 +18,7 @@ export function pushIdValue(pushId: string): string {
   return Buffer.byteLength(pushId) <= 512 ? pushId : createHash('sha256').update(pushId).digest('hex');
 }
 
-/** Returns the key of a push address across all users. */
+/** Returns a push address as a key of fixed length, which is the same for every user. */
 export function addressHash(pushId: string): Buffer {
   return createHash('sha256').update(pushId, 'utf8').digest();
 }
@@ -27,8 +27,8 @@ export function addressHash(pushId: string): Buffer {
 export type DeviceName = { kind: 'push-id' | 'gaid' | 'unique-id' | 'row-id'; value: string };
 
 /**
- * Returns the terms of `POST /v1/devices/manage` for kinds of device names (fact 5). `unique_id` and `device_unique_id`
- * are the `device_id` or the `idfv` with which a device was registered.
+ * Maps the field names of `POST /v1/devices/manage` to kinds of device names (fact 5). `unique_id` and `device_unique_id`
+ * hold the `device_id` or the `idfv` that a device was registered with.
  *
  * @param prefixes spellings of the vendor's abbreviation, lower-case
  */
@@ -44,7 +44,7 @@ export function deviceNameKinds(prefixes: readonly string[]): Map<string, Device
 /** The state of a device: only active devices get messages. */
 export type DeviceState = 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
 
-/** A suspicion that a device is unreachable: errors that usually mean a dead address, in this many sends. */
+/** A suspicion that a device is unreachable: `sends` messages failed with errors that usually mean a dead address. */
 export type Suspicion = {
   /** The provider's code in the last send. */
   code: string;
@@ -53,18 +53,16 @@ export type Suspicion = {
   lastAt: Date;
 };
 
-/**
- * The number of sends with such an error, and the hours between the first and the last, before a device leaves the
- * audience.
- */
+/** Failed sends after which a suspected device may leave the audience. */
 export const suspicionSends = 3;
+/** Minimum hours between the first and the last of these sends. */
 export const suspicionHours = 72;
-/** A host with a name that did not resolve counts once in this many hours, because its operator may fix it within a day. */
+/** A host name that does not resolve counts once in this many hours, because its operator may fix it within a day. */
 export const unresolvedHours = 24;
 
 const hourMilliseconds = 3_600_000;
 
-/** Returns the suspicion after another such send. Pure. */
+/** Returns the suspicion after another failed send. Pure. */
 export function nextSuspicion(last: Suspicion | undefined, { code, at }: { code: string; at: Date }): Suspicion {
   if (!last) return { code, sends: 1, since: at, lastAt: at };
   const isTooSoon =
@@ -74,13 +72,13 @@ export function nextSuspicion(last: Suspicion | undefined, { code, at }: { code:
   return { ...last, code, sends: Math.min(last.sends + 1, 1_000), lastAt: at };
 }
 
-/** True if a device leaves the audience: enough sends over enough time (decision 0064). Pure. */
+/** True if a device leaves the audience: enough sends failed over enough time (decision 0064). Pure. */
 export function isDroppedSuspect({ sends, since, lastAt }: Suspicion): boolean {
   return sends >= suspicionSends && lastAt.getTime() - since.getTime() >= suspicionHours * hourMilliseconds;
 }
 
 /** A suspicion, and whether its device has left the audience because of it. */
-export type ToldSuspicion = Suspicion & { hasLeft: boolean };
+export type ReportedSuspicion = Suspicion & { hasLeft: boolean };
 
 /**
  * Returns a suspicion to report, or null if a message was accepted since, because the next error then starts a new
@@ -89,7 +87,7 @@ export type ToldSuspicion = Suspicion & { hasLeft: boolean };
 export function describeSuspicion(
   { code, sends, since, lastAt }: Suspicion,
   { state, isRecovered }: { state: DeviceState; isRecovered: boolean },
-): ToldSuspicion | null {
+): ReportedSuspicion | null {
   const hasLeft = isDroppedSuspect({ code, sends, since, lastAt });
   if (isRecovered || (state === 'GONE' && !hasLeft)) return null;
   return { code, sends, since, lastAt, hasLeft };

@@ -81,7 +81,7 @@ export function zoneAttributeFault(attributes: Attributes, zoneAttribute: string
     : { attribute: zoneAttribute, reason: `${noTimeZone}: ${value.slice(0, 50)}` };
 }
 
-/** Standard attributes whose names carry the vendor's prefix (fact 5): whom other channels may not reach, and how they failed. */
+/** Standard attributes whose names carry the vendor's prefix (fact 5): which other channels may not reach the user, and how they failed. */
 const allowedVendorNames = new Set([
   ...['gaid', 'sub_w', 'unsubscribe', 'spam', 'hard_bounce'],
   ...['wa_subscription', 'sms_subscription', 'em_unsub_categories'],

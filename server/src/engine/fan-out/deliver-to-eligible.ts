@@ -123,9 +123,9 @@ type Decision = Eligibility | { kind: 'fault' };
 type Asked = { run: RunToSend; devices: DeviceToDeliver[] };
 
 /**
- * Decides about the users of the devices and records the users to send to, keyed by `keyOf`. Returns undefined if all users are
- * sent to: a run without controls and limit makes no query. Decides again for users that another node changed in the meantime,
- * because two campaigns may reach a cap at the same time.
+ * Returns the decision for each user of the devices, keyed by `keyOf`, and records the users to send to. Returns undefined if the
+ * run has no controls and no limit: it sends to all users and makes no query. Two campaigns may reach a cap at the same time, so
+ * the decision is repeated for users that another node has changed in the meantime.
  */
 export async function admitUsers(
   { database, clock, log }: { database: Database; clock: Clock; log: Logger },
@@ -146,12 +146,12 @@ export async function admitUsers(
   };
   const decisions = new Map<string, Decision>();
   const isSentTo = (user: UserKey): boolean => decisions.get(keyOf(user))!.kind === 'send';
-  let open = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
-  while (open.length > 0) {
-    // One transaction per attempt: locks are acquired in one order, and none is held while waiting for others.
-    open = await inTransaction(database, async (tx) => {
+  let undecided = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
+  while (undecided.length > 0) {
+    // One transaction per pass. Each acquires its locks in the same order, and no lock is held while waiting for another pass.
+    undecided = await inTransaction(database, async (tx) => {
       await planByValues(tx);
-      const users = await findForEligibility(tx, { run, rules, users: open });
+      const users = await findForEligibility(tx, { run, rules, users: undecided });
       for (const user of users) decisions.set(keyOf(user), decideOne(user));
       if (limit) {
         const { refused, eligibility } = await seatUsers(tx, { run, limit, users: users.filter(isSentTo), now });
@@ -159,7 +159,7 @@ export async function admitUsers(
       }
       const isNew = ({ messages, ...user }: StoredEligibilityUser): boolean =>
         isSentTo(user) && !messages.some(({ runId }) => runId === run.id);
-      return writeDown(tx, { run, record: rules?.record ?? null, users: users.filter(isNew), now });
+      return recordMessages(tx, { run, record: rules?.record ?? null, users: users.filter(isNew), now });
     });
   }
   return decisions;
@@ -196,7 +196,7 @@ async function findForEligibility(
   });
 }
 
-/** Opens before the run's start, regardless of when this is called. Later opens do not change a user's best time. */
+/** Selects message opens before the start of the run, so that later opens do not change a user's best time. */
 function opensOfRun(run: RunToSend): { since: Date; start: Date } {
   const start = startOf(run);
   return { since: new Date(start.getTime() - bestTimeDays * 86_400_000), start };
@@ -209,7 +209,7 @@ function startOf({ occurrence, startedAt, createdAt }: RunToSend): Date {
 type Writing = { run: RunToSend; record: EligibilityRules['record']; users: StoredEligibilityUser[]; now: Date };
 
 /** @returns the users to decide about again, because another node recorded a message to them in the meantime */
-async function writeDown(tx: Transaction, { run, record, users, now }: Writing): Promise<UserKey[]> {
+async function recordMessages(tx: Transaction, { run, record, users, now }: Writing): Promise<UserKey[]> {
   if (record === null || users.length === 0) return [];
   const written = await reserveUserMessages(tx, {
     workspaceId: run.workspaceId,

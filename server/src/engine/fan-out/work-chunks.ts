@@ -33,9 +33,9 @@ export type WorkChunksDependencies = {
   log: Logger;
   /** Identifies this process in leases; unique per start. */
   owner: string;
-  /** Chunks of any lane worked concurrently. */
+  /** The number of chunks of any lane that are processed concurrently. */
   parallelChunks: number;
-  /** Additional slots that only work transactional sends, so that a huge campaign never delays a one-time password. */
+  /** Additional slots for transactional sends only, so that a huge campaign never delays a one-time password. */
   transactionalChunks: number;
   sendWindow: SendWindow;
   outcomes: OutcomeBuffer;
@@ -47,9 +47,9 @@ export type WorkChunksDependencies = {
 export type ChunkWorkers = { wake(): void; stop(): Promise<void> };
 
 export type ChunkWorker = {
-  /** Claims a chunk of these lanes and works it until it has ended, is released or fails. */
+  /** Claims a chunk of these lanes and processes it until it has ended, is released or fails. */
   workNextChunk(lastLane: 0 | 1): Promise<'worked' | 'failed' | 'nothing to do'>;
-  /** Heartbeat for the chunks being worked. */
+  /** Heartbeat for the chunks in progress. */
   renewLeases(): Promise<void>;
 };
 
@@ -88,7 +88,7 @@ export function makeChunkWorker(
 }
 
 /**
- * Claims chunks and sends them, window by window, until stopped. Each of the `parallelChunks` slots works one chunk at a time.
+ * Claims chunks and sends them, window by window, until stopped. Each of the `parallelChunks` slots processes one chunk at a time.
  * On stop, open windows finish and the chunks are released, so that a deploy repeats nothing.
  */
 export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {

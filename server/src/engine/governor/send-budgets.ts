@@ -103,7 +103,7 @@ export type BudgetLease = BudgetDraw & { key: string };
 /**
  * Draws messages from a budget that all nodes share. Holds its row's lock, so that together the nodes never exceed it.
  *
- * @returns how many, 0 … `wanted`
+ * @returns the number of messages drawn, 0 … `wanted`
  */
 export async function leaseBudget(database: Database, lease: BudgetLease): Promise<number> {
   return inTransaction(database, async (tx) => {

@@ -41,10 +41,10 @@ import type { Job } from '../jobs/job.ts';
 export type DropOldRecordsDependencies = { database: Database; clock: RealClock; inboxMessages: number };
 
 /**
- * The job that deletes records that are no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, report files after
- * seven days, unused send budgets, provider responses after a day, receivers that nothing was posted to for two days, and the
- * oldest inbox messages. Records with a configured retention in days are removed by `trim-old-records`.
+ * The job that deletes records that are no longer needed: tokens a day after their expiry, because until then *expired* and
+ * *invalid* differ (decision D13); idempotency keys, V1's request ids and Live Activities after 24 hours; report files after
+ * seven days; unused send budgets; provider responses after a day; receivers that got no request for two days; and the oldest
+ * inbox messages. The job `trim-old-records` removes records with a configured retention in days.
  */
 export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
@@ -68,7 +68,7 @@ export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRe
         deleteExpiredReportFiles(database, { before: now, limit: 10_000 }),
         deleteOldLiveActivities(database, { before: hoursAgo(liveActivityKeptHours), limit: 10_000 }),
       ]);
-      // A full batch is followed by another immediately; small remainders wait for the next interval.
+      // After a full batch the job runs again immediately. A smaller remainder waits for the next interval.
       return dropped.some((count) => count >= 10_000) ? 1 : 0;
     },
   };

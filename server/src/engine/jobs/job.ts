@@ -74,17 +74,17 @@ export function startJob(job: Job, { clock, log, book, rest }: JobDependencies):
 export type JobRun = { at: Date } & ({ done: number } | { error: unknown });
 
 export type JobBook = {
-  note(name: string, round: JobRun): void;
+  note(name: string, run: JobRun): void;
   /** One entry per job of this process, sorted by name. */
   read(): JobNote[];
-  /** The jobs that have failed so often in a row that it is not a coincidence, sorted by name. */
+  /** The jobs that have failed several times in a row, sorted by name. */
   findFailing(): { name: string; fault: string }[];
   /** How often each job has failed since the start, and its current number of consecutive failures. */
   countFailures(): { name: string; total: number; inARow: number }[];
 };
 
-// One failure is a lost connection, two are a failover.
-const tellingFailures = 3;
+// One failure may be a lost connection, and two may be a failover.
+const failuresToReport = 3;
 
 /** Keeps the last result of each job of a process, for the node's report. */
 export function makeJobBook({ onFailed }: { onFailed?: () => void } = {}): JobBook {
@@ -92,23 +92,23 @@ export function makeJobBook({ onFailed }: { onFailed?: () => void } = {}): JobBo
   const failures = new Map<string, { total: number; inARow: number }>();
   const read = (): JobNote[] => [...notes.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
   return {
-    note(name, { at, ...round }) {
+    note(name, { at, ...run }) {
       const before = notes.get(name) ?? { name, doneAt: null, done: 0, failedAt: null, fault: null };
       const now = at.toISOString();
       const { total, inARow } = failures.get(name) ?? { total: 0, inARow: 0 };
-      if ('error' in round) onFailed?.();
-      failures.set(name, 'error' in round ? { total: total + 1, inARow: inARow + 1 } : { total, inARow: 0 });
+      if ('error' in run) onFailed?.();
+      failures.set(name, 'error' in run ? { total: total + 1, inARow: inARow + 1 } : { total, inARow: 0 });
       notes.set(
         name,
-        'error' in round
-          ? { ...before, failedAt: now, fault: faultOf(round.error) }
-          : { ...before, doneAt: now, done: round.done },
+        'error' in run
+          ? { ...before, failedAt: now, fault: faultOf(run.error) }
+          : { ...before, doneAt: now, done: run.done },
       );
     },
     read,
     findFailing: () =>
       read().flatMap(({ name, fault }) =>
-        failures.get(name)!.inARow < tellingFailures ? [] : [{ name, fault: fault! }],
+        failures.get(name)!.inARow < failuresToReport ? [] : [{ name, fault: fault! }],
       ),
     countFailures: () => [...failures].map(([name, counted]) => ({ name, ...counted })),
   };
@@ -131,15 +131,15 @@ export type Rest = {
 };
 
 /**
- * How long a node stays awake after a call. A test's follow-up, such as a campaign due in two seconds, must not wait for an
- * idle node.
+ * How long a node stays awake after a call. Work that a test starts for a moment later, such as a campaign due in two seconds,
+ * must not wait for an idle node.
  */
 const awakeMilliseconds = 5_000;
 const stretchFactor = 20;
 
 /**
- * For tests with many servers in parallel: each server queries its database fifteen times a second, so a hundred of them would
- * occupy two processors.
+ * Detects that a node is idle. Used in tests with many servers in parallel: each server queries its database fifteen times a
+ * second, so a hundred of them would occupy two processors.
  *
  * @param now monotonic, in milliseconds
  */

@@ -1,7 +1,7 @@
 import { isDatabaseFault } from '../../domain/database-faults.ts';
 import type { Logger } from '../../log.ts';
 
-/** Claims up to `limit` due items, reports their ids to `onTaken`, and processes them in one transaction. @returns how many */
+/** Claims up to `limit` due items, reports their ids to `onTaken`, and processes them in one transaction. @returns the number of processed items */
 export type ProcessBatch = (batch: {
   limit: number;
   except: readonly string[];

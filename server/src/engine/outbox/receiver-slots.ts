@@ -36,7 +36,7 @@ export const receiverSlotLimits: SlotLimits = { total: 256, perWorkspace: 32, pe
 const quickMilliseconds = 2_000;
 /** A response slower than this halves the number of concurrent requests, and the receiver counts as doubtful. */
 const slowMilliseconds = 5_000;
-/** The maximum number of receivers kept in memory. For others, only the database's state is known. */
+/** The maximum number of receivers kept in memory. The state of other receivers is only in the database. */
 const maxRemembered = 10_000;
 
 type Tally = { held: number; doubtful: number };
@@ -112,7 +112,7 @@ export function makeReceiverSlots(limits: SlotLimits = receiverSlotLimits): Rece
     giveBack(slot, { kind, milliseconds }) {
       count(slot, -1);
       const known = knownOf(slot.receiver);
-      receivers.set(keyOf(slot.receiver), { ...known, ...learnt(known, { kind, milliseconds, limits }) });
+      receivers.set(keyOf(slot.receiver), { ...known, ...updateKnown(known, { kind, milliseconds, limits }) });
       forget();
     },
   };
@@ -140,7 +140,7 @@ function takeInTurns(queues: Receiver[][], takeSlot: (receiver: Receiver) => Slo
 
 type Ended = { kind: ContactKind; milliseconds: number; limits: SlotLimits };
 
-function learnt({ max, isDoubtful }: Known, { kind, milliseconds, limits }: Ended): Omit<Known, 'held'> {
+function updateKnown({ max, isDoubtful }: Known, { kind, milliseconds, limits }: Ended): Omit<Known, 'held'> {
   if (kind === 'none') return { max, isDoubtful };
   if (kind === 'silent') return { max: 1, isDoubtful: true };
   if (milliseconds > slowMilliseconds) return { max: Math.max(1, Math.floor(max / 2)), isDoubtful: true };

@@ -43,11 +43,11 @@ export type FillSegmentsDependencies = EndFillDependencies & {
 
 const leaseMilliseconds = 60_000;
 const progressMilliseconds = 1_000;
-// An unexpected fault is retried; the third ends the operation with 500.
+// The pause after an unexpected fault. The third one ends the operation with 500.
 const surpriseSeconds = 30;
-// An unavailable or read-only database says nothing about the file: the operation waits for it, and no attempt is counted.
+// The pause if the database is unavailable or read-only. This is no fault of the file, so no attempt is counted.
 const outageSeconds = 5;
-// Other fills took all turns after the file had been opened. The file is opened again later, and no attempt is counted.
+// The pause if other fills hold all turns when the file has been opened. The file is opened again later, and no attempt is counted.
 const noTurnSeconds = 5;
 const maxCrashes = 3;
 
@@ -63,7 +63,7 @@ export type SegmentFills = LeasedJob & {
  * s, but no turn (decision 0058).
  */
 const openingLimits = { total: 16, perWorkspace: 4, perHost: 8, perReceiver: 2 };
-/** Most servers that respond do so within this time. Until it is over, an opening file is expected to take a turn. */
+/** Servers usually respond within this time. During it, a file that is being opened is expected to take a turn. */
 const promptMilliseconds = 2_000;
 const maxDueFiles = 1_000;
 
@@ -83,7 +83,7 @@ export function makeFillSegments(deps: FillSegmentsDependencies): SegmentFills {
   const start = (operation: ClaimedOperation, slot: Slot): void => {
     const opening = { slot, startedAt: performance.now() };
     state.opening.add(opening);
-    const ended: Promise<void> = workOperation(deps, { operation, opening, state, stopping: stopping.signal })
+    const ended: Promise<void> = processOperation(deps, { operation, opening, state, stopping: stopping.signal })
       .catch((error: unknown) => void faults.push(error))
       .finally(() => {
         noteOpened(state, { opening, kind: 'none' });
@@ -123,7 +123,7 @@ export function makeFillSegments(deps: FillSegmentsDependencies): SegmentFills {
   };
 }
 
-/** Returns slots for files that may be opened now: each has a free turn that no opening file is expected to take first. */
+/** Returns slots for files that may be opened now. Leaves a free turn for each file that is already being opened. */
 function takeSlots({ turns, slots, opening }: FillState, due: readonly DueFiles[]): Slot[] {
   const now = performance.now();
   const soon = [...opening]
@@ -156,13 +156,13 @@ function noteOpened(
 
 type Started = { operation: ClaimedOperation; opening: Opening; state: FillState; stopping: AbortSignal };
 
-async function workOperation(deps: FillSegmentsDependencies, started: Started): Promise<void> {
+async function processOperation(deps: FillSegmentsDependencies, started: Started): Promise<void> {
   const { operation, stopping } = started;
   const progress: FillProgress = { bytesRead: 0, valuesFound: 0 };
   const lost = new AbortController();
   const heartbeat = startHeartbeat(deps, { operation, progress, lost });
   try {
-    if (operation.crashes >= maxCrashes) throw new Error('the operation ended its worker repeatedly');
+    if (operation.crashes >= maxCrashes) throw new Error('the operation crashed its worker repeatedly');
     const signal = AbortSignal.any([stopping, lost.signal]);
     const outcome = await fill(deps, { ...started, progress, signal });
     deps.log.info(
@@ -217,7 +217,7 @@ async function fillFrom(deps: FillSegmentsDependencies, work: Work & { file: Ope
       const outcome = await applyStagedFile(deps, { operation, session, staged, counting, progress });
       // The result is stored. Autovacuum updates the planner's statistics too.
       await analyzeSegmentMembers(session).catch((error: unknown) =>
-        deps.log.warn({ err: error, operationId: operation.id }, 'the members of segments were not analyzed'),
+        deps.log.warn({ err: error, operationId: operation.id }, 'segment members were not analyzed'),
       );
       return outcome;
     } finally {
@@ -233,7 +233,7 @@ function startHeartbeat(
 ): NodeJS.Timeout {
   let isNoting = false;
   return setInterval(() => {
-    // The row is locked while the result is being applied. Only one update waits, instead of one more per second.
+    // The row is locked while the result is being applied. Without this check, one more update would wait every second.
     if (isNoting) return;
     isNoting = true;
     noteProgress(database, { ...operation, ...progress, ...makeLease(clock, leaseMilliseconds) })
@@ -261,7 +261,7 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
     await release(deps, operation, { seconds: noTurnSeconds, detail: null, counted });
     return;
   }
-  if (isAway(error)) {
+  if (isUnavailable(error)) {
     await waitForDatabase(deps, operation, error);
     return;
   }
@@ -283,26 +283,26 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
     await failOperation(deps, { operation, progress, fault, detail });
     deps.onEnded('failed');
   } catch (failed) {
-    if (isAway(failed)) await waitForDatabase(deps, operation, failed);
+    if (isUnavailable(failed)) await waitForDatabase(deps, operation, failed);
     else if (!(failed instanceof LostOperationError)) throw failed;
   }
 }
 
-const isAway = (error: unknown): boolean => isOutage(error) || refusesWrites(error);
+const isUnavailable = (error: unknown): boolean => isOutage(error) || refusesWrites(error);
 
 /** Returns an error's text for storage. It may quote the server that the file came from. */
 function detailOf(error: unknown): string {
   return toStorableText(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 }
 
-/** Queues the operation to be worked again, including its end. Nothing is counted. */
+/** Queues the operation again from its start. No attempt is counted. */
 async function waitForDatabase(
   deps: FillSegmentsDependencies,
   operation: ClaimedOperation,
   error: unknown,
 ): Promise<void> {
   const { attempts, crashes } = operation;
-  deps.log.warn({ err: error, operationId: operation.id }, 'the database was away from a segment operation');
+  deps.log.warn({ err: error, operationId: operation.id }, 'the database was unavailable during a segment operation');
   const counted = { attempts: attempts - 1, crashes };
   await release(deps, operation, { seconds: outageSeconds, detail: detailOf(error), counted });
 }
@@ -390,7 +390,7 @@ export function makeFillTurns({ total, perWorkspace, maxWaitMilliseconds }: Limi
         const limit = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMilliseconds)]);
         const giveUp = (): void => {
           waiting.splice(waiting.indexOf(own), 1);
-          reject(signal.aborted ? signal.reason : new NoTurnError('other fills take long'));
+          reject(signal.aborted ? signal.reason : new NoTurnError('other fills take too long'));
         };
         const own = {
           workspaceId,

@@ -24,7 +24,7 @@ const maxTextCharacters = 256;
 
 /** Null counts as not sent. An empty text is a missing field, as in the other families, and not a valid filter value. */
 const campaignRules: ReadingRules = {
-  tells: 'all',
+  reports: 'all',
   isSent: (value) => value !== undefined && value !== null,
   isAbsent: (value) => value === undefined || value === null || value === '',
   missing: 'missing',

@@ -29,7 +29,7 @@ export function presentCampaign(campaign: CampaignRecord) {
   };
 }
 
-/** Presents the parts of a campaign whose request used other names than the record (fact 6.2). */
+/** Presents the parts of a campaign of the push API, which uses other names than the record (fact 6.2). */
 function presentParts(campaign: CampaignRecord) {
   const isPush = campaign.channel === 'PUSH';
   return {
@@ -45,7 +45,7 @@ function presentParts(campaign: CampaignRecord) {
   };
 }
 
-/** Email and SMS campaigns have these in addition to the parts (fact 4.3). */
+/** The parts of a campaign, and the members that email and SMS campaigns have in addition (fact 4.3). */
 const shownParts = [...partNames, 'connector', 'sender_name'];
 
 /** Returns the parts as created. Once the campaign is no longer a draft, each version presents `scheduling_details` itself. */
@@ -53,7 +53,7 @@ function presentSentParts(parts: CampaignParts): Record<string, unknown> {
   return Object.fromEntries(shownParts.flatMap((name) => (parts[name] === undefined ? [] : [[name, parts[name]]])));
 }
 
-/** Presents an execution, the same in both versions except for the ids (fact 4.4, decision D43). */
+/** Presents an execution without its ids, which differ between the versions (fact 4.4, decision D43). */
 export function presentExecution({ sentAt, status, statusReason, plannedAt }: CampaignExecution) {
   return {
     sent_time: sentAt && joinedTime(sentAt),
@@ -63,7 +63,7 @@ export function presentExecution({ sentAt, status, statusReason, plannedAt }: Ca
   };
 }
 
-/** Upper-case in both versions (decision D44); a queued run is a waiting child, so it is SCHEDULED. */
+/** Returns the status in upper case, as in both versions (decision D44). A queued run is a child that waits, so it is SCHEDULED. */
 export function presentStatus(status: string): string {
   return status === 'QUEUED' ? 'SCHEDULED' : status;
 }
@@ -100,9 +100,9 @@ function presentAdvanced({ settings: stored }: CampaignRecord) {
   const { androidPriority, iosPriority, ttlMinutes, appIds } = deliverySettings(stored);
   // A record has one time to live, in whole hours; any other time to live is omitted.
   const minutes = ttlMinutes.ANDROID;
-  const isSayable = minutes % 60 === 0 && ttlMinutes.IOS === minutes && ttlMinutes.WEB === minutes;
+  const hasWholeHours = minutes % 60 === 0 && ttlMinutes.IOS === minutes && ttlMinutes.WEB === minutes;
   return {
-    ...(isSayable
+    ...(hasWholeHours
       ? {
           expiration_settings: {
             expire_notification_after_value: minutes / 60,
@@ -203,7 +203,7 @@ export function presentV5Schedule(stored: Record<string, unknown>): Presented {
       };
     }
     case 'triggered': {
-      // The bounds that limit which events count are instants; in UTC they can be parsed without time-zone rules.
+      // The start and the end are instants, so they are presented in UTC.
       const bounds = presentV1Schedule(stored).scheduling_details;
       return { scheduling_details: { ...bounds, time_zone: 'UTC' } };
     }
@@ -217,7 +217,7 @@ type PresentedType =
   | { delivery_type: 'SEND_IN_USER_TIMEZONE'; user_timezone_details: object }
   | { delivery_type: 'SEND_IN_BTS'; bts_details: object };
 
-/** At one instant, at one local time of each user, or at each user's best time (fact 6.2). */
+/** Presents when users get the campaign: at one instant, at one local time, or at each user's best time (fact 6.2). */
 function presentType({ inUserZone, bestTime }: { inUserZone?: PassedPolicy; bestTime?: BestTime }): PresentedType {
   if (inUserZone !== undefined)
     return {

@@ -54,7 +54,7 @@ const sameFilters = {
   channels: choices(campaignChannels, `${campaignChannels.join(', ')}; V1 finds no SMS, V5 only when asked`),
   created_by: texts({ description: 'Names of keys or people, any of them' }),
   created_date: part(createdDate, {
-    description: 'YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it',
+    description: 'YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC unless it has an offset; both ends are included',
   }),
   name: text({ description: 'A part of the name, in any case' }),
   status: choices(campaignStatuses, campaignStatuses.join(', ')),
@@ -204,7 +204,8 @@ const shownStatuses = campaignStatuses.filter((status) => (status as string) !==
 
 const statusReason = Type.Optional(
   Type.String({
-    description: 'Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING campaign waits for; otherwise absent',
+    description:
+      'The reason for FAILED, PAUSED, STOPPED or MISSED, or the reason why a SENDING campaign waits; otherwise absent',
   }),
 );
 
@@ -219,7 +220,7 @@ const record = {
   updated_at: Type.String(),
   sent_time: Type.Optional(Type.String()),
   planned_time: Type.Optional(
-    Type.String({ description: 'When a child was due; for a FAILED campaign, when it was due and missed' }),
+    Type.String({ description: 'The time at which a child was due, or at which a FAILED campaign was due and missed' }),
   ),
   parent_id: Type.Optional(Type.String({ description: 'Children only' })),
   basic_details: recordPart('name, platforms, tags'),
@@ -236,7 +237,8 @@ export const v1SearchAnswer = named(
   Type.Union([
     Type.Object({ total_count: Type.Integer(), campaigns: Type.Array(v1Campaign) }),
     Type.Array(v1Campaign, {
-      description: 'Unless the workspace chose the object; X-Total-Count has the number of all',
+      description:
+        'The default form; a setting of the workspace selects the object. X-Total-Count has the total number',
     }),
   ]),
 );
@@ -257,11 +259,15 @@ export const v5CampaignAnswer = named('CampaignAnswerV5', envelope(v5Campaign));
 
 const execution = {
   campaign_id: Type.String(),
-  sent_time: Type.Union([Type.String(), Type.Null()], { description: '2024-06-24T14:30:18.908000; null: not yet' }),
+  sent_time: Type.Union([Type.String(), Type.Null()], {
+    description: 'As in 2024-06-24T14:30:18.908000; null if not sent yet',
+  }),
   status: Type.String({ description: 'SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED' }),
   status_reason: statusReason,
   planned_time: Type.Optional(
-    Type.String({ description: 'When it was due, in the format of `sent_time`; absent if an event fired it' }),
+    Type.String({
+      description: 'The time at which it was due, in the format of `sent_time`; absent if an event started it',
+    }),
   ),
 };
 export const v1ExecutionsAnswer = named(

@@ -87,7 +87,7 @@ export function parseTest(
 
 function refuseTwoSources(reader: RequestReader, draft: string | undefined): void {
   if (draft !== undefined && !reader.isAbsent('campaign_content'))
-    reader.invalid('draft_id', 'cannot stand beside campaign_content');
+    reader.invalid('draft_id', 'cannot be combined with campaign_content');
 }
 
 function readMeta(meta: RequestReader | undefined) {
@@ -211,7 +211,9 @@ export const v5PreviewAnswer = named(
       Type.Object({
         outcome: Type.String({ description: 'RENDERED, FALLBACK or FAILED' }),
         language: textShape("The locale for all other users; absent: the campaign's texts"),
-        content: Type.Optional(Type.Unsafe<unknown>({ type: 'object', description: 'As in campaign_content' })),
+        content: Type.Optional(
+          Type.Unsafe<unknown>({ type: 'object', description: 'The content, in the form of campaign_content' }),
+        ),
         failure: Type.Optional(Type.Object({ field: Type.String(), cause: Type.String(), reason: Type.String() })),
       }),
     ),

@@ -55,7 +55,7 @@ const winnerAnswer = named(
       named_by: nullable('The key or the person'),
       figures: Type.Array(
         Type.Object({ metric: codeShape(learningMeasures, 'The counted metric'), variations: Type.Array(compared) }),
-        { description: 'GOAL where the campaign has goals; empty without variations' },
+        { description: 'Has GOAL if the campaign has goals; empty for a campaign without variations' },
       ),
     }),
   }),
@@ -73,7 +73,7 @@ export function winnerRoutes(deps: CampaignRouteDependencies, v5: RouteDialect<V
       method: 'GET',
       ...winner,
       operationId: 'getCampaignWinner',
-      summary: 'Get the winner among the variations of a campaign, and how they stand',
+      summary: 'Get the winner and the figures of the variations of a campaign',
       refuses: [404],
       async handle({ workspaceId, params: { id } }) {
         return presentV5(presentWinner(await readWinner(deps, { workspaceId, id })));
@@ -83,7 +83,7 @@ export function winnerRoutes(deps: CampaignRouteDependencies, v5: RouteDialect<V
       method: 'PUT',
       ...winner,
       operationId: 'nameCampaignWinner',
-      summary: 'Give the winning variation to everybody who was not sent to yet',
+      summary: 'Send the winning variation to all users that the campaign has not been sent to',
       body: winnerBody,
       isRepeatable: true,
       refuses: [404, 422],
@@ -98,7 +98,7 @@ export function winnerRoutes(deps: CampaignRouteDependencies, v5: RouteDialect<V
       method: 'DELETE',
       ...winner,
       operationId: 'takeBackCampaignWinner',
-      summary: 'Let the shares decide again which variation is whose',
+      summary: 'Remove the winner, so that the shares apply again',
       refuses: [404, 413, 415, 422],
       async handle(call) {
         const choice = { kind: 'none' } as const;
@@ -119,7 +119,7 @@ function parseWinner(body: Body, requestIdHeader: string | undefined): Exclude<W
     refuseFaults(reader);
     return { kind: 'variation', variation: variationNames.indexOf(name!) + 1 };
   }
-  if (!reader.isAbsent('variation')) reader.invalid('variation', 'cannot stand beside metric');
+  if (!reader.isAbsent('variation')) reader.invalid('variation', 'cannot be combined with metric');
   const measure = read('metric');
   refuseFaults(reader);
   return { kind: 'figures', measure: measure! };

@@ -51,7 +51,7 @@ export const Permission = oneOf(Object.keys(permissions) as PermissionName[]);
 export const ConsoleSession = Type.Object({
   account: described(
     Type.Object({ id: orNull(Type.String()), name: Type.String(), email: orNull(Type.String()), role: Role }),
-    'Id and address are null for the start link of a sandbox.',
+    'For the start link of a sandbox, the id and the address are null.',
   ),
   permissions: Type.Array(Permission),
   workspaces: Type.Array(ConsoleWorkspace),
@@ -81,7 +81,7 @@ export const ConsoleAccount = Type.Object({
 
 export const Owner = described(
   Type.Object({ name: Type.String(), email: Type.String() }),
-  'Who can change what somebody may.',
+  'An owner, who can change what other accounts may do.',
 );
 
 export const ConsoleInvitation = Type.Object({
@@ -97,11 +97,11 @@ export const ConsoleInvitation = Type.Object({
 
 export const AuditEntry = Type.Object({
   id: Type.String(),
-  workspaceId: described(orNull(Type.String()), 'Null: what concerns the whole installation.'),
+  workspaceId: described(orNull(Type.String()), 'Null if the entry concerns the whole installation.'),
   at: Type.String(),
   actorId: orNull(Type.String()),
   actorName: Type.String(),
-  action: Type.String({ description: "The object's kind and what was done: `campaign.stop`." }),
+  action: Type.String({ description: 'The kind of the object and the action, as in `campaign.stop`.' }),
   objectKind: Type.String(),
   objectId: orNull(Type.String()),
   objectName: orNull(Type.String()),
@@ -112,16 +112,16 @@ export const Entrance = described(
   Type.Object({
     company: described(
       orNull(Type.Object({ name: Type.String() })),
-      "The company's accounts; null: there are passwords only.",
+      'The sign-in with company accounts; null if there are only passwords.',
     ),
-    passwordSignIn: described(oneOf(['everyone', 'owners']), 'Whose passwords open the console.'),
+    passwordSignIn: described(oneOf(['everyone', 'owners']), 'The accounts that may sign in with a password.'),
   }),
-  'What somebody may come in by who is not signed in.',
+  'The ways to sign in.',
 );
 
 export const OneTimeLink = described(
   Type.Object({
-    link: Type.String({ description: 'At the public URL; a path where none is set.' }),
+    link: Type.String({ description: 'An address at the public URL, or a path if no public URL is set.' }),
     expiresAt: Type.String(),
   }),
   'A link that works once.',
@@ -139,7 +139,9 @@ export const AccountList = Type.Object({
 
 export const OpenInvitation = Type.Object({ email: Type.String(), role: Role, invitedBy: Type.String() });
 
-export const CompanySignIn = Type.Object({ location: Type.String({ description: 'Where the browser goes now.' }) });
+export const CompanySignIn = Type.Object({
+  location: Type.String({ description: 'The address that the browser opens next.' }),
+});
 
 export type SessionRouteDependencies = InstallationDependencies & {
   accounts: ConsoleAccountDependencies;

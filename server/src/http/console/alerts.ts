@@ -15,11 +15,11 @@ export const Alert = described(
     id: Type.String(),
     workspaceId: Type.String(),
     kind: AlertKind,
-    subject: Type.String({ description: 'Which provider, job or key.' }),
+    subject: Type.String({ description: 'The provider, job or key that the alert is about.' }),
     what: Type.String(),
-    todo: Type.String({ description: 'What a person does about it.' }),
+    todo: Type.String({ description: 'What an operator can do about it.' }),
     openedAt: Type.String(),
-    closedAt: described(orNull(Type.String()), 'Null: it is still so.'),
+    closedAt: described(orNull(Type.String()), 'Null while the problem exists.'),
   }),
   'A problem that is blocking delivery, or may soon, with its start and end.',
 );
@@ -30,7 +30,7 @@ export const AlertSettings = described(
     emails: Type.Array(Type.String()),
     mutedKinds: Type.Array(AlertKind),
   }),
-  'Where a workspace is told of its alerts.',
+  'The receivers of the alerts of a workspace.',
 );
 
 const Change = Type.Object(

@@ -19,18 +19,18 @@ export const LoggedCall = described(
     durationMilliseconds: Type.Number(),
     keyId: orNull(Type.String()),
     keyName: orNull(Type.String()),
-    errorName: described(orNull(Type.String()), 'Null: it was done.'),
-    errorText: described(orNull(Type.String()), 'What the caller was told.'),
+    errorName: described(orNull(Type.String()), 'Null if the call succeeded.'),
+    errorText: described(orNull(Type.String()), 'The public text of the error, which the caller received.'),
     advice: described(orNull(Type.String()), 'What to do about it.'),
-    errorDetail: described(orNull(Type.String()), 'What the caller was not told.'),
+    errorDetail: described(orNull(Type.String()), 'The private detail of the error, which the caller did not receive.'),
     warnings: Type.Array(Type.String()),
   }),
-  'A call of the API. Bodies are kept up to 4,096 characters, those with credentials not at all.',
+  'A call of the API. The first 4,096 characters of a body are stored; bodies with credentials are not.',
 );
 
 const Headers = described(
   orNull(Type.Record(Type.String(), Type.String())),
-  'Those of a list; what proves the caller is redacted. Null: none were kept.',
+  'Headers from a fixed list; credentials are redacted. Null if none were stored.',
 );
 
 export const MadeObject = Type.Object({ kind: oneOf(madeKinds), id: Type.String() });
@@ -40,8 +40,11 @@ export const CallDetail = Type.Object({
   requestHeaders: Headers,
   requestBody: orNull(Type.String()),
   responseHeaders: Headers,
-  responseBody: described(orNull(Type.String()), 'Null: there was none, it was a file, or it carried a credential.'),
-  made: described(Type.Array(MadeObject), 'What the call made or changed, as far as its answer names it.'),
+  responseBody: described(
+    orNull(Type.String()),
+    'Null if there was no body, or it was a file or contained a credential.',
+  ),
+  made: described(Type.Array(MadeObject), 'The objects that the call created or changed and that its response names.'),
 });
 
 export const CallPage = Type.Object({
@@ -49,7 +52,7 @@ export const CallPage = Type.Object({
   next: orNull(Type.String()),
   searchedUntil: described(
     orNull(Type.String()),
-    'A search looks at 20,000 calls for a page: older ones than this were not looked at.',
+    'A search examines 20,000 calls for each page. Calls older than this have not been examined.',
   ),
 });
 

@@ -12,8 +12,10 @@ import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
 const head = {
   id: Type.String(),
-  campaignId: Type.String({ description: 'What all versions share; of a child its parent.' }),
-  isExecution: Type.Boolean({ description: 'A sending of a recurring campaign, asked for as a row of its own.' }),
+  campaignId: Type.String({ description: 'The id that all versions share; for an execution, the id of its parent.' }),
+  isExecution: Type.Boolean({
+    description: 'True for an execution of a recurring campaign that is listed separately.',
+  }),
   name: Type.String(),
   status: Type.String(),
   channel: Type.String(),
@@ -33,17 +35,17 @@ export const ListedCampaign = Type.Object({
   figures: described(
     orNull(
       Type.Object({
-        attempted: described(Type.Number(), 'Devices, each once a run.'),
+        attempted: described(Type.Number(), 'Devices, each counted once per run.'),
         accepted: Type.Number(),
-        shown: described(Type.Number(), 'Messages, each once.'),
+        shown: described(Type.Number(), 'Messages, each counted once.'),
         clicked: Type.Number(),
-        acceptedPercent: described(orNull(Type.Number()), 'Of the attempted.'),
-        shownPercent: described(orNull(Type.Number()), 'Of the accepted.'),
-        clickedPercent: described(orNull(Type.Number()), 'Of the accepted.'),
-        hasMoreRuns: described(Type.Boolean(), 'These are of the newest runs alone.'),
+        acceptedPercent: described(orNull(Type.Number()), 'Percent of the attempted devices.'),
+        shownPercent: described(orNull(Type.Number()), 'Percent of the accepted messages.'),
+        clickedPercent: described(orNull(Type.Number()), 'Percent of the accepted messages.'),
+        hasMoreRuns: described(Type.Boolean(), 'True if the numbers cover only the newest runs.'),
       }),
     ),
-    'Null: nothing was tried yet.',
+    'Null until the first attempt.',
   ),
 });
 
@@ -54,12 +56,12 @@ export const CampaignReport = Type.Object({
     segmentId: orNull(Type.String()),
     segmentName: orNull(Type.String()),
     updatedAt: Type.String(),
-    mayEdit: Type.Boolean({ description: 'Made by the campaign API, and not over.' }),
+    mayEdit: Type.Boolean({ description: 'True if the campaign was created with the campaign API and has not ended.' }),
   }),
-  record: described(Type.Record(Type.String(), Type.Unknown()), 'As V5 answers it.'),
+  record: described(Type.Record(Type.String(), Type.Unknown()), 'The record that V5 returns.'),
   request: described(
     Type.Record(Type.String(), Type.Unknown()),
-    'The body with which `POST /v5/campaigns` makes the same as a draft.',
+    'A body with which `POST /v5/campaigns` creates a copy as a draft.',
   ),
   versions: described(
     Type.Array(
@@ -86,7 +88,10 @@ export const CampaignProgress = Type.Object({
   actions: Type.Array(CampaignAction),
   runs: Type.Number(),
   openRuns: Type.Number(),
-  audienceUsers: described(orNull(Type.Number()), 'People; null for campaigns sent before this was counted.'),
+  audienceUsers: described(
+    orNull(Type.Number()),
+    'Users in the audience; null for campaigns of versions that did not count them.',
+  ),
   reachableDevices: Type.Number(),
   startedAt: orNull(Type.String()),
   endedAt: orNull(Type.String()),
@@ -97,14 +102,14 @@ export const CampaignProgress = Type.Object({
       kind: oneOf(['IMPRESSION', 'CLICK', 'CLOSE']),
       total: Type.Number(),
       uniqueDevices: Type.Number(),
-      messages: described(Type.Number(), 'Each once.'),
+      messages: described(Type.Number(), 'Each counted once.'),
     }),
   ),
   at: Type.String(),
 });
 
 export const CampaignResults = Type.Object({
-  runsWithoutLedger: Type.Number({ description: 'Runs that were sent, and of which only counters are kept.' }),
+  runsWithoutLedger: Type.Number({ description: 'Runs that were sent and for which only counters are still stored.' }),
   accepted: Type.Number(),
   waiting: described(
     Type.Array(
@@ -112,12 +117,12 @@ export const CampaignResults = Type.Object({
         platform: Platform,
         code: Type.String(),
         devices: Type.Number(),
-        attempts: described(Type.Number(), 'The most that were made for one of them.'),
+        attempts: described(Type.Number(), 'The highest number of attempts for one message.'),
         nextAt: Type.String(),
         cause: described(Type.String(), 'As in "FCM responded with 503".'),
       }),
     ),
-    'What waits for another attempt, by why.',
+    'Messages that wait for another attempt, grouped by the reason.',
   ),
   failures: described(
     Type.Array(
@@ -126,7 +131,7 @@ export const CampaignResults = Type.Object({
         outcome: DeliveryOutcome,
         code: Type.String(),
         devices: Type.Number(),
-        sampleDeviceId: described(orNull(Type.String()), 'Null when the ledger of that day is not kept any more.'),
+        sampleDeviceId: described(orNull(Type.String()), 'Null if the ledger of that day has been deleted.'),
         lastAt: Type.String(),
         advice: Type.String(),
       }),
@@ -154,7 +159,7 @@ export const CampaignRuns = Type.Object({
       accepted: Type.Number(),
       waiting: Type.Number(),
       notDelivered: Type.Number(),
-      shown: described(Type.Number(), 'Messages, each once.'),
+      shown: described(Type.Number(), 'Messages, each counted once.'),
       clicked: Type.Number(),
     }),
   ),

@@ -17,52 +17,61 @@ export const Attribution = oneOf(attributionTypes);
 
 export const FigureRate = described(
   Type.Object({ percent: Type.Number(), low: Type.Number(), high: Type.Number() }),
-  'Percent, with the bounds of its 95 % interval.',
+  'A rate in percent, with the bounds of its 95 % interval.',
 );
 
 export const ContentFigures = Type.Object({
   variation: described(orNull(Type.Number()), 'Null: all variations.'),
   locale: described(orNull(Type.String()), 'Null: all locales.'),
-  devices: described(Type.Number(), 'Devices of the runs, each once a run, whatever became of their messages.'),
+  devices: described(
+    Type.Number(),
+    'Devices of the runs, each counted once per run, whatever the outcome of its message.',
+  ),
   attempted: Type.Number(),
   accepted: Type.Number(),
   failed: Type.Number(),
   gone: Type.Number(),
-  shown: described(Type.Number(), 'Messages that were shown, each once.'),
-  clicked: described(Type.Number(), 'Messages that were clicked, each once.'),
-  impressions: described(Type.Number(), 'Every report.'),
+  shown: described(Type.Number(), 'Messages that were shown, each counted once.'),
+  clicked: described(Type.Number(), 'Messages that were clicked, each counted once.'),
+  impressions: described(Type.Number(), 'All reports, including repeated ones.'),
   clicks: Type.Number(),
-  shownRate: described(orNull(FigureRate), 'Of the accepted messages.'),
-  clickedRate: described(orNull(FigureRate), 'Of the accepted messages.'),
-  eligibleUsers: described(orNull(Type.Number()), 'Whom it was meant for, each once a run; null: not counted.'),
+  shownRate: described(orNull(FigureRate), 'Percent of the accepted messages.'),
+  clickedRate: described(orNull(FigureRate), 'Percent of the accepted messages.'),
+  eligibleUsers: described(
+    orNull(Type.Number()),
+    'Users that the campaign was meant for, each counted once per run; null if they were not counted.',
+  ),
   goals: Type.Array(
     Type.Object({
       name: Type.String(),
       total: described(Type.Number(), 'Events.'),
-      users: described(Type.Number(), 'Each once a run.'),
+      users: described(Type.Number(), 'Users, each counted once per run.'),
       revenue: orNull(Type.Number()),
       currency: orNull(Type.String()),
-      rate: described(orNull(FigureRate), 'Of the eligible users.'),
+      rate: described(orNull(FigureRate), 'Percent of the eligible users.'),
     }),
   ),
 });
 
 export const PlatformFigures = Type.Object({
   platform: Platform,
-  reachableUsers: described(orNull(Type.Number()), 'With a device that is sent to; null: not counted.'),
-  installedUsers: described(orNull(Type.Number()), 'With a device that has the app.'),
+  reachableUsers: described(
+    orNull(Type.Number()),
+    'Users with a device that can be sent to; null if they were not counted.',
+  ),
+  installedUsers: described(orNull(Type.Number()), 'Users with a device that has the app.'),
   all: ContentFigures,
   contents: Type.Array(ContentFigures),
   groups: Type.Array(
     Type.Object({
-      group: described(orNull(oneOf(controlGroups)), 'Null: those whom the message was meant for.'),
+      group: described(orNull(oneOf(controlGroups)), 'Null for the users that the message was meant for.'),
       users: Type.Number(),
       goals: Type.Array(
         Type.Object({
           name: Type.String(),
           total: Type.Number(),
           users: Type.Number(),
-          percent: described(orNull(Type.Number()), 'Of its users.'),
+          percent: described(orNull(Type.Number()), 'Percent of the users of the group.'),
         }),
       ),
     }),
@@ -84,30 +93,36 @@ export const PlatformFigures = Type.Object({
 export const CampaignFigures = Type.Object({
   name: Type.String(),
   attribution: Attribution,
-  windowHours: described(Type.Number(), 'How long after a message an event counts.'),
+  windowHours: described(Type.Number(), 'How long after a message an event counts as a conversion.'),
   runs: described(Type.Number(), 'Runs that have begun.'),
   all: ContentFigures,
   platforms: Type.Array(PlatformFigures),
   contents: described(
     Type.Array(ContentFigures),
-    'Of each content over all platforms; empty where there is one for all.',
+    'The figures of each content, over all platforms; empty if all users get the same content.',
   ),
   leaders: described(
     Type.Array(
       Type.Object({
         measure: oneOf(learningMeasures),
         variation: Type.Number(),
-        bestPercent: described(Type.Number(), 'How likely it is the best of them.'),
-        isBest: described(Type.Boolean(), 'So likely that the figures name it.'),
+        bestPercent: described(Type.Number(), 'The probability that this variation is the best one, in percent.'),
+        isBest: described(
+          Type.Boolean(),
+          'True if the probability is high enough to name this variation as the best one.',
+        ),
       }),
     ),
-    'By each measure; empty without variations.',
+    'One comparison for each measure; empty for a campaign without variations.',
   ),
   winner: Type.Object({
-    variation: described(orNull(Type.Number()), 'What everybody gets who was not sent to yet; null: by the shares.'),
+    variation: described(
+      orNull(Type.Number()),
+      'The variation for all users that the campaign has not been sent to; null if the shares apply.',
+    ),
     namedAt: orNull(Type.String()),
     namedBy: orNull(Type.String()),
-    isLearned: described(Type.Boolean(), 'The campaign finds the best by itself.'),
+    isLearned: described(Type.Boolean(), 'True if the campaign learns which variation is the best.'),
   }),
 });
 

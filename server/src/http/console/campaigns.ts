@@ -41,18 +41,21 @@ export const CalendarView = oneOf(calendarViews);
 export const CampaignCalendar = Type.Object({
   view: CalendarView,
   timeZone: Type.String(),
-  offset: described(Type.String(), 'As in `+05:30`, on the first day.'),
-  today: described(Type.String(), 'YYYY-MM-DD in that zone.'),
-  date: described(Type.String(), 'The day that was asked for.'),
-  from: described(Type.String(), 'The first day that is shown, a Monday.'),
+  offset: described(Type.String(), 'The offset from UTC on the first day, as in `+05:30`.'),
+  today: described(Type.String(), 'The current day in that time zone, as YYYY-MM-DD.'),
+  date: described(Type.String(), 'The requested day.'),
+  from: described(Type.String(), 'The first day shown, a Monday.'),
   days: Type.Number(),
-  hasMore: described(Type.Boolean(), 'There is more than is listed.'),
+  hasMore: described(Type.Boolean(), 'True if not all entries are listed.'),
   entries: described(
     Type.Array(
       Type.Object({
         campaignId: Type.String(),
         name: Type.String(),
-        status: described(Type.String(), 'Of a sending that has begun, or waits for a worker, its own.'),
+        status: described(
+          Type.String(),
+          'The status of the campaign, or of the run if it has started or waits for a worker.',
+        ),
         deliveryType: Type.String(),
         at: Type.String(),
         local: Type.Object({ date: Type.String(), time: Type.String() }),
@@ -154,9 +157,9 @@ function campaignCalendarRoutes(server: FastifyInstance, { campaigns }: Campaign
 }
 
 const lookMilliseconds = 1000;
-// An ended session is noticed after this many checks, and a proxy sees that the connection is alive.
+// After this many reads the session is checked, and a comment is sent so that a proxy does not close the connection.
 const looksPerCheck = 15;
-// Each open report queries the database every second.
+// The maximum number of open reports on one node. Each queries the database every second.
 const maxStreams = 200;
 
 type CampaignEventDependencies = CampaignRouteDependencies & {
@@ -165,8 +168,8 @@ type CampaignEventDependencies = CampaignRouteDependencies & {
 };
 
 /**
- * Sends the progress of a campaign as server-sent events: `progress` when a number changed, `end` when no number will
- * change again.
+ * Sends the progress of a campaign as server-sent events: `progress` when a number has changed, and `end` when no number can
+ * change any more.
  */
 export function campaignEventRoutes(
   server: FastifyInstance,
@@ -187,12 +190,12 @@ export function campaignEventRoutes(
       async function* follow(): AsyncGenerator<string> {
         streams += 1;
         try {
-          let said = '';
+          let sent = '';
           for (let look = 1; ; look += 1) {
             const { at: _at, ...numbers } = progress;
             const text = JSON.stringify(numbers);
-            if (text !== said) yield `event: progress\ndata: ${JSON.stringify(progress)}\n\n`;
-            said = text;
+            if (text !== sent) yield `event: progress\ndata: ${JSON.stringify(progress)}\n\n`;
+            sent = text;
             if (progress.openRuns === 0 && progress.actions.length === 0) return yield 'event: end\ndata: {}\n\n';
             await setTimeout(lookMilliseconds, undefined, { signal: closing.signal });
             if (look % looksPerCheck === 0) {

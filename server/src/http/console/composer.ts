@@ -23,7 +23,7 @@ import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
 export const ComposerResources = described(
   Type.Object({
-    attributes: described(Type.Array(Type.String()), "Names of its people's attributes."),
+    attributes: described(Type.Array(Type.String()), "The names of the users' attributes."),
     businessEvents: Type.Array(
       Type.Object({
         id: Type.String(),
@@ -40,7 +40,7 @@ export const ComposerResources = described(
       "Absent: the workspace has no credential of that platform's provider.",
     ),
     controls: Type.Object({
-      frequencyCaps: described(Type.Array(Type.String()), 'As in `2/1d`.'),
+      frequencyCaps: described(Type.Array(Type.String()), 'Caps as in `2/1d`: 2 messages in 1 day.'),
       quietHours: orNull(Type.Object({ from: Type.String(), to: Type.String(), mode: oneOf(['HOLD', 'DROP']) })),
       minimumDelayMinutes: orNull(Type.Number()),
       timeZone: Type.String(),
@@ -52,14 +52,17 @@ export const ComposerResources = described(
 
 export const CampaignFault = described(
   Type.Object({ field: Type.String(), issue: Type.String() }),
-  'A field of the body, as `basic_details.name`, and what is wrong with it.',
+  'A field of the body, such as `basic_details.name`, and the reason why it is invalid.',
 );
 
 export const CampaignOccurrence = Type.Object({
   at: Type.String(),
-  local: described(Type.Object({ date: Type.String(), time: Type.String() }), 'YYYY-MM-DD and hh:mm in `timeZone`.'),
+  local: described(
+    Type.Object({ date: Type.String(), time: Type.String() }),
+    'The date and time in `timeZone`, as YYYY-MM-DD and hh:mm.',
+  ),
   timeZone: Type.String(),
-  offset: Type.String({ description: 'As in `+05:30`.' }),
+  offset: Type.String({ description: 'The offset from UTC, as in `+05:30`.' }),
   clockChange: orNull(
     Type.Union([
       Type.Object({ kind: Type.Literal('skipped'), asked: Type.String() }),
@@ -80,15 +83,15 @@ export const CampaignCheck = Type.Object({
   faults: Type.Array(CampaignFault),
   schedule: described(
     orNull(Type.Object({ kind: Type.String(), occurrences: Type.Array(CampaignOccurrence) })),
-    'Null while it cannot be read. `soon`, `later`, `periodic`, `calendar` or `triggered`.',
+    'Null while the schedule is invalid, otherwise `soon`, `later`, `periodic`, `calendar` or `triggered`.',
   ),
-  audienceText: described(orNull(Type.String()), 'Filters in words.'),
-  warnings: described(Type.Array(CampaignWarning), 'Empty while something is wrong.'),
+  audienceText: described(orNull(Type.String()), 'A description of the filters.'),
+  warnings: described(Type.Array(CampaignWarning), 'Empty while the campaign has errors.'),
 });
 
 export const Reach = described(
   oneOf(['REACHED', 'OTHER_PLATFORM', 'OPTED_OUT', 'BLOCKED', 'GONE', 'NO_DEVICE']),
-  "The best of a person's devices: reached, or what is in the way.",
+  "The best result of a user's devices: reached, or the reason why not.",
 );
 
 export const AudienceCount = Type.Union([
@@ -102,7 +105,7 @@ export const AudienceCount = Type.Union([
         devices: Type.Number(),
       }),
     ),
-    pending: described(Type.Array(Type.String()), 'Segments that are still filled, or cannot be sent to.'),
+    pending: described(Type.Array(Type.String()), 'Segments that are still being filled, or that cannot be sent to.'),
   }),
   Type.Object({ state: Type.Literal('TOO_SLOW'), afterSeconds: Type.Number() }),
   Type.Object({ state: Type.Literal('UNREADABLE'), faults: Type.Array(CampaignFault) }),
@@ -123,13 +126,13 @@ export const PlatformPreview = Type.Object({
   payload: Type.Optional(
     described(
       Type.Object({ bytes: Type.Number(), most: Type.Number(), maxEverywhere: Type.Number() }),
-      'What its provider counts, the most it accepts, and the most that every browser accepts.',
+      'The size as the provider counts it, the maximum of the provider, and the maximum that all browsers accept.',
     ),
   ),
 });
 
 export const CampaignPreview = Type.Object({
-  customer_id: Type.String({ description: 'Empty for nobody in particular.' }),
+  customer_id: Type.String({ description: 'Empty if no user is named.' }),
   platforms: Type.Object({
     android: Type.Optional(PlatformPreview),
     ios: Type.Optional(PlatformPreview),
@@ -147,7 +150,7 @@ export const TestResults = described(
 
 export const PreviewAnswer = described(
   Type.Object({ response_id: Type.String(), type: Type.Literal('campaign'), data: CampaignPreview }),
-  'As V5 answers.',
+  'The response of V5.',
 );
 
 export type ConsoleComposerRouteDependencies = { composer: AuthoringDependencies };

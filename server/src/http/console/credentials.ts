@@ -23,7 +23,7 @@ export const ConnectedCredential = described(
     isSimulated: Type.Boolean(),
     summary: described(
       Type.Record(Type.String(), Type.String()),
-      'What tells it from others: project, ids, the public VAPID key.',
+      'Values that identify the credential: the project, ids, or the public VAPID key.',
     ),
     updatedAt: Type.String(),
     check: orNull(Type.Object({ ...CredentialCheck.properties, advice: Type.String() })),
@@ -38,11 +38,11 @@ export const ProviderCredentialState = Type.Object({
   connected: orNull(ConnectedCredential),
   ofOtherApps: described(
     Type.Array(Type.Object({ appId: Type.String(), connected: ConnectedCredential })),
-    'Credentials of apps beside the default one (docs/apps.md).',
+    'Credentials of apps other than the default one (docs/apps.md).',
   ),
   hits: described(
     Type.Object({ devices: Type.Number(), runs: Type.Number() }),
-    'What hangs on it: devices that take push, and sends under way.',
+    'What depends on the credential: devices that accept pushes, and sends in progress.',
   ),
 });
 

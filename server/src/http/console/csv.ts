@@ -4,8 +4,8 @@ export function presentCsv(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * Returns a cell that a spreadsheet shows but never evaluates: text that begins like a formula, also in the full-width characters that some spreadsheets read as the others, is prefixed with an
- * apostrophe (OWASP, CSV injection) and quoted.
+ * Returns a cell that a spreadsheet shows but never evaluates. Text that begins like a formula is quoted and gets an apostrophe
+ * in front (OWASP, CSV injection). Some spreadsheets also evaluate formulas that begin with a full-width character.
  */
 function toCell(text: string): string {
   const isFormula = /^[=+\-@\t\r＝＋－＠]/.test(text);

@@ -19,7 +19,7 @@ export const DeliveryKey = described(
     runId: Type.String(),
     deviceRowId: Type.String(),
   }),
-  'Names a row of the ledger.',
+  'The key of a row in the ledger.',
 );
 
 export const LoggedDelivery = Type.Object({
@@ -30,44 +30,47 @@ export const LoggedDelivery = Type.Object({
   providerMessageId: orNull(Type.String()),
   attempts: Type.Number(),
   at: Type.String(),
-  retryAt: described(orNull(Type.String()), 'Of one that waits.'),
+  retryAt: described(orNull(Type.String()), 'The time of the next attempt, if the message waits for one.'),
   campaignId: Type.String(),
   campaignName: Type.String(),
-  customerId: described(orNull(Type.String()), 'Null: the person, the device is there no more.'),
+  customerId: described(
+    orNull(Type.String()),
+    'Null if the user was erased. `deviceId` is null if the device was removed.',
+  ),
   deviceId: orNull(Type.String()),
 });
 
 export const DeliveryPage = Type.Object({
   deliveries: Type.Array(LoggedDelivery),
   next: orNull(Type.String()),
-  keptSince: described(orNull(Type.String()), 'The oldest day that the ledger has, YYYY-MM-DD.'),
+  keptSince: described(orNull(Type.String()), 'The oldest day in the ledger, as YYYY-MM-DD.'),
 });
 
 export const ReportedDevice = Type.Object({
   deviceRowId: Type.String(),
   runId: Type.String(),
   platform: Platform,
-  action: described(orNull(Type.String()), 'The button of a click; null: the message itself.'),
-  times: Type.Number({ description: 'How often it was reported.' }),
-  at: described(Type.String(), 'When it was reported first.'),
-  deviceId: described(orNull(Type.String()), 'Null: removed since, as is its user.'),
+  action: described(orNull(Type.String()), 'The button that was clicked; null for the message itself.'),
+  times: Type.Number({ description: 'The number of reports.' }),
+  at: described(Type.String(), 'The time of the first report.'),
+  deviceId: described(orNull(Type.String()), 'Null if the device has been removed, or its user erased, since then.'),
   userId: orNull(Type.String()),
   customerId: orNull(Type.String()),
 });
 
 export const ReportedDevicePage = Type.Object({
   devices: Type.Array(ReportedDevice),
-  next: described(orNull(Type.String()), 'The `after` of the next page.'),
+  next: described(orNull(Type.String()), 'The value of `after` for the next page.'),
 });
 
 export const DeliveryDetail = Type.Object({
   ...LoggedDelivery.properties,
   pushId: orNull(Type.String()),
   runStatus: Type.String(),
-  sendUntil: Type.String({ description: 'Attempts end then.' }),
+  sendUntil: Type.String({ description: 'The time after which no attempt is made.' }),
   content: described(
     orNull(Type.Record(Type.String(), Type.Unknown())),
-    'What the campaign says to this platform, before it is made personal.',
+    'The content of the campaign for this platform, before it is personalised.',
   ),
   settings: Type.Record(Type.String(), Type.Unknown()),
   advice: Type.Optional(Type.String()),
@@ -124,8 +127,8 @@ export function consoleDeliveryRoutes(
     async (request) => {
       const { after, platform, ...query } = request.query as Static<typeof Reports>;
       const { id: campaignId } = request.params as Static<typeof Id>;
-      const place = after === undefined ? undefined : parsePlace(after);
-      const { devices, next } = await deliveries.listReports({ ...query, campaignId, platform, after: place });
+      const position = after === undefined ? undefined : parsePosition(after);
+      const { devices, next } = await deliveries.listReports({ ...query, campaignId, platform, after: position });
       return {
         devices: devices.map(({ bucket: _bucket, at, ...device }) => ({ ...device, at: at.toISOString() })),
         next: next ? [next.bucket, next.deviceRowId, next.runId].join('~') : null,
@@ -172,7 +175,7 @@ function parseCursor(text: string): DeliveryCursor {
 }
 
 /** The schema has already validated the format. */
-function parsePlace(text: string): { bucket: number; deviceRowId: string; runId: string } {
+function parsePosition(text: string): { bucket: number; deviceRowId: string; runId: string } {
   const [bucket, deviceRowId, runId] = text.split('~') as [string, string, string];
   return { bucket: Number(bucket), deviceRowId, runId };
 }
@@ -196,7 +199,7 @@ const columns = [
   ['provider_message_id', ({ providerMessageId }) => providerMessageId ?? ''],
 ] as const satisfies [string, (row: ListedDelivery) => string][];
 
-/** Yields the log as a file, page by page; the caller has already read the first page. */
+/** Yields the lines of the CSV file, page by page. The caller has already read the first page. */
 async function* presentDeliveryFile(
   first: IteratorResult<ListedDelivery[]>,
   pages: AsyncGenerator<ListedDelivery[]>,

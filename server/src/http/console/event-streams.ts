@@ -14,12 +14,15 @@ export const ConsoleEventStream = Type.Object({
   events: Type.Array(oneOf(streamedKinds)),
   userAttributes: Type.Array(Type.String()),
   deviceAttributes: Type.Array(oneOf(streamedDeviceAttributes)),
-  deliveredEvents: Type.Number({ description: 'In batches that the receiver took.' }),
+  deliveredEvents: Type.Number({ description: 'Events in batches that the receiver accepted.' }),
   lastDeliveredAt: orNull(Type.String()),
   pendingBatches: Type.Number(),
-  deadBatches: Type.Number({ description: 'Given up; they can be sent again.' }),
-  silentSince: described(orNull(Type.String()), 'Since when the receiver has not answered.'),
-  pausedUntil: described(orNull(Type.String()), 'Nothing is posted until then, because the receiver does not answer.'),
+  deadBatches: Type.Number({ description: 'Batches without further attempts; they can be sent again.' }),
+  silentSince: described(orNull(Type.String()), 'The time since which the receiver has not responded.'),
+  pausedUntil: described(
+    orNull(Type.String()),
+    'The time until which nothing is posted, because the receiver does not respond.',
+  ),
   createdAt: Type.String(),
 });
 
@@ -27,8 +30,8 @@ export const DeadEventBatch = Type.Object({
   id: Type.String(),
   events: Type.Number(),
   firstEventAt: Type.String(),
-  attempts: Type.Number({ description: 'Since it was made or sent again.' }),
-  lastStatus: described(orNull(Type.Number()), 'Null: no answer came.'),
+  attempts: Type.Number({ description: 'The number of attempts since the batch was created or last sent again.' }),
+  lastStatus: described(orNull(Type.Number()), 'Null if there was no response.'),
   lastError: orNull(Type.String()),
   endedAt: Type.String(),
 });
@@ -36,7 +39,7 @@ export const DeadEventBatch = Type.Object({
 export const EventStreamList = Type.Object({ streams: Type.Array(ConsoleEventStream) });
 export const DeadEventBatchList = Type.Object({
   batches: Type.Array(DeadEventBatch),
-  next: described(orNull(Type.String()), 'The `after` of the next page.'),
+  next: described(orNull(Type.String()), 'The value of `after` for the next page.'),
 });
 
 const Page = Type.Object({ ...Workspace.properties, after: Type.Optional(id) });

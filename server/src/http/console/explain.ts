@@ -3,13 +3,13 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { explainDelivery } from '../../app/explain.ts';
 import type { ExplainDependencies, Explanation } from '../../app/explain.ts';
-import { describeNoRun, nobodyOfThatId, describeDelivery, describeRun } from '../../domain/explain.ts';
+import { describeNoRun, unknownCustomerId, describeDelivery, describeRun } from '../../domain/explain.ts';
 import { consoleApi } from './access.ts';
 import { id, workspaceId } from './requests.ts';
 import { Platform, described, orNull } from './shape-parts.ts';
 
 const SuspectedDelivery = Type.Object({
-  id: Type.String({ description: 'By which the device is kept.' }),
+  id: Type.String({ description: 'The id with which the device can be kept.' }),
   code: Type.String(),
   sends: Type.Number(),
   since: Type.String(),
@@ -27,7 +27,7 @@ export const DeliveryExplanation = described(
       nextAt: orNull(Type.String()),
     }),
     customerId: Type.String(),
-    step: Type.String({ description: 'Of the newest run; `NO_RUN` or `UNKNOWN_PERSON` where there is none.' }),
+    step: Type.String({ description: 'The step in the newest run; `NO_RUN` or `UNKNOWN_PERSON` if there is no run.' }),
     explanation: Type.String(),
     runs: described(
       Type.Array(
@@ -41,21 +41,27 @@ export const DeliveryExplanation = described(
             Type.Object({
               deviceId: described(
                 orNull(Type.String()),
-                "The app's name of the device; null when it is there no more.",
+                "The app's name for the device; null if the device was removed.",
               ),
               platform: Platform,
               step: Type.String(),
               explanation: Type.String(),
-              code: described(orNull(Type.String()), "The provider's word, or why it was held."),
+              code: described(orNull(Type.String()), "The provider's code, or the reason why the message was held."),
               attempts: Type.Number(),
               at: orNull(Type.String()),
-              until: described(orNull(Type.String()), 'Until when it waits.'),
+              until: described(orNull(Type.String()), 'The time until which the message waits.'),
               suspicion: described(
                 orNull(SuspectedDelivery),
-                'Why the device may leave the audience, or has left it; null where that decided nothing.',
+                'Why the device may leave the audience or has left it; null if this did not affect the message.',
               ),
-              variation: described(orNull(Type.String()), 'variation_1 and so on; null where the campaign has one.'),
-              locale: described(orNull(Type.String()), 'default or a language tag; null where there is one.'),
+              variation: described(
+                orNull(Type.String()),
+                '`variation_1` and so on; null if the campaign has only one.',
+              ),
+              locale: described(
+                orNull(Type.String()),
+                '`default` or a language tag; null if the campaign has only one locale.',
+              ),
             }),
           ),
         }),
@@ -95,7 +101,7 @@ function present({ campaign, customerId, runs, triggers }: Explanation) {
     campaign,
     customerId,
     step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
-    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : nobodyOfThatId,
+    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : unknownCustomerId,
     runs: (runs ?? []).map(({ devices, reason: _reason, ...run }) => ({
       ...run,
       explanation: describeRun({ ...run, devices, reason: _reason }),

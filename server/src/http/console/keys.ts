@@ -17,17 +17,17 @@ export const ConsoleKey = Type.Object({
   id: Type.String(),
   kind: KeyKind,
   name: Type.String(),
-  hint: Type.String({ description: 'First and last characters of the secret.' }),
+  hint: Type.String({ description: 'The first and last characters of the secret.' }),
   createdAt: Type.String(),
-  lastUsedAt: described(orNull(Type.String()), 'To the minute.'),
+  lastUsedAt: described(orNull(Type.String()), 'The time of the last use, exact to the minute.'),
   accessTokenMinutes: Type.Number(),
   archivedAt: orNull(Type.String()),
-  endsAt: described(orNull(Type.String()), 'It was rotated and ends then.'),
+  endsAt: described(orNull(Type.String()), 'The time at which the key ends, if it was rotated.'),
 });
 
 export const CreatedKey = described(
   Type.Object({ key: ConsoleKey, secret: Type.String(), curl: Type.String() }),
-  'The secret is answered here alone.',
+  'The only response that contains the secret.',
 );
 
 export const RotatedKey = Type.Object({

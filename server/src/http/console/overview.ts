@@ -22,11 +22,11 @@ export const InboxMessage = Type.Object({
   receivedAt: Type.String(),
   transport: described(
     Type.Record(Type.String(), Type.String()),
-    'What the provider accepts in addition to the message.',
+    'Parameters of the request other than the message, such as its priority and time to live.',
   ),
   headers: described(
     Type.Record(Type.String(), Type.String()),
-    'All headers of the request; credentials are reduced to their scheme. Empty for messages of older versions.',
+    'All headers of the request, with only the scheme of credentials. Empty for messages of older versions.',
   ),
   payload: Type.Unknown(),
   screen: described(
@@ -46,7 +46,7 @@ export const InboxMessage = Type.Object({
 
 export const CredentialCheck = described(
   Type.Object({ verdict: oneOf(['ACCEPTED', 'REFUSED', 'UNKNOWN']), words: Type.String(), at: Type.String() }),
-  'What the provider said of a credential when it was last asked.',
+  'The result of the last check of a credential with its provider.',
 );
 
 export const ProviderName = oneOf(providerNames);
@@ -62,7 +62,7 @@ export const FindingPlace = described(
       code: Type.String(),
     }),
   ]),
-  'Where something is looked at or mended.',
+  'The screen where a problem can be examined or fixed.',
 );
 
 export const Finding = Type.Object({
@@ -83,7 +83,7 @@ export const ProviderHealth = Type.Object({
   check: orNull(CredentialCheck),
   silent: described(
     orNull(Type.Object({ until: Type.String(), reason: Type.String() })),
-    'The provider asked for silence, or cannot be reached.',
+    'The provider asked for a pause, or cannot be reached.',
   ),
   noisyUntil: orNull(Type.String()),
 });
@@ -93,8 +93,8 @@ export const LimitUse = Type.Object({
   name: Type.String(),
   used: Type.Number(),
   most: Type.Number(),
-  windowSeconds: described(orNull(Type.Number()), 'Null: at any one time.'),
-  setting: described(orNull(Type.String()), 'The setting it comes from; null: the interface sets it.'),
+  windowSeconds: described(orNull(Type.Number()), 'Null if the limit applies at any one time.'),
+  setting: described(orNull(Type.String()), 'The setting that sets the limit; null if the interface sets it.'),
 });
 
 export const RunningSend = Type.Object({
@@ -143,10 +143,13 @@ export const Overview = Type.Object({
   paused: Type.Array(
     Type.Object({
       platform: orNull(Platform),
-      provider: described(orNull(ProviderName), 'Who refused the credential; null for what a person paused.'),
+      provider: described(
+        orNull(ProviderName),
+        'The provider that refused the credential; null if a user paused the campaign.',
+      ),
       waits: described(
         Type.Union([Type.Literal('all'), Type.Literal('some')]),
-        'Whether all devices wait, or those of the refused credential alone.',
+        '`all` if all devices wait; `some` if only the devices of the refused credential wait.',
       ),
       reason: Type.String(),
       runs: Type.Number(),
@@ -173,7 +176,7 @@ export const Overview = Type.Object({
   ),
   lastHour: Type.Object({
     since: Type.String(),
-    maxCounted: Type.Number({ description: 'A count this high means "or more".' }),
+    maxCounted: Type.Number({ description: 'A count of this value means "this many or more".' }),
     counts: Type.Array(Type.Object({ platform: Platform, outcome: Type.String(), devices: Type.Number() })),
     failures: Type.Array(RecentFailure),
   }),
@@ -189,7 +192,7 @@ export const Overview = Type.Object({
       sendingNodes: Type.Number(),
       seenAt: orNull(Type.String()),
     }),
-    'What is sent by all nodes, of all workspaces.',
+    'The work of all nodes for all workspaces.',
   ),
   campaigns: Type.Array(OverviewCampaign),
   curl: Type.Optional(Type.String()),
@@ -203,11 +206,11 @@ export const UserCounts = Type.Object({
 export const FirstSteps = described(
   Type.Object({
     hasPushed: Type.Boolean(),
-    hasProvider: Type.Boolean({ description: 'One that leads out; simulators do not count.' }),
-    hasUsers: Type.Boolean({ description: 'Beside those of the sandbox.' }),
+    hasProvider: Type.Boolean({ description: 'True if a real provider is connected; simulators do not count.' }),
+    hasUsers: Type.Boolean({ description: 'True if there are users in addition to those of the sandbox.' }),
     hasInvited: Type.Boolean(),
   }),
-  'What was done of what one does first.',
+  'The first steps that are done.',
 );
 
 const OverviewQuery = Type.Object({ workspaceId: Type.Optional(Type.String({ maxLength: 64 })) });

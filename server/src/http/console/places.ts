@@ -12,7 +12,10 @@ export const PlaceKind = oneOf(placeKinds);
 export const Place = described(
   Type.Object({
     kind: PlaceKind,
-    id: described(Type.String(), 'What the address of the screen has; of a run its campaign, of a device its user.'),
+    id: described(
+      Type.String(),
+      'The id in the address of the screen: for a run the id of its campaign, for a device the id of its user.',
+    ),
     name: Type.String(),
     detail: orNull(Type.String()),
   }),

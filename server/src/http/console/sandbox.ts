@@ -21,7 +21,7 @@ export const SandboxState = Type.Object({
     isFrozen: Type.Boolean(),
     advancing: described(
       Type.Union([Type.Object({ stops: Type.Number(), remainingSeconds: Type.Number() }), Type.Null()]),
-      'How far an advance has come; null when the clock is not being moved.',
+      'The progress of an advance; null while the clock is not being moved.',
     ),
   }),
   counters: described(
@@ -36,7 +36,7 @@ export const SandboxState = Type.Object({
 
 export const DeviceBehaviour = described(
   oneOf(deviceBehaviours),
-  '`works`, or how the provider answers for its address.',
+  '`works`, or how the provider responds for the address of the device.',
 );
 
 export const VirtualDevice = described(
@@ -46,9 +46,9 @@ export const VirtualDevice = described(
     customerId: Type.String(),
     deviceId: Type.String(),
     platform: Platform,
-    provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
+    provider: described(orNull(ProviderName), 'Null for the default provider of the platform.'),
     state: Type.String(),
-    token: Type.String({ description: 'By which messages of the inbox name it.' }),
+    token: Type.String({ description: 'The token by which messages in the inbox identify the device.' }),
     messages: described(
       Type.Array(
         Type.Object({

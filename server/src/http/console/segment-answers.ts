@@ -45,7 +45,7 @@ export const SegmentOperation = Type.Object({
   number: Type.Number(),
   kind: OperationKind,
   requestId: Type.String(),
-  fileUrl: described(orNull(Type.String()), 'Null: the file was posted.'),
+  fileUrl: described(orNull(Type.String()), 'Null if the file was uploaded.'),
   state: OperationState,
   attempts: Type.Number(),
   bytesRead: Type.Number(),
@@ -71,7 +71,7 @@ export const SegmentDetail = described(
     ...ConsoleSegment.properties,
     filters: described(
       orNull(Type.Object({ included: Type.Unknown(), excluded: Type.Unknown() })),
-      'As they were sent; `excluded` null: nobody is left out. Null: the segment is none of filters.',
+      'The filters as they were sent; `excluded` is null if no users are excluded. Null if the segment has no filters.',
     ),
     operations: Type.Array(SegmentOperation),
   }),
@@ -94,8 +94,11 @@ export const AcceptedUpload = Type.Object({
 
 const Unusable = Type.Object({
   state: Type.Literal('UNUSABLE'),
-  field: described(orNull(oneOf(['included_filters', 'excluded_filters'])), 'The tree; null: both together.'),
-  reason: described(Type.String(), 'Begins with the place where the tree is at fault, as in `filters[0].value`.'),
+  field: described(
+    orNull(oneOf(['included_filters', 'excluded_filters'])),
+    'The tree that is invalid; null for both together.',
+  ),
+  reason: described(Type.String(), 'The reason. Starts with the path of the invalid member, as in `filters[0].value`.'),
 });
 
 const TooSlow = Type.Object({ state: Type.Literal('TOO_SLOW'), afterSeconds: Type.Number() });
@@ -110,7 +113,7 @@ export const FilterCount = Type.Union([
     state: Type.Literal('COUNTED'),
     users: Type.Number(),
     of: Type.Number(),
-    isEstimate: described(Type.Boolean(), 'From a part of the users, to two digits.'),
+    isEstimate: described(Type.Boolean(), 'True if the count is estimated from a part of the users, to two digits.'),
   }),
   TooSlow,
   Unusable,
@@ -129,9 +132,9 @@ export const KnownAttribute = Type.Object({
   name: Type.String(),
   type: described(
     oneOf(['string', 'double', 'bool', 'datetime', 'array_string', 'array_double']),
-    'The data type that a filter gives it.',
+    'The data type that a filter uses for the attribute.',
   ),
-  values: described(Type.Array(Type.String()), 'The most frequent ones of some users.'),
+  values: described(Type.Array(Type.String()), 'The most frequent values of some users.'),
 });
 
 export const ConsoleCallback = Type.Object({
@@ -142,9 +145,9 @@ export const ConsoleCallback = Type.Object({
   state: oneOf(['PENDING', 'DELIVERED', 'GIVEN_UP']),
   silentSince: described(
     orNull(Type.String()),
-    'Since when the receiver has not answered: the callback waits for one of its probes.',
+    'The time since which the receiver has not responded. The callback waits for a successful probe.',
   ),
-  resends: Type.Number({ description: 'How often it was sent again, and the tries since.' }),
+  resends: Type.Number({ description: 'How often a user sent it again. `attempts` counts the attempts since then.' }),
   attempts: Type.Number(),
   nextAt: orNull(Type.String()),
   createdAt: Type.String(),
@@ -152,10 +155,10 @@ export const ConsoleCallback = Type.Object({
 });
 
 export const CallbackAttempt = Type.Object({
-  resend: Type.Number({ description: '0: the first delivery.' }),
+  resend: Type.Number({ description: '0 for the first delivery.' }),
   attempt: Type.Number(),
   at: Type.String(),
-  status: described(orNull(Type.Number()), 'Null: no answer came.'),
+  status: described(orNull(Type.Number()), 'Null if there was no response.'),
   error: orNull(Type.String()),
   durationMilliseconds: Type.Number(),
 });
@@ -168,8 +171,11 @@ export const ConsoleEmail = Type.Object({
   recipients: Type.Array(Type.String()),
   subject: Type.String(),
   body: Type.String(),
-  state: described(oneOf(['PENDING', 'SENT', 'KEPT', 'FAILED']), '`KEPT`: there is no SMTP server; it is shown only.'),
-  resends: Type.Number({ description: 'How often it was sent again, and the tries since.' }),
+  state: described(
+    oneOf(['PENDING', 'SENT', 'KEPT', 'FAILED']),
+    '`KEPT` if there is no SMTP server: the email is only shown here.',
+  ),
+  resends: Type.Number({ description: 'How often a user sent it again. `attempts` counts the attempts since then.' }),
   attempts: Type.Number(),
   nextAt: orNull(Type.String()),
   error: orNull(Type.String()),
@@ -178,10 +184,10 @@ export const ConsoleEmail = Type.Object({
 });
 
 export const EmailAttempt = Type.Object({
-  resend: Type.Number({ description: '0: the first sending.' }),
-  attempt: Type.Number({ description: 'Which of the schedule.' }),
+  resend: Type.Number({ description: '0 for the first delivery.' }),
+  attempt: Type.Number({ description: 'The number of the attempt in the schedule.' }),
   at: Type.String(),
-  answer: Type.String({ description: 'What the mail server said, or why nobody answered.' }),
+  answer: Type.String({ description: 'The response of the mail server, or why there was none.' }),
   isTaken: Type.Boolean(),
   durationMilliseconds: Type.Number(),
 });

@@ -60,19 +60,19 @@ export function parseOperation(asked: Static<typeof FetchBody>, prefixes: readon
 
 const kinds = { create: 'CREATE', add: 'ADD', remove: 'REMOVE', replace: 'REPLACE' } as const;
 
-// The API requires an address, but an uploaded file has none; this placeholder is dropped again.
+// A placeholder, because the API requires an address and an uploaded file has none. The result drops it.
 const noAddress = 'https://posted.invalid/';
 
 const silenceMilliseconds = 30_000;
 
 /**
- * Yields the bytes of an upload as they arrive. Aborts when nothing arrives for 30 s, as a download does (decision D25).
- * Leaving the loop keeps the connection open, so that an error response can still be sent.
+ * Yields the bytes of an upload as they arrive. Aborts if nothing arrives for 30 s, as a download does (decision D25). If the
+ * caller stops reading, the connection stays open, so that an error response can still be sent.
  *
  * @throws ServiceError BODY_MALFORMED when the upload breaks off
  */
 export async function* readUpload(body: Readable): AsyncGenerator<Uint8Array> {
-  const silence = setTimeout(() => body.destroy(new Error('nothing came for 30 s')), silenceMilliseconds);
+  const silence = setTimeout(() => body.destroy(new Error('no data arrived for 30 s')), silenceMilliseconds);
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       silence.refresh();

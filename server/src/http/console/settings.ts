@@ -12,19 +12,23 @@ import { described, oneOf } from './shape-parts.ts';
 export const WorkspaceSettings = described(
   Type.Object({
     name: Type.String(),
-    timeZone: Type.String({ description: 'IANA name.' }),
+    timeZone: Type.String({ description: 'The IANA name of the time zone.' }),
     frequencyCaps: Type.String({ description: '`2/1d,5/7d`: messages in hours or days.' }),
-    quietHours: Type.String({ description: "`22:00-08:00`, in each person's zone." }),
+    quietHours: Type.String({ description: "As in `22:00-08:00`, in each user's time zone." }),
     quietMode: oneOf(['HOLD', 'DROP']),
-    minimumDelay: Type.String({ description: 'Minutes between two messages to a person.' }),
-    zoneAttribute: Type.String({ description: "The attribute that holds a person's zone." }),
-    controlGroup: Type.String({ description: 'Percent of the people that campaigns leave out which say so.' }),
+    minimumDelay: Type.String({ description: 'The minutes between two messages to a user.' }),
+    zoneAttribute: Type.String({ description: "The attribute that holds a user's time zone." }),
+    controlGroup: Type.String({
+      description: 'Percent of the users that are left out by campaigns with a control group.',
+    }),
     pushBodies: oneOf(['lenient', 'strict']),
     androidMode: oneOf(['data', 'notification', 'both']),
     pushFrom: Type.String({ description: 'Value of `push_from` in the data of Android messages.' }),
-    dataPrefix: Type.String({ description: 'Before our keys in it; `none`: that of the installation.' }),
+    dataPrefix: Type.String({
+      description: 'The prefix of our keys in that data; `none` for the prefix of the installation.',
+    }),
   }),
-  'In the form users type them; `none` for a control that is not set.',
+  'Settings in the form in which users type them; `none` for a control that is not set.',
 );
 
 export const FixedSettings = described(
@@ -32,7 +36,7 @@ export const FixedSettings = described(
     workspaceId: Type.String(),
     dbName: Type.String(),
     dataCenter: Type.String(),
-    url: Type.String({ description: 'Under which callers reach the API.' }),
+    url: Type.String({ description: 'The address under which callers reach the API.' }),
     headerPrefix: Type.Object({ value: Type.String(), setting: Type.String() }),
     limits: Type.Array(LimitUse),
   }),

@@ -10,7 +10,7 @@ import { described, orNull, oneOf } from './shape-parts.ts';
 
 export const MetricSeries = described(
   Type.Object({ name: Type.String(), values: Type.Array(orNull(Type.Number())) }),
-  'A value for each step; null: nothing was told of it.',
+  'One value for each step; null if no value was reported.',
 );
 
 export const Metrics = described(
@@ -24,10 +24,10 @@ export const Metrics = described(
 
 export const QueueState = Type.Object({
   name: Type.String(),
-  waiting: Type.Number({ description: 'Could be worked now.' }),
+  waiting: Type.Number({ description: 'Items that can be processed now.' }),
   running: Type.Number(),
-  later: Type.Number({ description: 'Wait for a moment to come.' }),
-  failed: Type.Number({ description: 'In the last 24 hours.' }),
+  later: Type.Number({ description: 'Items that are due later.' }),
+  failed: Type.Number({ description: 'Items that failed in the last 24 hours.' }),
   oldestAt: orNull(Type.String()),
 });
 
@@ -49,7 +49,7 @@ export const SystemNode = Type.Object({
   seenAt: Type.String(),
   memoryBytes: Type.Number(),
   connections: Type.Number(),
-  certificateEndsAt: described(orNull(Type.String()), 'Of the certificate that it serves itself.'),
+  certificateEndsAt: described(orNull(Type.String()), 'The end of the certificate that the node itself serves.'),
   jobs: Type.Array(JobNote),
   isAlive: Type.Boolean(),
 });
@@ -107,9 +107,9 @@ export const SystemState = described(
       ),
       backupMadeAt: described(
         orNull(Type.String()),
-        'As of when the newest backup is that Carillon made; null where none is known.',
+        'The time of the newest backup that Carillon made; null if none is known.',
       ),
-      backupHours: described(orNull(Type.Number()), 'How often a node makes one by itself; null where none does.'),
+      backupHours: described(orNull(Type.Number()), 'The interval of automatic backups; null if no node makes them.'),
       isBackupLate: Type.Boolean(),
       migrations: Type.Object({
         count: Type.Number(),
@@ -131,7 +131,7 @@ export const SystemState = described(
       }),
     ),
   }),
-  "The installation: numbers, names of its own parts, and hosts; no secret and nobody's data.",
+  'The state of the installation: numbers, names of its parts, and hosts, but no secrets and no data of users.',
 );
 
 const Span = Type.Object({ workspaceId, span: oneOf(Object.keys(metricSpans) as MetricSpan[]) });

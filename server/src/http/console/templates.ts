@@ -20,7 +20,7 @@ export const CampaignTemplate = Type.Object({
   name: Type.String(),
   request: described(
     Type.Record(Type.String(), Type.Unknown()),
-    'The body with which `POST /v5/campaigns` makes a draft of it.',
+    'A body with which `POST /v5/campaigns` creates a draft from the template.',
   ),
   createdBy: Type.String(),
   createdAt: Type.String(),

@@ -5,7 +5,7 @@ import { deviceActions } from '../../app/users/manage-users.ts';
 import type { ConsoleUsers, UserHit } from '../../app/users/manage-users.ts';
 import { instantPattern, microsecondPattern } from '../../domain/timing/iso-time.ts';
 import { suspicionHours, suspicionSends } from '../../domain/users/devices.ts';
-import type { ToldSuspicion } from '../../domain/users/devices.ts';
+import type { ReportedSuspicion } from '../../domain/users/devices.ts';
 import { checkAttributes, parseDeviceRecord, requireCustomerId, requireText } from '../data/parse-data.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
 import { consoleApi as api } from './access.ts';
@@ -18,21 +18,24 @@ export const FoundUser = Type.Object({
   customerId: Type.String(),
   updatedAt: Type.String(),
   devices: Type.Number(),
-  foundBy: described(oneOf(['USER_ID', 'CARILLON_ID', 'DEVICE_TOKEN', 'ATTRIBUTE']), 'What the word turned out to be.'),
+  foundBy: described(
+    oneOf(['USER_ID', 'CARILLON_ID', 'DEVICE_TOKEN', 'ATTRIBUTE']),
+    'The kind of identifier that the search text matched.',
+  ),
   attribute: described(orNull(Type.String()), 'The name of the attribute that has the value.'),
 });
 
 export const DeviceSuspicion = described(
   Type.Object({
-    code: Type.String({ description: "The provider's word in the last send." }),
-    sends: Type.Number({ description: 'In how many sends it gave such an answer.' }),
+    code: Type.String({ description: "The provider's code in the last send." }),
+    sends: Type.Number({ description: 'The number of sends with such a response.' }),
     leavesAfterSends: Type.Number(),
-    leavesAfterHours: Type.Number({ description: 'Between the first and the last of them, at least.' }),
+    leavesAfterHours: Type.Number({ description: 'The minimum hours between the first and the last of these sends.' }),
     since: Type.String(),
     lastAt: Type.String(),
-    hasLeft: Type.Boolean({ description: 'It left the audience because of it.' }),
+    hasLeft: Type.Boolean({ description: 'True if the device has left the audience because of these sends.' }),
   }),
-  'Answers that usually mean a dead address.',
+  'Responses that usually mean a dead address.',
 );
 
 const DeviceState = oneOf(['ACTIVE', 'OPTED_OUT', 'BLOCKED', 'GONE']);
@@ -41,27 +44,27 @@ export const SuspectedDevice = Type.Object({
   id: Type.String(),
   userId: Type.String(),
   customerId: Type.String(),
-  deviceId: Type.String({ description: "The app's name of it." }),
+  deviceId: Type.String({ description: "The app's name for the device." }),
   platform: Platform,
-  provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
+  provider: described(orNull(ProviderName), 'Null for the default provider of the platform.'),
   state: DeviceState,
   suspicion: DeviceSuspicion,
 });
 
 export const SuspectedDevicePage = Type.Object({
   devices: described(Type.Array(SuspectedDevice), 'The latest strike first, at most 50.'),
-  next: described(orNull(Type.String()), 'The `after` of the next page.'),
+  next: described(orNull(Type.String()), 'The value of `after` for the next page.'),
 });
 
 export const UserDevice = Type.Object({
   id: Type.String(),
-  deviceId: Type.String({ description: "The app's name of it." }),
+  deviceId: Type.String({ description: "The app's name for the device." }),
   platform: Platform,
-  provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
+  provider: described(orNull(ProviderName), 'Null for the default provider of the platform.'),
   pushId: Type.String(),
   pushIdType: described(
     orNull(Type.Literal('fid')),
-    "The id of a Firebase installation; null: the provider's own address.",
+    "`fid` for the id of a Firebase installation; null for the provider's own token.",
   ),
   state: DeviceState,
   isProvisional: Type.Boolean(),
@@ -70,7 +73,7 @@ export const UserDevice = Type.Object({
   osVersion: orNull(Type.String()),
   registeredAt: Type.String(),
   goneAt: orNull(Type.String()),
-  goneReason: described(orNull(Type.String()), "The provider's word."),
+  goneReason: described(orNull(Type.String()), "The provider's code."),
   blockedAt: orNull(Type.String()),
   blockReason: orNull(Type.String()),
   suspicion: orNull(DeviceSuspicion),
@@ -80,7 +83,7 @@ export const UserMessage = Type.Object({
   runId: Type.String(),
   campaignId: Type.String(),
   campaignName: Type.String(),
-  deviceId: described(orNull(Type.String()), 'Null: it is there no more.'),
+  deviceId: described(orNull(Type.String()), 'Null if the device was removed.'),
   platform: Platform,
   outcome: Type.String(),
   code: orNull(Type.String()),
@@ -93,24 +96,24 @@ export const Erasure = Type.Object({ id: Type.String(), requestedAt: Type.String
 export const User = Type.Object({
   id: Type.String(),
   customerId: Type.String(),
-  mergedCustomerIds: described(Type.Array(Type.String()), 'Customer ids that mean this person since they were merged.'),
+  mergedCustomerIds: described(Type.Array(Type.String()), 'Customer ids that were merged into this user.'),
   attributes: Type.Record(Type.String(), Type.Unknown()),
-  isTest: Type.Boolean({ description: 'Marked for tests of campaigns.' }),
+  isTest: Type.Boolean({ description: 'True if the user is marked for tests of campaigns.' }),
   createdAt: Type.String(),
   updatedAt: Type.String(),
   devices: Type.Array(UserDevice),
   segments: described(
     Type.Array(Type.Object({ id: Type.String(), name: Type.String(), kind: oneOf(['FILE', 'COHORT']) })),
-    'Of files and of partners; those of filters are worked out when a campaign starts.',
+    'Segments from files and partners. Members of filter segments are determined when a campaign starts.',
   ),
   messages: described(Type.Array(UserMessage), 'Newest first, at most 50.'),
-  erasure: described(orNull(Erasure), 'The person is to be erased.'),
+  erasure: described(orNull(Erasure), 'The pending erasure of the user, if any.'),
 });
 
 export const TestUser = Type.Omit(FoundUser, ['foundBy', 'attribute']);
 
 export const TimelineEntry = Type.Object({
-  key: Type.String({ description: 'Names it among the moments of the person.' }),
+  key: Type.String({ description: "Identifies the entry in the user's timeline." }),
   at: Type.String(),
   kind: oneOf([
     'EVENT',
@@ -127,19 +130,19 @@ export const TimelineEntry = Type.Object({
   ]),
   name: described(
     orNull(Type.String()),
-    'Of an event, a campaign, an action of the console, or the customer id that was merged.',
+    'The name of an event, a campaign or a console action, or the customer id that was merged.',
   ),
   campaignId: orNull(Type.String()),
   deviceId: described(
     orNull(Type.String()),
-    "The app's name of it; null when none is concerned or it is there no more.",
+    "The app's name for the device; null if no device is concerned or it was removed.",
   ),
   platform: orNull(Platform),
   outcome: orNull(Type.String()),
   code: orNull(Type.String()),
   detail: described(
     Type.Record(Type.String(), Type.Unknown()),
-    'Attributes of an event, the button of a click, what a change was about.',
+    'Attributes of an event, the button of a click, or the subject of a change.',
   ),
 });
 
@@ -332,7 +335,7 @@ function presentSuspectedDevices({ devices, next }: SuspectedDevices) {
   };
 }
 
-function presentSuspicion(suspicion: ToldSuspicion) {
+function presentSuspicion(suspicion: ReportedSuspicion) {
   return { ...suspicion, leavesAfterSends: suspicionSends, leavesAfterHours: suspicionHours };
 }
 

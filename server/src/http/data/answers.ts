@@ -11,13 +11,13 @@ import { makeRequestId } from '../route/route.ts';
 
 type Wire = {
   type: string;
-  /** The registry's text if it is not given. */
+  /** Absent: the text of the registry is used. */
   message?: (error: ServiceError, request?: FastifyRequest) => string;
 };
 
 const fieldOf = (error: ServiceError): string => error.context.field ?? '';
 
-/** The types that are not the reason phrase of their status. */
+/** The types that differ from the reason phrase of their status. */
 const types: Partial<Record<number, string>> = {
   400: 'ValueError',
   401: 'Authentication required',
@@ -126,7 +126,7 @@ function presentIdentity({ kind, value }: UserIdentity) {
   return { identifier_type: kind === 'id' ? 'id' : 'customer_id', identifier: value };
 }
 
-/** Always includes `customer_id`, so that each user can be identified. Each field has the name that was asked for. */
+/** Returns the requested fields under the requested names, and always `customer_id`, so that each user can be identified. */
 function selectFields({ id, customerId, attributes }: ExportedUser, fields: string[] | undefined) {
   const all: Record<string, unknown> = { ...attributes, id, customer_id: customerId };
   if (!fields) return all;

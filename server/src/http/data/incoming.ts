@@ -48,7 +48,7 @@ import {
   rejectAttributes,
 } from './parse-data.ts';
 
-// The maximum number of faults of a bulk request that the log keeps; operators read its detail.
+// The maximum number of faults of a bulk request that the API log stores and the response warns about.
 const maxFaultsKept = 20;
 
 /** Routes that receive users, devices and events (fact 5). */
@@ -84,7 +84,7 @@ export function incomingRoutes(deps: DataRouteDependencies, dataRoute: DeclareDa
     dataRoute({
       operationId: 'trackEvents',
       url: '/v1/event/:workspace_id',
-      summary: 'Track what a user did',
+      summary: 'Track events of a user',
       workspaceIn: { path: 'workspace_id' },
       body: eventBody,
       isRepeatable: true,
@@ -98,7 +98,7 @@ export function incomingRoutes(deps: DataRouteDependencies, dataRoute: DeclareDa
     dataRoute({
       operationId: 'importInBulk',
       url: '/v1/transition/:workspace_id',
-      summary: 'Users, devices and events in bulk',
+      summary: 'Import users, devices and events in bulk',
       workspaceIn: { path: 'workspace_id' },
       body: transitionBody(prefixes),
       isRepeatable: true,
@@ -111,8 +111,8 @@ export function incomingRoutes(deps: DataRouteDependencies, dataRoute: DeclareDa
         // Fact 5: the body does not report faults. The API log and the warning header do (decision D5).
         const all = [...faults, ...answer.faults].sort((a, b) => a.index - b.index);
         if (all.length > 0) request.facts.errorDetail = describeFaults(all);
-        const told = all.slice(0, maxFaultsKept).map(describeFault);
-        addWarnings(deps.vendorHeaders, { request, reply: call.reply }, told);
+        const warnings = all.slice(0, maxFaultsKept).map(describeFault);
+        addWarnings(deps.vendorHeaders, { request, reply: call.reply }, warnings);
         return presentAccepted(answer);
       },
     }),
@@ -120,16 +120,16 @@ export function incomingRoutes(deps: DataRouteDependencies, dataRoute: DeclareDa
 }
 
 function describeFaults(faults: ElementFault[]): string {
-  const told = faults.slice(0, maxFaultsKept).map(describeFault);
-  const others = faults.length - told.length;
-  return `${faults.length} elements refused. ${told.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
+  const described = faults.slice(0, maxFaultsKept).map(describeFault);
+  const others = faults.length - described.length;
+  return `${faults.length} elements rejected. ${described.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
 }
 
 function describeFault({ index, error }: ElementFault): string {
   return `elements[${index}]: ${describeElementFault(error)}`;
 }
 
-/** Returns the number of events that a request counts as; one without events, or a malformed one, counts as one. */
+/** Returns the number of events that a request counts as. A malformed request or one without events counts as one. */
 function countActions(body: unknown): number {
   const actions = (body as Body | null | undefined)?.actions;
   return Array.isArray(actions) ? Math.max(1, actions.length) : 1;
@@ -151,7 +151,7 @@ const actionMembers = {
   attributes: membersOf,
   platform: readWith(text({ description: 'ANDROID, iOS, web, TV or unknown' }), readPlatform),
   app_version: filledText({ max: maxAppVersionCharacters }),
-  user_time: time('When it happened: ISO 8601 (UTC unless it names an offset) or seconds since 1970'),
+  user_time: time('The time of the event: ISO 8601 (UTC unless it has an offset) or seconds since 1970'),
   current_time: time("The sender's clock; used if user_time is absent"),
   user_timezone_offset: readWith(whole(-maxOffsetSeconds, maxOffsetSeconds, 'Seconds'), readOffset),
 };
@@ -234,7 +234,7 @@ function countElements(body: unknown): DataUse[] {
   ];
 }
 
-/** The type is read by itself: it decides how the others are read. */
+/** Members of a bulk request. Elements are parsed later, each by its type. */
 const transitionMembers = {
   type: required(literal('transition')),
   elements: required(list(anything, { max: Infinity })),

@@ -91,7 +91,7 @@ export function usersRoutes(deps: DataRouteDependencies, dataRoute: DeclareDataR
     dataRoute({
       operationId: 'deleteCustomer',
       url: '/v1/customer/delete',
-      summary: 'Delete a user and all that is known of them',
+      summary: 'Delete a user and all data about the user',
       workspaceIn,
       body: deleteBody,
       isRepeatable: true,

@@ -22,19 +22,21 @@ export function codeShape(codes: readonly string[], description: string): Return
 export const answerHeaders = {
   limit: {
     'X-RateLimit-Limit': Type.Integer({ description: 'Requests that the limit allows in its window' }),
-    'X-RateLimit-Remaining': Type.Integer({ description: 'Requests that are left' }),
-    'X-RateLimit-Reset': Type.Integer({ description: 'Seconds until there are more again' }),
+    'X-RateLimit-Remaining': Type.Integer({ description: 'Remaining requests' }),
+    'X-RateLimit-Reset': Type.Integer({ description: 'Seconds until the limit allows more requests' }),
   },
   retry: { 'Retry-After': Type.Integer({ minimum: 1, description: 'Seconds to wait before the same request' }) },
-  challenge: { 'WWW-Authenticate': Type.String({ description: 'Which credentials are asked for (RFC 9110 §11.6.1)' }) },
+  challenge: {
+    'WWW-Authenticate': Type.String({ description: 'The required kind of credentials (RFC 9110 §11.6.1)' }),
+  },
   deprecation: {
-    Deprecation: Type.String({ description: 'Since when this version is deprecated (RFC 9745)' }),
+    Deprecation: Type.String({ description: 'The date since which this version is deprecated (RFC 9745)' }),
     Link: Type.String({ description: 'The guide to the next version' }),
   },
   warning: {
     'X-*-Warning': Type.String({
       description:
-        'What was accepted and will not be done as asked: unknown members, content that a phone will not show',
+        'Parts of the request that were accepted but have no effect: unknown members, content that a phone will not show',
     }),
   },
 } as const;

@@ -54,7 +54,8 @@ const makeEventBatch = (abbreviation: string) =>
       app_name: Type.String({ description: 'Name of the workspace' }),
       source: Type.Literal('CARILLON'),
       [`${abbreviation.toLowerCase()}_request_id`]: Type.String({
-        description: 'As webhook-id; its name has the abbreviation of the installation',
+        description:
+          'The same value as webhook-id. The name of this member contains the abbreviation of the installation',
       }),
       events: Type.Array(
         Type.Object({
@@ -82,7 +83,7 @@ export const makeWebhooks = (abbreviation: string) => ({
   fileSegment: {
     post: {
       operationId: 'fileSegmentCallback',
-      summary: 'The file of a segment was processed, or could not be',
+      summary: 'Result of processing the file of a segment',
       description:
         'Posted to callback_url of the request until the receiver replies with 200. A repeat has the same webhook-id and body. Signed as Standard Webhooks say, with the secret of the workspace.',
       tags: ['Callbacks'],
@@ -91,15 +92,15 @@ export const makeWebhooks = (abbreviation: string) => ({
       requestBody: { required: true, content: { 'application/json': { schema: fileSegmentCallback } } },
       responses: {
         200: { description: 'Received' },
-        '4XX': { description: 'Not received; it is posted again' },
-        '5XX': { description: 'Not received; it is posted again' },
+        '4XX': { description: 'Not received; the callback is posted again' },
+        '5XX': { description: 'Not received; the callback is posted again' },
       },
     },
   },
   eventBatch: {
     post: {
       operationId: 'eventBatch',
-      summary: 'What became of messages, up to 100 events',
+      summary: 'Outcomes of messages, up to 100 events',
       description:
         'Posted to the address of an event stream until the receiver replies 2xx, at most four times. A repeat has the same webhook-id and the same event_uuid of each event. Signed as Standard Webhooks say, with the secret of the stream.',
       tags: ['Callbacks'],
@@ -108,8 +109,8 @@ export const makeWebhooks = (abbreviation: string) => ({
       requestBody: { required: true, content: { 'application/json': { schema: makeEventBatch(abbreviation) } } },
       responses: {
         '2XX': { description: 'Taken' },
-        '4XX': { description: 'Not taken; it is posted again' },
-        '5XX': { description: 'Not taken; it is posted again' },
+        '4XX': { description: 'Not accepted; the batch is posted again' },
+        '5XX': { description: 'Not accepted; the batch is posted again' },
       },
     },
   },

@@ -15,7 +15,7 @@ type Rules = Omit<ReadingRules, 'templates'>;
 
 /** Accepts every kind of value as the interface shows it. Flags may also be texts, as in its samples. */
 const strictRules: Rules = {
-  tells: 'first',
+  reports: 'first',
   isSent: (value) => value !== undefined,
   isAbsent: (value) => value === undefined,
   missing: 'is required',

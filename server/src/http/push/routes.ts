@@ -249,9 +249,11 @@ export function warnOfSizes({ content }: Pick<PushCommand, 'content'>, { measure
 }
 
 function describe({ bytes, most, maxEverywhere }: ReturnType<MeasureContent>): string | undefined {
-  if (bytes > most) return `makes ${bytes} bytes where ${most} fit`;
+  if (bytes > most) return `makes ${bytes} bytes; the limit is ${most}`;
   // Only a browser's push service can have a lower limit than the others.
-  return bytes > maxEverywhere ? `makes ${bytes} bytes where ${maxEverywhere} fit for Firefox on Android` : undefined;
+  return bytes > maxEverywhere
+    ? `makes ${bytes} bytes; the limit is ${maxEverywhere} for Firefox on Android`
+    : undefined;
 }
 
 /** Less than the limit of every provider. */

@@ -26,7 +26,7 @@ export function makeRequireApiKey(deps: BearerDependencies, scope: Scope, errors
     if (isBearer(request)) return requireScope(request, reply);
     if (request.headers.authorization === undefined) throw new ServiceError(errors.missing);
     const basic = readBasic(request.headers);
-    if (!basic) throw new ServiceError(errors.invalid, { detail: 'the header is no Basic authentication' });
+    if (!basic) throw new ServiceError(errors.invalid, { detail: 'the header is not Basic authentication' });
     const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
     const presented = { workspaceId: basic.username, secret: basic.password, dataCenter, at: deps.clock.now() };
     const found = await authenticateKey(acrossOf(deps), presented);

@@ -86,7 +86,7 @@ const maxTextCharacters = 1_024;
 
 /** Null and an empty text count as not sent. */
 const rules: ReadingRules = {
-  tells: 'all',
+  reports: 'all',
   isSent: (value) => value !== undefined && value !== null && value !== '',
   isAbsent: (value) => value === undefined || value === null || value === '',
   missing: 'is required',

@@ -57,7 +57,7 @@ export function sandboxBrowserRoutes(deps: SandboxBrowserDependencies): RouteFam
         method: 'POST',
         url: '/sandbox/browser/devices',
         operationId: 'registerBrowser',
-        summary: "Make a browser's subscription a device of a customer",
+        summary: "Register a browser's subscription as a device of a user",
         body: browserDevice,
         answers: { 200: registeredDevice },
         refuses: [404],

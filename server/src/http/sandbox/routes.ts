@@ -56,7 +56,7 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
         method: 'POST',
         url: '/sandbox/reset',
         operationId: 'resetSandbox',
-        summary: 'Make the demo workspace, the counters and the faults what the first start made them',
+        summary: 'Reset the demo workspace, the counters and the faults to the state of the first start',
         answers: { 200: demo },
         refuses: bodyAnyway,
         handle: ({ actor }) => resetSandbox(deps, { actor }),
@@ -65,7 +65,7 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
         method: 'GET',
         url: '/sandbox/counters',
         operationId: 'readCounters',
-        summary: 'What the simulators counted, per platform',
+        summary: 'Get the counters of the simulators, per platform',
         answers: { 200: counters },
         handle: () => readCounters(deps),
       }),
@@ -73,7 +73,7 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
         method: 'GET',
         url: '/sandbox/refusals',
         operationId: 'listRefusals',
-        summary: 'What the simulated providers refused, and why, newest first',
+        summary: 'List the requests that the simulated providers refused, with the reason, newest first',
         querystring: refusalsQuery,
         answers: { 200: refusals },
         read: ({ query }) => Number((query as Static<typeof refusalsQuery>).limit ?? '100'),
@@ -276,7 +276,7 @@ function makeRefuseStrangers({ access, allowedHosts }: SandboxGuard): Hook {
     if (access === 'local' && !isLocalCaller(request))
       throw new ServiceError('SANDBOX_NOT_LOCAL', {
         reason:
-          'set CARILLON_SANDBOX_ACCESS=network on the server to open these routes to everybody who reaches its port',
+          'set CARILLON_SANDBOX_ACCESS=network on the server to open these routes to every caller that reaches its port',
       });
     // The header as the browser sent it, not as a proxy changed it: a page may send any X-Forwarded-Host.
     const name = (request.headers.host ?? '').replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
@@ -320,7 +320,7 @@ export function apiFaultHook({ apiFaults }: { apiFaults: ApiFaults }): RouteFami
         return undefined;
       }
       if (fault.status === undefined) return undefined;
-      request.facts.errorDetail = 'failed as the sandbox was told';
+      request.facts.errorDetail = 'failed by a fault of the sandbox';
       return reply
         .code(fault.status)
         .headers(fault.headers ?? {})

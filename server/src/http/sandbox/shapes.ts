@@ -22,7 +22,10 @@ export const inboxQuery = Type.Object({
 export const inboxEventsQuery = Type.Object({
   workspaceId: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the demo workspace' })),
   after: Type.Optional(
-    Type.String({ pattern: '^[0-9a-f]{24}$', description: 'From this id on; default: what comes from now on' }),
+    Type.String({
+      pattern: '^[0-9a-f]{24}$',
+      description: 'Messages newer than this id; default: messages that arrive from now on',
+    }),
   ),
 });
 
@@ -73,7 +76,7 @@ const refusal = named(
     path: Type.String(),
     device: Type.Union([Type.String(), Type.Null()]),
     status: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no response, or the stream was cut' }),
-    reason: Type.String({ description: "The provider's own words" }),
+    reason: Type.String({ description: "The reason in the provider's words" }),
     rule: Type.Union(refusalRules.map((rule) => Type.Literal(rule))),
     headers: Type.Record(Type.String(), Type.String(), { description: 'Credentials are reduced to their scheme' }),
   }),
@@ -93,8 +96,8 @@ export const clock = named(
   'SandboxClock',
   Type.Object({
     now: Type.String(),
-    offsetSeconds: Type.Number({ description: 'Ahead of real time, or behind it (negative)' }),
-    frozen: Type.Boolean({ description: 'The clock stands still until it is moved, resumed or reset' }),
+    offsetSeconds: Type.Number({ description: 'Seconds ahead of real time; negative if behind it' }),
+    frozen: Type.Boolean({ description: 'True while the clock is stopped, until it is moved, resumed or reset' }),
     advancing: Type.Union([Type.Object({ stops: Type.Integer(), remainingSeconds: Type.Number() }), Type.Null()], {
       description: 'Progress of the advance; null if the clock is not being moved',
     }),
@@ -109,7 +112,7 @@ const fault = named(
         Type.Number({
           minimum: 200,
           maximum: 599,
-          description: 'Return this answer instead of processing the request',
+          description: 'Return this response instead of processing the request',
         }),
       ),
       body: Type.Optional(Type.String()),
@@ -120,9 +123,9 @@ const fault = named(
         }),
       ),
       delayMilliseconds: Type.Optional(
-        Type.Number({ minimum: 0, maximum: 60_000, description: 'Wait before answering' }),
+        Type.Number({ minimum: 0, maximum: 60_000, description: 'Milliseconds to wait before the response' }),
       ),
-      reset: Type.Optional(Type.Boolean({ description: 'Reset the stream instead of answering' })),
+      reset: Type.Optional(Type.Boolean({ description: 'Reset the stream instead of responding' })),
       goawayEvery: Type.Optional(
         Type.Number({
           minimum: 1,
@@ -161,7 +164,7 @@ const fault = named(
         }),
       ),
       route: Type.Optional(
-        Type.String({ description: 'Of `api`: only this route, as `POST /v1/oauth/token` or `/v5/campaigns/*`' }),
+        Type.String({ description: 'For `api`: only this route, such as `POST /v1/oauth/token` or `/v5/campaigns/*`' }),
       ),
       count: Type.Optional(Type.Number({ minimum: 1, maximum: 1_000_000_000, description: 'Only this many times' })),
     },

@@ -191,7 +191,7 @@ export const segmentError = named(
       [...Object.values(segmentErrors).map(({ title }) => title), 'Internal Server Error'],
       'The kind of error',
     ),
-    description: Type.Optional(Type.String({ description: 'Absent of a fault of ours' })),
+    description: Type.Optional(Type.String({ description: 'Absent for an internal error' })),
   }),
 );
 

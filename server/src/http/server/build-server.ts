@@ -276,7 +276,7 @@ function refuseUnclearHost({ raw }: FastifyRequest): void {
   }
   if (hosts > 1) throw malformed('there are two Host headers');
   if (hosts === 0 && raw.httpVersion !== '1.0') throw malformed('the Host header is missing');
-  if (!host.test(raw.headers.host ?? '')) throw malformed('the Host header is no host');
+  if (!host.test(raw.headers.host ?? '')) throw malformed('the Host header is not a valid host name');
 }
 
 function malformed(reason: string): ServiceError {

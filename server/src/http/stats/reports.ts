@@ -39,7 +39,7 @@ const reportFile = named(
     file_name: name,
     path,
     state: codeShape(['WAITING', 'READY', 'FAILED'], 'The state of the file'),
-    reason: Type.Optional(Type.String({ description: 'Why the file was not made' })),
+    reason: Type.Optional(Type.String({ description: 'The reason why the file could not be written' })),
     campaigns: Type.Optional(Type.Integer({ description: 'Number of lines' })),
     size_bytes: Type.Optional(Type.Integer()),
     start_date: Type.String(),
@@ -57,7 +57,7 @@ const reportParameters = Type.Object({
   file_name: Type.String(),
 });
 
-const reportSignature = Type.String({ description: 'As the request of the file was answered' });
+const reportSignature = Type.String({ description: 'The signature that the request for the file returned' });
 const reportBytes = named(
   'ReportFileBytes',
   Type.String({
@@ -90,7 +90,7 @@ export function reportRoutes(deps: ReportRouteDependencies): RouteFamily {
         method: 'POST',
         url,
         operationId: 'requestReportFile',
-        summary: 'Have a file made with the statistics of all campaigns of up to 90 days',
+        summary: 'Request a file with the statistics of all campaigns of up to 90 days',
         body: reportBody,
         maxBodyBytes: maxStatsBodyBytes,
         isRepeatable: true,
@@ -113,7 +113,7 @@ export function reportRoutes(deps: ReportRouteDependencies): RouteFamily {
         method: 'GET',
         url,
         operationId: 'listReportFiles',
-        summary: 'List the report files that are not gone',
+        summary: 'List the report files that have not expired',
         answers: { 200: reportsAnswer },
         async handle({ workspaceId }) {
           const files = await listReportFiles(deps, workspaceId);
@@ -124,7 +124,7 @@ export function reportRoutes(deps: ReportRouteDependencies): RouteFamily {
     ]);
 }
 
-/** The signature is the credential, so the file is looked up in all workspaces. */
+/** Adds the route that reads a file. The signature is its only credential, so the file is looked up across workspaces. */
 function readFileRoute(deps: ReportRouteDependencies): Route {
   const dialect: RouteDialect = {
     tag: 'Statistics',
@@ -163,8 +163,8 @@ function presentFileError(error: ServiceError, { reply }: AnsweredCall): Fastify
   if (status === 401) return reply.code(401).header('www-authenticate', 'Signature').send();
   if (status === 405) reply.header('allow', 'GET');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  const told = { attribute: field ?? 'REQUEST', message: reason ?? error.message, type: title.toUpperCase() };
-  return reply.code(status).send({ error: { ...told, request_id: makeRequestId() } });
+  const described = { attribute: field ?? 'REQUEST', message: reason ?? error.message, type: title.toUpperCase() };
+  return reply.code(status).send({ error: { ...described, request_id: makeRequestId() } });
 }
 
 function pathOf(workspaceId: string, name: string): string {

@@ -83,7 +83,7 @@ const interval = (of: string) => ({
 const counted = {
   conversions: Type.Integer({ description: 'total or unique, by metric_type' }),
   total: Type.Integer({ description: 'Events that fulfilled the goal, by attribution_type' }),
-  unique: Type.Integer({ description: 'Users who did so, each counted once' }),
+  unique: Type.Integer({ description: 'Users who fulfilled the goal, each counted once' }),
 };
 const cvr = rate('Percent of eligible_users who fulfilled the goal, each once a run');
 

@@ -33,7 +33,7 @@ export function makeAdmProvider({ clock, transport, endpoints, simulator }: AdmC
     tokens: makeClientTokens({ clock, transport, path: '/auth/O2/token', scope: 'messaging:push' }),
     accountOf: ({ clientId }) => clientId,
     isRefused: isAdmTokenExpired,
-    tellRefusal: (said) => ({ reason: 'ADM_TOKEN_REFUSED', message: `the client was refused: ${said}` }),
+    describeRefusal: (said) => ({ reason: 'ADM_TOKEN_REFUSED', message: `the client was refused: ${said}` }),
     // Amazon documents HTTP/1.1 only, and all public clients use it.
     fallback: 'http/1.1',
   });

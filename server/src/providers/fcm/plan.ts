@@ -112,11 +112,11 @@ function overrideAndroidPart(
   if (patch === undefined) return part;
   const merged = mergePatch(part, patch) as Record<string, unknown>;
   const { data = {}, android = {} } = merged;
-  if (!isObject(android)) return { fault: 'android is no object' };
-  if (!isObject(android.notification ?? {})) return { fault: 'android.notification is no object' };
-  if (!isObject(data)) return { fault: 'data is no object' };
+  if (!isObject(android)) return { fault: 'android must be an object' };
+  if (!isObject(android.notification ?? {})) return { fault: 'android.notification must be an object' };
+  if (!isObject(data)) return { fault: 'data must be an object' };
   const wrong = Object.keys(data).find((name) => typeof data[name] !== 'string');
-  if (wrong !== undefined) return { fault: `data.${wrong} is no text` };
+  if (wrong !== undefined) return { fault: `data.${wrong} must be a text` };
   // The prefix may have changed since the message was accepted.
   const own = Object.keys(patch.data ?? {}).find((name) => isOwnKey(name, [payload.dataPrefix]));
   if (own !== undefined) return { fault: `data.${own} cannot be set` };
@@ -157,7 +157,7 @@ function makeWebPushPart(message: BrowserMessage): { webpush: WebPushPart } | { 
   const { headers: changed = {} } = message.content.overrides?.webpush ?? {};
   const fault = findHeaderFault('webpush', changed);
   const payload = fault === undefined ? writeWorkerPayload(message) : undefined;
-  if (payload === undefined) return { fault: fault ?? 'the title is no text' };
+  if (payload === undefined) return { fault: fault ?? 'the title must be a text' };
   const { ttlSeconds, urgency, identity } = message;
   const headers = overrideHeaders(changed, { ttl: String(ttlSeconds), urgency, topic: identity.collapseId });
   const named = Object.entries(headers).map(([name, value]) => [headerNames[name] ?? name, value]);

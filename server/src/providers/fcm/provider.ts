@@ -29,7 +29,7 @@ export function makeFcmProvider({
     tokens: makeFcmAccessTokens({ clock, transport }),
     // A new token does not help if Apple refuses Firebase itself.
     isRefused: (answer) => answer.kind === 'answer' && answer.status === 401 && !answer.body.includes(appleKeyFault),
-    tellRefusal: (said) => ({
+    describeRefusal: (said) => ({
       error: { status: 'TOKEN_REFUSED', message: `the service account was refused: ${said}` },
     }),
   });

@@ -23,7 +23,7 @@ const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging';
 const tokenSeconds = 3600;
 const maxTokens = 1_000;
 
-/** What Google knows of a service account. */
+/** The data that Google has about a service account. */
 export type FcmAccount = { projectId: string; clientEmail: string; publicKeyPem: string };
 
 type Account = SimulatedWorkspace & { fcm?: FcmAccount };
@@ -64,7 +64,7 @@ async function issueToken(accounts: Account[], tokens: Tokens, request: Simulate
   try {
     const { payload } = await jwtVerify(assertion, createPublicKey(account.fcm.publicKeyPem), {
       algorithms: ['RS256'],
-      // Addressed directly, the simulator is also the token service.
+      // A client that calls the simulator directly also names it as the token service.
       audience: [googleTokenUrl, `http://${String(request.headers[':authority'])}/token`],
       currentDate: request.now,
       maxTokenAge: tokenSeconds,
@@ -147,7 +147,7 @@ function deliver(
 
 type Received = Omit<DeliveredMessage, 'workspaceId' | 'deviceToken' | 'receivedAt' | 'headers'>;
 
-/** A device reads its own part of a message to several platforms; here the part determines the kind of device. */
+/** A message to several platforms has a part for each, and a device reads only its own. Here the part determines the kind of device. */
 function receive(message: FcmMessage, name: string): Received {
   if (message.apns) return receiveOnIphone(message.apns, name);
   if (message.webpush) return receiveInBrowser(message.webpush, name);
@@ -157,7 +157,7 @@ function receive(message: FcmMessage, name: string): Received {
     platform: 'ANDROID',
     title: screen.title,
     body: screen.body,
-    // Prevents a repeat from being shown a second time: the tag, which the app sets itself when it shows the message.
+    // A repeat with the same tag replaces the first message. If the app shows the message, the app sets the tag.
     collapseId: String(android.notification?.tag ?? own(data, 'tag') ?? android.collapse_key ?? ''),
     ...(typeof data.gcm_campaign_id === 'string' ? { campaignId: data.gcm_campaign_id } : {}),
     messageId: own(data, 'message_id') ?? name,
@@ -208,12 +208,12 @@ function addressOf({ token, fid }: FcmMessage): { address: string; member: 'toke
 type MagicAnswers = (address: string, member: 'token' | 'fid') => SimulatedAnswer | undefined;
 
 const sporadicRefusals = 2;
-// A developer has only a handful.
+// The maximum number of addresses that are counted. A developer uses only a few.
 const maxSporadic = 10_000;
 
 function makeMagicAnswers(): MagicAnswers {
   const refusals = new Map<string, number>();
-  /** Refuses the first messages to an address; the count starts again with the simulator. */
+  /** Refuses the first messages to an address. The count starts again when the simulator starts. */
   const sporadic = (address: string): SimulatedAnswer | undefined => {
     const before = refusals.get(address) ?? 0;
     if (before >= sporadicRefusals) return undefined;

@@ -37,9 +37,9 @@ export function planHmsRequest(
 /** The part of a message that Huawei Push Kit carries in addition to the address. */
 type HmsPart = { data?: string; android: Record<string, unknown> };
 
-// Fifteen days; messages with a longer lifetime are kept this long here.
+// Fifteen days. Huawei keeps no message longer, so a longer lifetime is shortened.
 const maxTtlSeconds = 1_296_000;
-/** Huawei keeps every message for an offline phone. A repeat after a crash replaces the first message by its tag. */
+/** Huawei keeps every message for an offline phone. After a crash, a repeated message replaces the first one, because both have the same tag. */
 const keepAll = -1;
 
 /**
@@ -74,7 +74,7 @@ function makeHmsNotification({ content, identity }: AndroidMessage): Members {
   return {
     title: content.title,
     body: content.message,
-    // A repeat after a crash has the same tag and replaces the first on the screen.
+    // A message that is repeated after a crash has the same tag, so it replaces the first one on the screen.
     tag: identity.collapseId,
     click_action: makeClickAction(content.defaultAction),
     // One of the two is required.
@@ -137,7 +137,7 @@ function overrideHmsPart(part: HmsPart, { content }: AndroidMessage): object | {
   if (patch === undefined) return part;
   const merged = mergePatch(part, patch) as Record<string, unknown>;
   const { data = '', android = {} } = merged;
-  if (typeof data !== 'string') return { fault: 'data is no text' };
-  if (!isObject(android)) return { fault: 'android is no object' };
-  return isObject(android.notification ?? {}) ? merged : { fault: 'android.notification is no object' };
+  if (typeof data !== 'string') return { fault: 'data must be a text' };
+  if (!isObject(android)) return { fault: 'android must be an object' };
+  return isObject(android.notification ?? {}) ? merged : { fault: 'android.notification must be an object' };
 }

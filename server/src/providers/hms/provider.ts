@@ -11,7 +11,7 @@ export type HmsProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
   endpoints: TokenEndpoints;
-  /** Where simulated credentials connect: the same origins, on loopback. */
+  /** The loopback origins that simulated credentials connect to. */
   simulator: TokenEndpoints | undefined;
 };
 
@@ -30,7 +30,7 @@ export function makeHmsProvider({
     ...{ name: 'hms', endpoints, simulator, tokens },
     accountOf: ({ clientId }) => clientId,
     isRefused: isHmsTokenExpired,
-    tellRefusal: (said) => ({ code: 'HMS_TOKEN_REFUSED', msg: `the client was refused: ${said}` }),
+    describeRefusal: (said) => ({ code: 'HMS_TOKEN_REFUSED', msg: `the client was refused: ${said}` }),
   });
 
   return {

@@ -99,7 +99,7 @@ function deliver(account: Account, request: SimulatedRequest): SimulatedAnswer {
     message = body.message as HmsMessage | undefined;
     isValidationOnly = body.validate_only === true;
   } catch {
-    return refusedBy('payload', hmsAnswer(400, '80100003', 'The message is no JSON.'));
+    return refusedBy('payload', hmsAnswer(400, '80100003', 'The message is not JSON.'));
   }
   const tokens = Array.isArray(message?.token) ? message.token.map(String) : [];
   const tokenBytes = tokens.reduce((sum, token) => sum + Buffer.byteLength(token), 0);

@@ -53,7 +53,7 @@ function attach(session: ClientHttp2Session, options: SessionOptions): Session {
   let idleSince = performance.now();
   let isLeaving = false;
   const isIdle = (): boolean => openStreams === 0 && performance.now() - idleSince > idleMilliseconds;
-  const probe = startPings(session, { isIdle, milliseconds: options.connectMilliseconds });
+  const probe = startKeepAlive(session, { isIdle, milliseconds: options.connectMilliseconds });
 
   // The socket of an idle session must not keep a stopping process alive.
   session.unref();
@@ -119,7 +119,7 @@ function attach(session: ClientHttp2Session, options: SessionOptions): Session {
  * Pings the peer once a minute, and closes an idle session. A session whose peer does not answer is ended: the peer is gone,
  * though its connection may look open for ever. @returns a function that pings at once
  */
-function startPings(
+function startKeepAlive(
   session: ClientHttp2Session,
   { isIdle, milliseconds }: { isIdle: () => boolean; milliseconds: number },
 ): () => void {

@@ -126,8 +126,8 @@ function receiveSettings(connection: ConnectionState, frame: Frame): void {
     return;
   }
   const { initialWindowBytes } = connection.peer;
-  for (let place = 0; place < payload.length; place += 6)
-    applySetting(connection, { id: payload.readUInt16BE(place), value: payload.readUInt32BE(place + 2) });
+  for (let offset = 0; offset < payload.length; offset += 6)
+    applySetting(connection, { id: payload.readUInt16BE(offset), value: payload.readUInt32BE(offset + 2) });
   moveWindows(connection, connection.peer.initialWindowBytes - initialWindowBytes);
   sendSettingsAcknowledgement(connection);
   if (!connection.isReady) {
@@ -253,7 +253,9 @@ function receiveHeaders(connection: ConnectionState, frame: Frame): void {
 }
 
 /**
- * Finds a success status without decoding a text, unless the listener reads the headers. Nearly all responses are of this kind.
+ * Stores a success status without decoding the headers, unless the listener reads them. Nearly all responses succeed.
+ *
+ * @returns false if the headers must be decoded
  */
 function receiveSuccess({ streams }: ConnectionState, slot: number, frame: Frame): boolean {
   if (streams.statuses[slot] !== 0 || streams.listeners[slot]!.reads === 'all') return false;
@@ -297,13 +299,13 @@ function receiveBlock(connection: ConnectionState, { streamId, isLast, bytes }: 
     }
     if (status < 200) return;
     streams.statuses[slot] = status;
-    if (!passesOver(connection, slot)) streams.detailOf(slot).headers = joinHeaders(headers);
+    if (!ignoresHeaders(connection, slot)) streams.detailOf(slot).headers = joinHeaders(headers);
   }
   if (isLast) endStream(connection, slot);
 }
 
 /** True if the listener reads no headers of this response. */
-function passesOver({ streams }: ConnectionState, slot: number): boolean {
+function ignoresHeaders({ streams }: ConnectionState, slot: number): boolean {
   return streams.listeners[slot]!.reads !== 'all' && isSuccess(streams.statuses[slot]!);
 }
 
@@ -331,7 +333,7 @@ function endStream(connection: ConnectionState, slot: number): void {
 
 /**
  * Ends a stream that broke off. A 2xx status is conclusive without the body. Any other response is treated as missing, because
- * its body would decide.
+ * its outcome depends on the body.
  */
 export function breakStream(connection: ConnectionState, slot: number, detail: string): void {
   if (isSuccess(connection.streams.statuses[slot]!)) endStream(connection, slot);

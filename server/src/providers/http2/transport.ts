@@ -23,11 +23,11 @@ export type Http2Transport = {
 
 export type Http2TransportOptions = {
   log: Logger;
-  /** Networks beyond the public ones that guarded targets may reach. */
+  /** Networks that guarded targets may reach in addition to public ones. */
   allowedNetworks: readonly string[];
   /** One proxy for all targets of the transport, so that sessions with different routes are never shared. */
   proxy?: OutgoingProxy | undefined;
-  /** The HTTP/2 client: this project's, or Node's, which is slower and serves as a second opinion. */
+  /** The HTTP/2 client: this project's, or Node's. Node's is slower; tests compare the two. */
   client?: Http2Client | undefined;
   /** Sessions per target; a second one is opened when the first has no free stream. */
   sessionsPerTarget?: number;
@@ -40,7 +40,7 @@ export type Http2Client = 'carillon' | 'node';
 export const defaultSessionsPerTarget = 2;
 // A worker has at most some thousand open requests. More waiting requests mean that something is badly wrong.
 const maxWaiting = 10_000;
-// There are as many targets as providers, teams and push services. Others choose the endpoints, so there is a limit.
+// There is one target per provider, team and push service. Browsers choose the push services, so their number needs a limit.
 const maxTargets = 500;
 
 function isIdle({ waiting, hungry, opening, sessions }: SessionPool): boolean {
@@ -119,11 +119,11 @@ export type LaneOwner = AnswerListener & HungryLane;
 /** Sends one owner's requests to one target, as fast as the peer accepts them, and keeps none of them. */
 export type RequestLane = {
   /**
-   * Accepts a request if it can be sent now. Its owner is notified once how it ended, by its ticket. Requests that ended
-   * `unsent` are not retried automatically.
+   * Accepts a request if it can be sent now. The owner gets its outcome once, with its ticket. A request with the outcome
+   * `unsent` is not retried automatically.
    *
-   * @returns false if there is no space; nothing of the request was read. `onSpace` reports when to ask again, and
-   * `onUnreachable` that no connection was established in time
+   * @returns false if there is no space; then the request was not read. `onSpace` reports when to try again, and `onUnreachable`
+   * that no connection was established in time
    */
   send(request: OutgoingRequest): boolean;
 };
@@ -142,7 +142,7 @@ export function makeRequestLane(
         queueMicrotask(() => owner.onAnswer(ticket, unsent('the transport is closed')));
         return true;
       }
-      // Requests that a promise waits for come first.
+      // Requests made with a promise are sent before those of lanes.
       const session = pool.waiting.length === 0 ? findSpace(pool) : undefined;
       if (!session) {
         waitForSpace(pool, owner);
@@ -164,7 +164,7 @@ export type SessionPool = {
   opening: number;
   promised: PromisedRequests;
   waiting: PromisedRequest[];
-  /** Lanes that had a request refused and were not notified of space since. */
+  /** Lanes that wait for space: their last request was not accepted, and they have not been notified since then. */
   hungry: Set<HungryLane>;
   /** Sessions opened since a request last got a stream, or since the waiting requests last failed. */
   openedInVain: number;
@@ -271,8 +271,8 @@ function maxSessions({ sessions, rules }: SessionPool): number {
 }
 
 /**
- * Fails requests that waited too long, of which nothing was sent. A slow peer could make the last of thousands wait for an
- * hour.
+ * Fails requests that have waited too long for a stream; nothing of them was sent. Without this limit, the last of thousands
+ * of requests to a slow peer could wait for an hour.
  */
 function failOverdue(pool: SessionPool): void {
   if (pool.waiting.length === 0) return;
@@ -287,7 +287,7 @@ const noStream = {
   detail: 'no stream was free in time',
 } as const satisfies Answer;
 
-/** Notifies all waiting requests and lanes that nothing of them was sent. */
+/** Fails all waiting requests and lanes; nothing of them was sent. */
 export function failWaiting(pool: SessionPool, error: Error): void {
   const failure: Answer = { kind: 'failure', certainty: 'unsent', reason: reasonOf(error), detail: error.message };
   const failed = pool.waiting.splice(0);
@@ -316,8 +316,8 @@ function reasonOf(error: Error) {
 }
 
 /**
- * Limits how long requests wait without progress. A peer may allow no streams at all and keep the connection: then no request
- * is sent, but none may wait forever.
+ * Limits how long requests wait without progress. Otherwise they would wait forever for a peer that keeps the connection but
+ * allows no streams.
  */
 function watchStandstill(pool: SessionPool): void {
   const isWaiting = pool.waiting.length > 0 || pool.hungry.size > 0;
@@ -355,7 +355,7 @@ async function open(pool: SessionPool): Promise<void> {
     else pool.sessions.push(session);
   } catch (error) {
     pool.opening -= 1;
-    // Nothing was sent; if another session is alive, the requests continue there.
+    // Nothing was sent. If another session is open, the requests continue there.
     if (pool.sessions.length === 0) failWaiting(pool, error as Error);
     return;
   }

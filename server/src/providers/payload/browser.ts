@@ -33,10 +33,10 @@ export function makeWorkerPayload({ content, identity, report, ...message }: Bro
 }
 
 /**
- * Returns the payload as JSON, with the caller's override and the members of `beside`; undefined if nothing is left to show.
+ * Returns the payload as JSON, with the caller's override and the members of `base`; undefined if nothing is left to show.
  */
-export function writeWorkerPayload(message: BrowserMessage, beside: Payload = {}): string | undefined {
-  const payload = { ...beside, ...makeWorkerPayload(message) };
+export function writeWorkerPayload(message: BrowserMessage, base: Payload = {}): string | undefined {
+  const payload = { ...base, ...makeWorkerPayload(message) };
   const patch = message.content.overrides?.webpush?.payload;
   const merged = patch === undefined ? payload : (mergePatch(payload, patch) as Payload);
   const isShown = patch === undefined || (typeof merged.title === 'string' && merged.title.trim() !== '');

@@ -123,7 +123,7 @@ export type IosRequest = { headers: Record<string, string>; changed: Record<stri
 export function makeIosRequest(message: IosMessage, now: Date): IosRequest | { fault: string } {
   const payload = overrideIosPayload(message);
   const { headers: changed = {} } = message.content.overrides?.apns ?? {};
-  const fault = payload === undefined ? 'aps is no object' : findHeaderFault('apns', changed);
+  const fault = payload === undefined ? 'aps must be an object' : findHeaderFault('apns', changed);
   return payload === undefined || fault !== undefined
     ? { fault: fault! }
     : { headers: makeHeaders(message, now), changed, payload };

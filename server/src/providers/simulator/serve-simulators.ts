@@ -28,8 +28,8 @@ export type WorkerData = {
   /** Protocol of the push service; HTTP/2 by default. */
   webPushProtocol?: SimulatorProtocol | undefined;
   /**
-   * Differences of real time and of the service's time from this thread's; then the time at which the service's clock is
-   * stopped, or NaN.
+   * Three times in milliseconds: real time minus this thread's time, the service's time minus this thread's time, and the time
+   * at which the service's clock is stopped, or NaN.
    */
   clockDifferences: Float64Array;
 };
@@ -48,9 +48,9 @@ export type WorkerReport =
 
 const batchMessages = 500;
 const batchMilliseconds = 20;
-// Beyond this limit the phones wait for the inbox, and the senders for the phones.
+// Beyond this limit the simulated phones respond only when the inbox has stored messages, so senders wait.
 const maxWaiting = 20_000;
-// A developer looks at the last few; each has some hundred bytes.
+// A developer needs only the last few. Each has some hundred bytes.
 const maxRefusals = 1_000;
 /**
  * Runs a server for each provider, controlled through a port. Commands and messages pass over the port. Nothing else is shared
@@ -79,7 +79,7 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
       providerNames.map((provider) => [providers[provider].counter, { ...simulators[provider].counters }]),
     );
 
-  async function obey(command: WorkerCommand): Promise<unknown> {
+  async function execute(command: WorkerCommand): Promise<unknown> {
     switch (command.kind) {
       case 'accounts':
         accounts = command.accounts;
@@ -112,9 +112,9 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
   }
 
   port.on('message', (command: WorkerCommand) => {
-    void obey(command).then((result) => {
+    void execute(command).then((result) => {
       if ('id' in command) port.postMessage({ kind: 'done', id: command.id, result } satisfies WorkerReport);
-      // After the reply nothing may keep the thread alive, as its port would.
+      // An open port would keep the thread alive after the reply.
       if (command.kind === 'stop') port.close();
     });
   });
@@ -124,7 +124,7 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
   } satisfies WorkerReport);
 }
 
-/** Keeps the last refusals. They are numbered from the start on, also across `clear`. */
+/** Keeps the last refusals. Numbers count from the start of the simulators and continue after `clear`. */
 function makeRefusalLog() {
   let refusals: SandboxRefusal[] = [];
   let count = 0;
@@ -132,7 +132,7 @@ function makeRefusalLog() {
     add(refusal: Omit<SandboxRefusal, 'number'>): void {
       count += 1;
       refusals.push({ number: count, ...refusal });
-      // Half at a time: moving all of them for each refusal would cost more than the refusal.
+      // Drops half of them at once, because moving all of them for each refusal would cost too much.
       if (refusals.length > 2 * maxRefusals) refusals = refusals.slice(-maxRefusals);
     },
     newest: () => refusals.slice(-maxRefusals).reverse(),
@@ -160,14 +160,14 @@ async function serveAll({ data, accounts, onRefused, ...serving }: Serving) {
       });
     }),
   );
-  return Object.fromEntries(providerNames.map((name, place) => [name, served[place]!])) as Record<
+  return Object.fromEntries(providerNames.map((name, index) => [name, served[index]!])) as Record<
     ProviderName,
     ServedSimulator
   >;
 }
 
 /** Reports the messages that phones received, in batches: the next batch when the previous one is stored. */
-function makeBatches(tell: (messages: DeliveredMessage[]) => void) {
+function makeBatches(report: (messages: DeliveredMessage[]) => void) {
   const waiting: DeliveredMessage[] = [];
   let isStoring = false;
   let timer: NodeJS.Timeout | undefined;
@@ -178,7 +178,7 @@ function makeBatches(tell: (messages: DeliveredMessage[]) => void) {
     timer = undefined;
     if (isStoring || waiting.length === 0) return;
     isStoring = true;
-    tell(waiting.splice(0, batchMessages));
+    report(waiting.splice(0, batchMessages));
   }
 
   /** Resolves when all received messages are handed over and stored. */
@@ -213,12 +213,12 @@ type ServeOptions = {
   /** HTTP/2 without TLS by default. */
   protocol?: SimulatorProtocol | undefined;
   times: () => Pick<SimulatedRequest, 'now' | 'shownAt'>;
-  /** Resolves when there is room for more; the response waits for it. */
+  /** Resolves when the inbox can take more messages; the response waits until then. */
   onDelivered: (message: DeliveredMessage) => Promise<void> | undefined;
   onRefused: (refusal: Refused) => void;
 };
 
-/** Some push services speak no newer protocol. */
+/** HTTP/1.1, because some push services support nothing newer. */
 export type SimulatorProtocol = { version: 'http/1.1'; tls?: SimulatorTls };
 
 /** The details of a refusal, without its provider and time. */
@@ -297,7 +297,8 @@ function answerOfFault(
 }
 
 /**
- * Asks the simulator, and refuses the request if that throws. An exception would end the thread, and with it every simulator.
+ * Passes a request to the simulator. If the simulator throws, the request is refused, because an exception would end the thread
+ * and with it every simulator.
  */
 async function askSimulator(
   { simulate, times }: Pick<ServeOptions, 'simulate' | 'times'>,

@@ -26,7 +26,7 @@ export type SimulatorOptions = {
   accounts: SimulatorAccount[];
   /** Derives the keys of the simulated browsers. */
   secret: Buffer;
-  /** Receives the messages that devices received, in batches; the next batch waits for it. */
+  /** Called with each batch of messages that devices received. The next batch waits until it resolves. */
   onDelivered: (messages: DeliveredMessage[]) => Promise<void>;
   /** A separate thread, the default, takes 20 MB and a tenth of a second of the processor to start. */
   runIn?: SimulatorPlace;

@@ -25,7 +25,7 @@ export function planWebPushRequest({
   const fault = findHeaderFault('webpush', changed);
   const plain = fault === undefined ? makeWebPayload(message, subscription.endpoint) : undefined;
   if (plain === undefined) {
-    const detail = fault ?? 'the title is no text';
+    const detail = fault ?? 'the title must be a text';
     return { outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } };
   }
   if (plain.length > maxPlainBytes) {

@@ -19,7 +19,7 @@ import { decryptWebPush, simulatedBrowser } from './simulated-browser.ts';
 const maxBodyBytes = 4096;
 const maxTokens = 1_000;
 
-/** What a push service knows of a site. */
+/** The data that a push service has about a site. */
 export type WebPushAccount = { publicKey: string };
 
 type Account = SimulatedWorkspace & { webpush?: WebPushAccount };
@@ -178,7 +178,7 @@ function deliver(request: SimulatedRequest, { id, secret, workspaceId }: Deliver
       unknown
     >;
   } catch {
-    // A real service cannot know this; the browser would silently drop the message. The simulator reports it to the developer.
+    // A real push service cannot detect this, and the browser would drop the message silently. The simulator reports it.
     return { status: 400, body: 'the browser cannot decrypt this message', rule: 'payload' };
   }
   const fault = findBrowserFault(payload);

@@ -48,7 +48,7 @@ export async function distributeDatabase(
       const distribution = await withSchemaLock(session, () => distribute(session, { shards, workers, onStep }));
       if (distribution === 'locked')
         throw refusal(
-          'Another migration or distribution of this database is under way, or one that was broken off is still ending; try again later.',
+          'Another migration or distribution of this database is running, or an interrupted one has not ended yet. Try again later.',
         );
       return { steps: distribution, workers: workers.length };
     });
@@ -86,15 +86,17 @@ async function requireCluster(session: Session): Promise<ClusterNode[]> {
     throw refusal('This PostgreSQL has no extension Citus; install it on the coordinator and on every worker.');
   if (installedVersion === undefined)
     throw refusal(
-      'The extension Citus is not made in this database; as an administrator, here and in the database of this name on every worker: create extension citus;',
+      'The extension Citus is not installed in this database. Run this as an administrator, here and in the database of this name on every worker: create extension citus;',
     );
   const nodes = await listClusterNodes(session);
   const workers = nodes.filter(({ holdsShards, isActive }) => holdsShards && isActive);
   const silent = nodes.filter(({ isActive }) => !isActive);
   if (silent.length > 0)
-    throw refusal(`Not active: ${silent.map(nameOf).join(', ')}; citus_activate_node, or citus_remove_node.`);
+    throw refusal(
+      `Nodes that are not active: ${silent.map(nameOf).join(', ')}. Run citus_activate_node or citus_remove_node for them.`,
+    );
   if (workers.length === 0)
-    throw refusal("There is no worker that takes shards; as an administrator: select citus_add_node('<host>', 5432);");
+    throw refusal("No worker holds shards. Run this as an administrator: select citus_add_node('<host>', 5432);");
   return workers;
 }
 
@@ -110,7 +112,7 @@ async function requireOwner(owner: Database, session: Session): Promise<void> {
   const closed = await listRolesWithoutLogin(session);
   if (closed.length > 0)
     throw refusal(
-      `The coordinator signs in to the workers as the role that asks, and ${closed.join(', ')} may not sign in; as an administrator: ` +
+      `The coordinator signs in to the workers with the role of each query, but ${closed.join(', ')} may not sign in. Run this as an administrator: ` +
         closed.map((name) => `alter role "${name}" login;`).join(' '),
     );
 }
@@ -122,7 +124,7 @@ async function refuseRunningNodes(owner: Database): Promise<void> {
   const running = (await listNodes(owner)).filter((node) => isAlive(node, clock));
   if (running.length === 0) return;
   const names = running.map(({ role, host, processId }) => `${role} on ${host}, process ${processId}`);
-  throw refusal(`Stop every node first (one that was killed counts for 30 seconds): ${names.join('; ')}.`);
+  throw refusal(`Stop every node first (a killed node counts as running for 30 seconds): ${names.join('; ')}.`);
 }
 
 function refusal(sentence: string): StartError {

@@ -52,7 +52,7 @@ export type OpenDependencies = {
   clock: Clock;
   log: Logger;
   /** For commands: use the embedded database of a running node if there is one. */
-  beside?: 'running node';
+  reuse?: 'running node';
   /** Whether to create or reject a missing installation. */
   ifMissing?: 'make' | 'refuse';
   stopRequested?: AbortSignal;
@@ -68,10 +68,10 @@ export type OpenDependencies = {
  */
 export async function openInstallation(
   config: Config,
-  { clock, log, beside, ifMissing = 'make', stopRequested = new AbortController().signal, onWaiting }: OpenDependencies,
+  { clock, log, reuse, ifMissing = 'make', stopRequested = new AbortController().signal, onWaiting }: OpenDependencies,
 ): Promise<OpenInstallation> {
   const dataFolder = config.dataFolder ?? defaultDataFolder;
-  const found = givenDatabase(config) ?? (beside && (await findRunningPostgres(join(dataFolder, 'postgres'))));
+  const found = givenDatabase(config) ?? (reuse && (await findRunningPostgres(join(dataFolder, 'postgres'))));
   if (found === undefined && ifMissing === 'refuse') await refuseNewFolder(dataFolder);
   const embedded =
     found === undefined ? await startOwnDatabase(dataFolder, { log, stopRequested, onWaiting }) : undefined;

@@ -137,7 +137,7 @@ async function makeLinks(packageFolder: string): Promise<void> {
   }
 }
 
-/** The database server cannot work in the folder; the message says which account is denied what. */
+/** The database server cannot work in the folder. The message names the account and the folder. */
 export class UnusableFolderError extends Error {
   override readonly name = 'UnusableFolderError';
 }

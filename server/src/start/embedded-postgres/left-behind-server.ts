@@ -55,7 +55,7 @@ export async function findOwnedPort(own: OwnCluster): Promise<number | undefined
 
 /**
  * Queries the server at the port of the lock file. `left behind`: the server is that of this cluster, wrote this file, and has
- * no owner. `silent` also while the server starts or stops.
+ * no owner. `silent`: there is no response, for example because the server is starting or stopping.
  */
 async function askServer(
   { cluster, password }: OwnCluster,
@@ -87,8 +87,8 @@ function end(pid: number): void {
 
 function adviceOn(cluster: string, { pid, program }: { pid: number; program: string }): string {
   return (
-    `${join(cluster, 'postmaster.pid')} names process ${pid}, which is not known to be this database (its program: ${program}); ` +
-    'when no other machine or container uses this folder, remove that file'
+    `${join(cluster, 'postmaster.pid')} names process ${pid}, which may not be this database (its program: ${program}); ` +
+    'if no other machine or container uses this folder, remove that file'
   );
 }
 
@@ -113,9 +113,9 @@ export type Holder =
   | { kind: 'foreign'; program: string }
   | {
       kind: 'server';
-      /** Its process started when the file says that its server did. False after the machine's clock was set. */
+      /** True if the process started at the time in the file. False if the machine's clock was set in the meantime. */
       hasWrittenFile: boolean;
-      /** It is the child of a running Carillon, which may still be starting. */
+      /** True if its parent is a running Carillon, which may still be starting. */
       hasParent: boolean;
     }
   /** This system has no /proc. */
@@ -138,8 +138,8 @@ async function findHolder(cluster: string, file: LockFile): Promise<Holder> {
   };
 }
 
-// A process that reused the process id started after the file was written, so a later start gets almost no tolerance: the
-// machine's start is known to the second. The file is written once the server runs, which can take a while on a busy machine.
+// The file is written once the server runs, which can take a while on a busy machine, so the process may be older than the file.
+// A younger process has reused the process id; two seconds are the precision of the start times.
 const earlySeconds = 60;
 const lateSeconds = 2;
 
@@ -165,8 +165,8 @@ async function readWords(pid: number): Promise<string[]> {
 }
 
 /**
- * Returns the name of the program file; undefined if this account may not read it, such as root in a container for another
- * account's process.
+ * Returns the name of the program file; undefined if this account may not read it. In a container, even root may not read it for
+ * the process of another account.
  */
 async function findProgram(pid: number): Promise<string | undefined> {
   const path = await readlink(`/proc/${pid}/exe`).catch(() => undefined);

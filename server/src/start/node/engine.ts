@@ -171,8 +171,8 @@ export function countConnections({
 
 /** Returns where commands of other processes find the simulators. None of them sends to browsers. */
 function reportedOrigins({ origins }: SandboxPhones): SimulatorOrigins {
-  const told = providerNames.filter((name) => providers[name].address !== 'subscription');
-  return Object.fromEntries(told.map((name) => [name, origins[name]]));
+  const fixed = providerNames.filter((name) => providers[name].address !== 'subscription');
+  return Object.fromEntries(fixed.map((name) => [name, origins[name]]));
 }
 
 /** Returns the reader of a report file's lines: the figures of each campaign, with the same members as the statistics API. */

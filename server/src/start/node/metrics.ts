@@ -54,7 +54,7 @@ async function listen(
   { render, port }: { render: () => Promise<RenderedMetrics>; port: number },
 ): Promise<string> {
   const { makeMetricsServer } = await import('../../http/metrics.ts');
-  const onFault = (error: unknown): void => log.error({ err: error }, 'metrics could not be told');
+  const onFault = (error: unknown): void => log.error({ err: error }, 'metrics could not be reported');
   const server = makeMetricsServer({ render, token: config.metricsToken, onFault });
   const host = config.metricsHost ?? config.host;
   try {

@@ -67,7 +67,7 @@ export type WatchStandbyDependencies = { standby: Database; health: StandbyHealt
 
 /** The job that checks whether the standby keeps up, and logs changes. */
 export function makeWatchStandby({ standby, health, log }: WatchStandbyDependencies): Job {
-  let told: string | undefined;
+  let reported: string | undefined;
   return {
     name: 'watch-standby',
     intervalMilliseconds: 5_000,
@@ -76,11 +76,11 @@ export function makeWatchStandby({ standby, health, log }: WatchStandbyDependenc
       const fault = health.note(state);
       // The lag in the text changes at each check, so it is ignored.
       const kind = fault?.replace(/\d+/, '');
-      if (kind !== told) {
+      if (kind !== reported) {
         if (fault === undefined) log.info('lists of the console are read from the standby');
         else log.warn({ fault }, 'lists of the console are read from the primary');
       }
-      told = kind;
+      reported = kind;
       return 0;
     },
   };

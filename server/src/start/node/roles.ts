@@ -29,11 +29,11 @@ import { startScheduledBackups } from './scheduled-backups.ts';
 export type RunningNode = {
   /** Values that a user or a test needs to use the node. */
   block: StartBlock;
-  /** Creates another URL of the console with a one-time link: it opens a sandbox, or creates the first owner elsewhere. */
+  /** Returns a URL of the console with a new one-time link. The link signs in to a sandbox; in production it creates the first owner. */
   createConsoleLink(): Promise<string>;
 };
 
-/** Starts the parts for this node's role: the engine of a worker, the routes of an API, and the stand-in in a sandbox. */
+/** Starts the parts for this node's role: the engine of a worker, the routes of an API, and the simulated providers of a sandbox. */
 export async function startRoles(composition: Composition): Promise<RunningNode> {
   const { config, clock, log, installation, started, stopRequested } = composition;
   const { acrossWorkspaces: database, encryption } = installation;
@@ -51,7 +51,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   readiness.watch(() => findJobTroubles(parts.book));
   const certificate = await openCertificate(composition);
   const finders = { findUrl: () => begun.url, findCertificateEnd: () => certificate?.endsAt() };
-  // Reported before the engine checks whether there is a node that sends.
+  // The node reports itself before the engine checks whether any node sends.
   const reporter = await startReporter(composition, { ...parts, ...finders });
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   if (worker) startScheduledBackups(composition, book);
@@ -75,7 +75,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const url = await startHttpServer(composition, { families, readiness, calls, meter, certificate });
   const faults = { ...(await warnOfDatabase(composition)), sandboxFinding: warnOfNetwork(composition) };
   begun.url = url;
-  // Only now, so that a start that cannot listen creates no demo data.
+  // Demo data is created only after the node listens, so that a failed start creates none.
   const demo = phones && (await prepareDemo(composition, phones));
   if (demo) begun.demo = demo;
   await reporter.report();
@@ -112,7 +112,7 @@ type ClockFollowers = {
 function makeClockListener({ phones, worker, reporter }: ClockFollowers): ClockListener {
   return {
     onClockStopped() {
-      // The inbox shows the service's time from the same instant on.
+      // From this instant on, the inbox shows the time of the service.
       phones?.syncClock();
       worker?.wakeDue();
     },
@@ -131,7 +131,7 @@ async function warnOfDatabase({
   installation,
 }: Composition): Promise<Pick<StartBlock, 'wallFault' | 'tooManyConnections'>> {
   const { acrossWorkspaces: database, wallFault } = installation;
-  if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');
+  if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not separate the workspaces');
   const { finding, ...budget } = await readConnectionBudget({ database, clock }, await listNodes(database));
   const tooManyConnections = finding && `${finding.what} ${finding.todo}`;
   if (finding) log.warn({ ...budget, fault: tooManyConnections }, 'the nodes may open more connections than there are');

@@ -65,7 +65,7 @@ export type SandboxParts = {
   calls: CallRecorder;
 };
 
-/** Makes the dependencies that the stand-in's own routes and the console use to control it. */
+/** Makes the dependencies with which the console and the routes of the sandbox control the simulators. */
 export function makeSandbox(
   { clock, log, installation, started }: Composition,
   { phones, findDemo, clockListener, calls }: SandboxParts,

@@ -69,7 +69,7 @@ export async function readTlsPair({ certFile, keyFile }: CertificateFiles): Prom
   } catch (error) {
     const { variable } = settings.tlsCert;
     throw new Error(
-      `${variable} and ${settings.tlsKey.variable} are no certificate (PEM) with its key: ${(error as Error).message}.`,
+      `${variable} and ${settings.tlsKey.variable} are not a certificate (PEM) and its key: ${(error as Error).message}.`,
       { cause: error },
     );
   }

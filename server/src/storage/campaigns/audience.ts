@@ -287,7 +287,7 @@ export async function countTriggeredUsers(
 type AskedUsers = { workspaceId: string; runId: string; users: readonly UserKey[] };
 
 /**
- * Returns those of the users whose triggers a run answers, with the attributes of their events. Index: triggers_run.
+ * Returns the given users whose triggers a run answers, with the attributes of their events. Index: triggers_run.
  */
 export async function listTriggeredUsers(
   tx: Queryable,

@@ -7,7 +7,7 @@ import type { Variants } from '../../domain/experiments/variants.ts';
 import type { StoredTiming, Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../database.ts';
 
-/** The columns that the campaign API writes: those that the push API also fills, and the parts as sent. */
+/** The columns that the campaign API writes: the columns of the push API, and the parts of the document as sent. */
 export type AuthoredColumns = {
   name: string;
   deliveryType: CampaignDeliveryType;
@@ -21,7 +21,7 @@ export type AuthoredColumns = {
   tags: string[];
   conversionGoals: ConversionGoal[];
   settings: DeliverySettings;
-  /** The event that starts the campaign, if one does. */
+  /** The business event that starts the campaign; null if there is none. */
   businessEventId: string | null;
   parts: CampaignParts;
   status: CampaignStatus;
@@ -32,7 +32,7 @@ type Identified = { workspaceId: string; id: string };
 
 export type NewAuthoredCampaign = Identified &
   AuthoredColumns & {
-    /** The first version, and the number of this one, if it is a version of another document. */
+    /** Present if this is a later version of a document: the id of its first version, and its own number. */
     version?: { of: string; number: number };
     isTest?: boolean;
     createdBy: string;
@@ -130,8 +130,8 @@ export async function lockAuthoredCampaign(
 }
 
 /**
- * Returns the newest version of the campaign that `id` names, which may be the id of any version or the campaign's own.
- * Returns the campaign itself if it was never revised. Indexes: primary key, campaigns_version_of.
+ * Returns the id of the newest version of a campaign. `id` is the id of the campaign or of any of its versions. If the
+ * campaign was never revised, returns its id. Indexes: primary key, campaigns_version_of.
  */
 export async function findNewestVersionId(tx: Queryable, { workspaceId, id }: Identified): Promise<string | undefined> {
   const [row] = await tx<{ id: string }[]>`
@@ -145,7 +145,7 @@ export async function findNewestVersionId(tx: Queryable, { workspaceId, id }: Id
 }
 
 /**
- * Updates what can change on a version itself: its name, its tags and the parts that contain them. Index: primary key.
+ * Updates the name and the tags of a version, and the parts that contain them. Index: primary key.
  */
 export async function relabelCampaign(
   tx: Queryable,
@@ -229,8 +229,8 @@ export async function insertImportedCampaigns(
 }
 
 /**
- * Returns those of the ids that belong to another campaign: one of another workspace, or one that was not imported.
- * Primary key.
+ * Returns the ids that already belong to a campaign of another workspace or to a campaign that was not imported.
+ * Index: primary key.
  */
 export async function findForeignIds(
   tx: Queryable,

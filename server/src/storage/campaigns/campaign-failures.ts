@@ -242,7 +242,7 @@ export async function countRunsWithoutLedger(tx: Queryable, campaignId: string):
   return sent.length;
 }
 
-/** Returns those of the runs that have counted a delivery. Index: run_counts primary key. */
+/** Returns the given runs that have counted a delivery. Index: run_counts primary key. */
 export async function listRunsThatSent(tx: Queryable, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const rows = await tx<{ id: string }[]>`

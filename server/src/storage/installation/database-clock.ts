@@ -1,8 +1,8 @@
 import type { Queryable } from '../database.ts';
 
 /**
- * Reads the database's own clock: the only place where SQL asks for the time. All nodes anchor to it, so they agree
- * whatever their machines' clocks say (fault F13).
+ * Reads the database's clock. No other SQL statement reads the time. All nodes synchronise with this clock, so they agree
+ * even if the clocks of their machines differ (fault F13).
  */
 export async function readDatabaseClock(database: Queryable): Promise<Date> {
   const [row] = await database<{ instant: Date }[]>`select clock_timestamp() as instant`;

@@ -43,7 +43,7 @@ export async function readLoginRights(database: Queryable): Promise<LoginRights>
   return { ...rights, fault: inherits || isAllowed ? 'inherits the rights across' : undefined };
 }
 
-/** The roles of an application that owns nothing are missing or misconfigured. */
+/** Raised when the application does not own the tables, and its roles are missing or misconfigured. */
 export class ApplicationRolesError extends Error {
   override readonly name = 'ApplicationRolesError';
 }
@@ -83,7 +83,7 @@ async function requireRoles(
     where application.rolname = ${application} and across.rolname = ${across}`;
   if (found?.isReady) return;
   throw new ApplicationRolesError(
-    `The role ${application} needs a role ${across} that it may take on and does not inherit; what is missing of this, as an administrator: ` +
+    `The role ${application} must be a member of the role ${across} and must not inherit its rights. Run the missing statements as an administrator: ` +
       `create role "${across}" nologin bypassrls; alter role "${application}" noinherit; revoke "${across}" from "${application}"; grant "${across}" to "${application}";`,
   );
 }
@@ -116,8 +116,8 @@ const grantTables = (tx: Queryable) => tx`
     );
   end $$`;
 
-// The policy is for the owner, who runs the migrations, and for a role that the administrator could not let bypass the
-// policies. An application that was once the owner is removed from it.
+// The policy is for the owner, which runs the migrations, and for a role that the administrator could not create with
+// bypassrls. An application that was once the owner is removed from it.
 const allowAcross = (tx: Queryable) => tx`
   do $$
   declare

@@ -158,7 +158,7 @@ export async function endApiKeyAt(
   return rows.length === 1;
 }
 
-/** Archives the keys that have reached their end date. Index: api_keys_ending. @returns how many */
+/** Archives the keys that have reached their end date. Index: api_keys_ending. @returns their number */
 export async function archiveEndedApiKeys(tx: Queryable, at: Date): Promise<number> {
   const rows = await tx`update api_keys set archived_at = ends_at where ends_at <= ${at} and archived_at is null`;
   return rows.count;

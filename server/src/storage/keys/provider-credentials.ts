@@ -84,7 +84,7 @@ export async function deleteProviderCredential(
   return rows.length === 1;
 }
 
-/** Lists every simulated credential of this installation; from it the simulators know whom they serve. */
+/** Lists every simulated credential of this installation; the simulators read from it which workspaces they serve. */
 export async function listSimulatedCredentials(tx: Queryable): Promise<EncryptedCredential[]> {
   return tx<EncryptedCredential[]>`
     select workspace_id as "workspaceId", provider, app_id as "appId", sealed as encrypted, simulated

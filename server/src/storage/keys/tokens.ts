@@ -69,7 +69,7 @@ export async function revokeAccessToken(
   return rows.length === 1;
 }
 
-/** Revokes every access token issued from a refresh token. Index: refresh_token_hash. @returns how many */
+/** Revokes every access token issued from a refresh token. Index: refresh_token_hash. @returns their number */
 export async function revokeAccessTokensOfRefresh(
   tx: Queryable,
   { refreshTokenHash, at }: { refreshTokenHash: Buffer; at: Date },

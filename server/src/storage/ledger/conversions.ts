@@ -56,7 +56,7 @@ export async function insertConversions(tx: Queryable, conversions: Conversion[]
 export type ConvertedUser = Pick<Conversion, 'workspaceId' | 'bucket' | 'campaignId' | 'goal' | 'runId' | 'userId'>;
 
 /**
- * Returns those of the conversions whose user already fulfilled the goal in the same run, one per user, run and goal.
+ * Returns the conversions whose user has already fulfilled the goal in the same run, one per user, run and goal.
  * Index: conversions_campaign.
  */
 export async function findConvertedUsers(
@@ -105,9 +105,9 @@ const lifeHours = maxTtlMinutes / 60;
 
 /**
  * Returns the messages that campaigns may attribute each event to: those sent, shown or clicked within the campaign's
- * window before the event, the newest first for each event and campaign. In a run with control groups, everyone in the
- * audience counts, by how their message ended: the two groups are comparable only as a whole, as they were drawn. A run
- * may have been created days before it sent. So the statement reads the ledger days of the runs that were active in
+ * window before the event, the newest first for each event and campaign. In a run with control groups, all users in the
+ * audience count, whatever the outcome of their message, because the groups can be compared only as they were drawn. A
+ * run may have been created days before it sent. So the statement reads the ledger days of the runs that were active in
  * that time, and only the reports of messages found there. Indexes: events primary key, primary key of the runs' days,
  * device_interactions primary key.
  */

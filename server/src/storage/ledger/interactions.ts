@@ -20,7 +20,7 @@ export type DeviceReport = {
   platform: Platform;
   action: string | null;
   isLowered?: boolean | undefined;
-  /** Distinguishes a report from a repeated one. */
+  /** Identifies the report, so that a repeated one is detected. */
   digest: Buffer;
 } & ReportedVariant;
 
@@ -45,7 +45,7 @@ export async function findReportedRuns(
     where id = any(${[...ids]}) and coalesce(started_at, created_at) >= ${since}`;
 }
 
-// More locks would not reduce waiting, and PostgreSQL has few: all nodes together hold at most this many.
+// All nodes together hold at most this many locks. PostgreSQL has few locks, and more would not reduce waiting.
 const reportLocks = 1_024;
 
 /**
@@ -93,7 +93,7 @@ export async function findCountedReports(tx: Transaction, reports: readonly Devi
 }
 
 /**
- * Adds uncounted reports to the rows of their devices; the latest action that a report names is kept. The caller holds
+ * Adds uncounted reports to the rows of their devices. The action of the latest report that has one is kept. The caller holds
  * the locks of holdReports. Writes rows in key order. Index: primary key.
  */
 export async function addDeviceReports(

@@ -128,7 +128,7 @@ export async function listDeliveriesToExplain(
   return rows.map((row) => ({ ...row, ...namedVariant(run.locales, row) }));
 }
 
-/** Returns those of the users who are in the run's frozen segment. Index: segment_members primary key. */
+/** Returns the given users that are in the run's frozen segment. Index: segment_members primary key. */
 export async function listMembersToExplain(tx: Queryable, { workspaceId, run, users }: Asked): Promise<UserKey[]> {
   const inBucket = isGivenBucket(tx, { column: tx`member.bucket`, given: tx`given.bucket`, rows: users });
   return tx<UserKey[]>`

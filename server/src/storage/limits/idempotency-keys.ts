@@ -5,7 +5,7 @@ export type IdempotencyRow = { bodyHash: Buffer; encryptedAnswer: Buffer | null 
 export type IdempotencyKey = { workspaceId: string; operation: string; keyHash: Buffer };
 
 /**
- * Claims the key. A second request with the same key waits for the transaction of the first one, then finds its row.
+ * Claims the key. A second request with the same key waits until the transaction of the first ends, then finds its row.
  * Index: primary key.
  *
  * @returns true if this request is the first
@@ -44,7 +44,7 @@ export async function storeIdempotentAnswer(
     where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
 }
 
-/** Deletes a key that this request claimed and did not use. Index: primary key. */
+/** Deletes a key that this request claimed but did not use. Index: primary key. */
 export async function forgetIdempotencyKey(tx: Queryable, key: IdempotencyKey): Promise<void> {
   await tx`
     delete from idempotency_keys

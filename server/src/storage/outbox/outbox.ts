@@ -34,7 +34,7 @@ export type Callback = Message & {
   operationId: string | null;
   url: string;
   state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
-  /** Since when its receiver has not responded and is paused. Null: it is not paused, or the callback has ended. */
+  /** The time since which its paused receiver has not responded. Null if the receiver is not paused or the callback has ended. */
   silentSince: Date | null;
 };
 
@@ -203,7 +203,7 @@ export async function listMessages<C extends Channel>(
 }
 
 /**
- * Makes a message that has ended due again, with a whole new retry schedule: its attempts continue in the next round.
+ * Queues an ended message again, with a complete new retry schedule. Its attempts continue in the next round.
  * Of two concurrent resends, the second finds it pending and changes nothing. Index: primary key.
  *
  * @returns false if it is not a message of this workspace, is pending, or was resent too often

@@ -158,7 +158,7 @@ export async function claimCallbacks(
 /**
  * Ends a receiver's pause because it responded, with whatever status. Index: primary key.
  *
- * @returns the silence that this ends, if there was one
+ * @returns the period without responses that ends now, if there was one
  */
 export async function endCallbackSilence(
   tx: Queryable,
@@ -173,7 +173,7 @@ export async function endCallbackSilence(
 /**
  * Records an attempt without a response. Index: primary key.
  *
- * @returns the silence so far; undefined if the attempt began before a pause that another attempt caused
+ * @returns the period without responses so far; undefined if the attempt began before a pause that another attempt caused
  */
 export async function noteCallbackSilence(
   tx: Queryable,
@@ -311,7 +311,7 @@ export async function claimEventBatches(
 /**
  * Ends a receiver's pause because it responded, with whatever status. Index: primary key.
  *
- * @returns the silence that this ends, if there was one
+ * @returns the period without responses that ends now, if there was one
  */
 export async function endStreamSilence(tx: Queryable, streamId: string): Promise<Silence | undefined> {
   const [ended] = await tx<Silence[]>`
@@ -329,7 +329,7 @@ export async function endStreamSilence(tx: Queryable, streamId: string): Promise
 /**
  * Records an attempt without a response. Index: primary key.
  *
- * @returns the silence so far; undefined if the attempt began before a pause that another attempt caused
+ * @returns the period without responses so far; undefined if the attempt began before a pause that another attempt caused
  */
 export async function noteStreamSilence(
   tx: Queryable,

@@ -6,7 +6,7 @@ import type { Queryable, Transaction } from '../database.ts';
 import { idText, isOutcome, ledgerLocale, ledgerVariation, platformWord } from '../ledger/ledger-encoding.ts';
 import type { LedgerVariant } from '../ledger/ledger-encoding.ts';
 
-/** Rows of one run that one transaction stores in the ledger with one timestamp. */
+/** Ledger rows of one run that one transaction stores with the same timestamp. */
 export type LedgerMark = {
   workspaceId: string;
   runId: string;
@@ -16,8 +16,8 @@ export type LedgerMark = {
 };
 
 /**
- * Records for the streams of these workspaces that rows were stored, in the transaction that stores them: a transaction
- * that commits late also publishes its marks late, so no row is missed. Index: event_streams_workspace.
+ * Marks the stored rows for the streams of their workspaces. Runs in the transaction that stores the rows, so a mark
+ * becomes visible together with its rows, and no row is missed. Index: event_streams_workspace.
  */
 export async function markDeliveries(
   tx: Transaction,
@@ -101,13 +101,12 @@ export type TakenMark = {
   locale: string | null;
 };
 
-// Further marks of single devices are taken in another transaction.
+// The remaining marks are taken in another transaction.
 const maxMarks = 1_000;
 
 /**
  * Takes the oldest marks of a stream, with about `maxEvents` events, out of the table. They are deleted when the
- * transaction that turns them into batches commits. Does not wait for another node that takes marks of the stream, but
- * returns nothing. Index: primary key.
+ * transaction that turns them into batches commits. Returns nothing if another node is taking marks of the stream. Index: primary key.
  */
 export async function takeMarks(
   tx: Transaction,
@@ -152,7 +151,7 @@ export type MarkedRow = {
   deviceId: string;
   platform: Platform;
   controlGroup: ControlGroup | null;
-  /** The locale is its number in the run. */
+  /** `locale` is the number of the locale in the run. */
 } & LedgerVariant;
 
 export type RowsOf = {
@@ -165,7 +164,7 @@ export type RowsOf = {
 };
 
 /**
- * Lists the rows that were stored at these times; of the withheld rows, only those that a control group excluded.
+ * Lists the rows that were stored at these times. Withheld rows are listed only if the user is in a control group.
  * Indexes: deliveries_log, deliveries_log_other of the days.
  */
 export async function listMarkedRows(tx: Queryable, of: RowsOf): Promise<MarkedRow[]> {

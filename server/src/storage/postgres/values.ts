@@ -43,7 +43,9 @@ export function kindOf(value: unknown): ValueKind {
       if (value instanceof Json) return 'json';
       if (value instanceof Uint8Array) return 'bytes';
   }
-  throw new TypeError(value === undefined ? 'a parameter is undefined' : 'a parameter is no value the database takes');
+  throw new TypeError(
+    value === undefined ? 'a parameter is undefined' : 'the database does not accept the type of a parameter',
+  );
 }
 
 /**
@@ -94,7 +96,7 @@ function encodeElement(value: Value | undefined): string {
       if (value instanceof Uint8Array) return `"\\\\x${Buffer.from(value).toString('hex')}"`;
       if (Array.isArray(value)) return encodeArray(value as readonly Value[]);
   }
-  throw new TypeError('an element of a parameter is no value the database takes');
+  throw new TypeError('the database does not accept the type of an element of a parameter');
 }
 
 function quote(text: string): string {

@@ -20,7 +20,7 @@ const isGivenSeat = (tx: Queryable, { users }: SeatsOfRun): Fragment => tx`
     and ${isGivenBucket(tx, { column: tx`seat.bucket`, given: tx`given.bucket`, rows: users })}
     and seat.user_id = given.user_id collate "C"`;
 
-/** Returns those of the users that have a seat in the run. Index: primary key, one look-up per user. */
+/** Returns the given users that have a seat in the run. Index: primary key, one look-up per user. */
 export async function findSeats(tx: Queryable, asked: SeatsOfRun): Promise<UserKey[]> {
   return tx<UserKey[]>`
     select seat.bucket, seat.user_id as "userId"
@@ -54,7 +54,7 @@ export async function deleteSeats(tx: Queryable, asked: SeatsOfRun): Promise<num
   return rows.count;
 }
 
-/** A user in a run for whom the outcome of the message is not known yet. */
+/** A user in a run whose message has no known outcome yet. */
 export type Seat = UserKey & { runId: string };
 
 /** Lists the next seats of a limit, in the order of the primary key. */

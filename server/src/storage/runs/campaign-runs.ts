@@ -207,7 +207,7 @@ export async function settleStoppedRuns(
 
 type RunOfDay = { id: string; number: number; day: string; workspaceId: string; locales: string[] | null };
 
-/** Returns those of the runs that have waiting deliveries. Index: run_counts primary key. */
+/** Returns the given runs that have waiting deliveries. Index: run_counts primary key. */
 async function listWaiting(tx: Queryable, runs: readonly RunOfDay[]): Promise<Set<string>> {
   const rows = await tx<{ runId: string }[]>`
     select distinct run_id as "runId" from run_counts

@@ -88,11 +88,11 @@ const maxRunsAtOnce = 200;
 
 /**
  * Continues runs whose refused credentials were replaced, are no longer held, or were accepted when they were checked
- * again. Their devices are due. Runs that were paused for it continue, unless their campaign is paused. Each run has
- * its own transaction; a run that another node is changing is left to it. Reads the refusals of every open run.
+ * again. Their devices become due. Runs that were paused because of the refusal continue, unless their campaign is
+ * paused. Each run has its own transaction. Skips runs that another node is changing. Reads the refusals of every open run.
  * Indexes: run_refusals_key, runs and provider_credentials primary keys.
  *
- * @returns how many
+ * @returns the number of runs that continue
  */
 export async function continueMendedRuns(database: Database, at: Date): Promise<number> {
   const mended = await database<{ id: string }[]>`

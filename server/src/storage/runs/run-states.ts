@@ -172,7 +172,7 @@ export async function endFinishedRuns(tx: Queryable, sweep: { at: Date; limit: n
     )
     update runs
     set status = case when quarantined.any then 'FAILED' else 'SENT' end,
-      status_reason = case when quarantined.any then 'a chunk ended its worker repeatedly and was set aside' end,
+      status_reason = case when quarantined.any then 'a chunk crashed its worker repeatedly and was quarantined' end,
       ended_at = ${sweep.at}
     from quarantined
     where runs.id = quarantined.id
@@ -213,7 +213,7 @@ export async function endFinishedCampaigns(tx: Queryable, sweep: { campaignIds: 
  * ACTIVE → RETIRED for periodic campaigns with no occurrence left and no open run. Campaigns that another node is
  * changing are skipped. Index: campaigns_out_of_moments, runs_campaign.
  *
- * @returns how many
+ * @returns the number of retired campaigns
  */
 export async function retireFinishedCampaigns(
   tx: Queryable,
@@ -269,7 +269,7 @@ export async function listOpenDays(tx: Queryable): Promise<string[]> {
 }
 
 /**
- * Returns those of the runs, by their numbers in the ledger, that are being sent or are paused by a refused credential.
+ * Returns the given runs, by their numbers in the ledger, that are being sent or are paused by a refused credential.
  * Index: runs_number_key.
  */
 export async function keepSendingRuns(tx: Queryable, numbers: readonly number[]): Promise<number[]> {

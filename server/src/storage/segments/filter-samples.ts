@@ -97,7 +97,7 @@ export async function listTextsBeginning(
 }
 
 /**
- * Returns those of these values that identify a user, as the lines of a file do: a value of two or more users
+ * Returns the given values that identify a user, as the lines of a file do: a value of two or more users
  * identifies none. Indexes: users (workspace_id, bucket, customer_id), merged_users primary key; or identifiers primary
  * key, one look-up per value.
  */

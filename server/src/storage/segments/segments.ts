@@ -237,7 +237,7 @@ export async function markSegmentFilling(tx: Queryable, { id, at }: { id: string
  * Archives expired segments, oldest first, at most `limit`. Rows that another node is archiving are skipped. Index:
  * segments_expiry.
  *
- * @returns how many
+ * @returns the number of archived segments
  */
 export async function archiveExpiredSegments(
   tx: Queryable,

@@ -14,7 +14,7 @@ import { isGivenBucket } from './buckets.ts';
 type User = UserKey & { workspaceId: string };
 
 /**
- * Finds users with a value under any attribute, with one of the attributes it was found under. Lists the attribute
+ * Finds the users that have one of these values under any attribute, and returns that attribute. Lists the attribute
  * names first, at most `maxAttributes`, so that each look-up uses the index. Index: the primary key of identifiers.
  */
 export async function findUsersByAnyIdentifier(
@@ -246,7 +246,7 @@ export type TimelineEntryKind = (typeof timelineEntryKinds)[number];
 export type TimelineEntry = {
   /** The time with all of its microseconds, for the next page. */
   place: string;
-  /** Identifies the entry among those of the same time. */
+  /** Identifies the entry among entries with the same time. */
   key: string;
   at: Date;
   kind: TimelineEntryKind;
@@ -256,7 +256,7 @@ export type TimelineEntry = {
   /** The app's name of the device; null when no device is concerned or it was removed. */
   deviceId: string | null;
   platform: Platform | null;
-  /** The outcome of a message, and its code. */
+  /** The outcome of a message; its code is in `code`. */
   outcome: string | null;
   code: string | null;
   /** Attributes of an event, the button of a click, or the subject of a change. */
@@ -268,8 +268,8 @@ export type TimelinePosition = { place: string; key: string };
 type TimelinePage = UserKey & { workspaceId: string; after: TimelinePosition | undefined; limit: number };
 
 /**
- * Lists what a user did and what was done to them, newest first. Each source reads its newest rows after `page.after`
- * in the order of its index, so that every page costs the same. Events are searched in the days that are kept. Rows in
+ * Lists the actions of a user and the changes to the user, newest first. Each source reads its newest rows after
+ * `page.after` in the order of its index, so that every page costs the same. Events are searched in the days that are kept. Rows in
  * the user's bucket are combined before campaigns are looked up, because they are in one shard. Indexes: events_user,
  * deliveries_pkey of each day, device_interactions_device, audit_log_object; devices of a user, merged_users_retained,
  * users primary key.

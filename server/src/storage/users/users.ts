@@ -279,7 +279,7 @@ export async function findUsers(
 }
 
 /**
- * Locks those of the users that exist, in the order of their keys, however they are ordered in the call: two
+ * Locks the given users that exist, in the order of their keys, however they are ordered in the call: two
  * transactions that do so first never deadlock. Locks one bucket after the other, because a cluster locks rows in one
  * shard per statement.
  */
@@ -306,7 +306,7 @@ async function lockUsersOfBucket(
 }
 
 /**
- * Holds those of the users that exist, as holdUser does, in the order of their keys. This is one statement; on a
+ * Holds the given users that exist, as holdUser does, in the order of their keys. This is one statement; on a
  * cluster, which locks rows in one shard per statement, it is one per bucket. Index: users (workspace_id, bucket,
  * customer_id).
  */
@@ -334,8 +334,8 @@ async function holdUsersOf(tx: Queryable, { workspaceId, located }: Located): Pr
 }
 
 /**
- * Inserts those of the users that are missing, in the order of their keys, like lockUsersInOrder. A customer id that
- * was merged into another user makes no user. This is checked after the insert, which waited for a merge under way.
+ * Inserts the given users that are missing, in the order of their keys, like lockUsersInOrder. A customer id that
+ * was merged into another user creates no user. This is checked after the insert, which waited for a merge under way.
  */
 export async function insertMissingUsers(
   tx: Queryable,
@@ -368,7 +368,7 @@ async function insertUsersOfBucket(
   return rows.map(({ id }) => id);
 }
 
-/** Deletes those of the users just inserted whose customer id was merged. Indexes: users and merged_users primary keys. */
+/** Deletes the given users just inserted whose customer id was merged. Indexes: users and merged_users primary keys. */
 async function deleteMergedUsers(
   tx: Queryable,
   { workspaceId, bucket, ids }: { workspaceId: string; bucket: number; ids: string[] },

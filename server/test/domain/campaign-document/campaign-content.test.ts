@@ -534,7 +534,7 @@ describe('variations and locales of a campaign (fact 6.2)', () => {
           de: { variation_1: { push: { web, locales: { fr: { web: { title: 'F' } } } } } },
         },
       },
-      ['campaign_content.content.de.variation_1.push.locales: cannot stand beside campaign_content.locales'],
+      ['campaign_content.content.de.variation_1.push.locales: cannot be combined with campaign_content.locales'],
     ],
     [
       'ten variations',
@@ -575,7 +575,7 @@ describe('variations and locales of a campaign (fact 6.2)', () => {
         },
       },
       [
-        `${details}.manual_distribution_percentage: cannot stand beside distribution_type SHERPA`,
+        `${details}.manual_distribution_percentage: cannot be combined with distribution_type SHERPA`,
         `${details}.sherpa_duration: ${unavailable}`,
         `${details}.sherpa_metric: must be one of CLICKS, GOAL in this version, not "OPENS"`,
         `${details}.sherpa_minimum_percentage: must be a whole number from 0 to 50`,

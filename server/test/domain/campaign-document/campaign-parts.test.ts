@@ -389,7 +389,7 @@ describe('an invalid campaign (fact 6.2)', () => {
     ],
     [
       { 'segmentation_details.excluded_filters': ofUsers() },
-      ['segmentation_details.excluded_filters: is no usable filter: filters must be a list of at least one filter'],
+      ['segmentation_details.excluded_filters: is not a usable filter: filters must be a list of at least one filter'],
     ],
     [
       { 'segmentation_details.send_campaign_to_opt_out_users': true },
@@ -439,7 +439,7 @@ describe('an invalid campaign (fact 6.2)', () => {
           limit_send_config: { enabled: true, max_count: 1, window_value: 1, window_unit: 'HOURS' },
         },
       },
-      ['delivery_controls.limit_send_config: cannot stand beside send_limit_value'],
+      ['delivery_controls.limit_send_config: cannot be combined with send_limit_value'],
     ],
     [
       { 'delivery_controls.limit_send_config': { max_count: 1, window_value: 1, window_unit: 'HOURS' } },

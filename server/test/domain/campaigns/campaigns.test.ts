@@ -234,7 +234,7 @@ describe('delivery settings', () => {
 
 const advise = (code: string, { platform = 'ANDROID' as Platform, outcome = 'REJECTED' } = {}) =>
   adviseOnFailure({ platform, outcome, code });
-const unknown = 'Look up the code with the provider; the delivery log has its whole answer.';
+const unknown = 'Look up the code in the provider’s documentation; the delivery log has its complete response.';
 
 describe('the advice for a failed delivery', () => {
   test.each([

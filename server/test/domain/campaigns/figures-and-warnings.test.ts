@@ -369,7 +369,7 @@ describe('campaign warnings', () => {
           'warning',
           expect.stringMatching(/^Variation 1, pt: Android: the template of title fails/),
         ],
-        ['VARIATION_UNUSED', 'note', 'Variation 2 has a share of 0 %: nobody gets it.'],
+        ['VARIATION_UNUSED', 'note', 'Variation 2 has a share of 0 %: no one gets it.'],
       ]);
     });
   });
@@ -427,7 +427,7 @@ describe('campaign warnings', () => {
         [
           'TEMPLATE_CAN_FAIL',
           'warning',
-          `Android and Web: the template of title fails for people of whom too little is known (${reason}), ${way}: they get nothing.`,
+          `Android and Web: the template of title fails for people with too few known attributes (${reason}), ${way}: they get nothing.`,
         ],
       ];
       const own = '{{ UserAttribute.nick }}';

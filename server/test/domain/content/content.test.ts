@@ -64,40 +64,40 @@ describe('content texts', () => {
 
   const places: Record<Platform, Record<string, Omit<TextPlace, 'field'>>> = {
     ANDROID: {
-      'options.locKeys.titleLocArgs[0]': { longest: 1_024, isRequired: false },
-      'providerOverrides.fcm.data.a[0]': { longest: 4_096, isRequired: false },
-      title: { longest: 4_096, isRequired: true },
-      message: { longest: 4_096, isRequired: true },
-      summary: { longest: 4_096, isRequired: false },
-      collapseReplaceKey: { longest: 256, isRequired: true },
-      'richContent[0].value': { longest: 2_048, isRequired: false },
-      'defaultAction.value': { longest: 2_048, isRequired: true },
-      'defaultAction.keyValuePairs.pair': { longest: 4_096, isRequired: false },
-      'additionalActions[0].iconUrl': { longest: 2_048, schemes: web, isRequired: false },
-      'additionalActions[0].name': { longest: 256, isRequired: true },
-      'additionalActions[0].value': { longest: 2_048, isRequired: true },
-      'additionalActions[1].name': { longest: 256, isRequired: false },
-      'additionalActions[1].value': { longest: 2_048, isRequired: false },
+      'options.locKeys.titleLocArgs[0]': { maxLength: 1_024, isRequired: false },
+      'providerOverrides.fcm.data.a[0]': { maxLength: 4_096, isRequired: false },
+      title: { maxLength: 4_096, isRequired: true },
+      message: { maxLength: 4_096, isRequired: true },
+      summary: { maxLength: 4_096, isRequired: false },
+      collapseReplaceKey: { maxLength: 256, isRequired: true },
+      'richContent[0].value': { maxLength: 2_048, isRequired: false },
+      'defaultAction.value': { maxLength: 2_048, isRequired: true },
+      'defaultAction.keyValuePairs.pair': { maxLength: 4_096, isRequired: false },
+      'additionalActions[0].iconUrl': { maxLength: 2_048, schemes: web, isRequired: false },
+      'additionalActions[0].name': { maxLength: 256, isRequired: true },
+      'additionalActions[0].value': { maxLength: 2_048, isRequired: true },
+      'additionalActions[1].name': { maxLength: 256, isRequired: false },
+      'additionalActions[1].value': { maxLength: 2_048, isRequired: false },
     },
     IOS: {
-      'options.additionalActions[0].iconURL': { longest: 2_048, schemes: ['https:'], isRequired: false },
-      'options.additionalActions[0].title': { longest: 64, isRequired: true },
-      'options.additionalActions[0].url': { longest: 2_048, schemes: 'web and apps', isRequired: true },
-      'providerOverrides.apns.headers.apns-priority': { longest: 4_096, isRequired: false },
-      title: { longest: 4_096, isRequired: true },
-      message: { longest: 4_096, isRequired: true },
-      subtitle: { longest: 4_096, isRequired: false },
+      'options.additionalActions[0].iconURL': { maxLength: 2_048, schemes: ['https:'], isRequired: false },
+      'options.additionalActions[0].title': { maxLength: 64, isRequired: true },
+      'options.additionalActions[0].url': { maxLength: 2_048, schemes: 'web and apps', isRequired: true },
+      'providerOverrides.apns.headers.apns-priority': { maxLength: 4_096, isRequired: false },
+      title: { maxLength: 4_096, isRequired: true },
+      message: { maxLength: 4_096, isRequired: true },
+      subtitle: { maxLength: 4_096, isRequired: false },
     },
     WEB: {
-      imageUrl: { longest: 2_048, schemes: ['https:'], isRequired: false },
-      'options.badgeURL': { longest: 2_048, schemes: ['https:'], isRequired: false },
-      'options.additionalActions[0].iconURL': { longest: 2_048, schemes: ['https:'], isRequired: false },
-      'options.additionalActions[0].title': { longest: 64, isRequired: true },
-      'options.additionalActions[0].url': { longest: 2_048, schemes: web, isRequired: true },
-      title: { longest: 4_096, isRequired: true },
-      message: { longest: 4_096, isRequired: true },
-      redirectUrl: { longest: 2_048, schemes: web, isRequired: true },
-      iconUrl: { longest: 2_048, schemes: web, isRequired: true },
+      imageUrl: { maxLength: 2_048, schemes: ['https:'], isRequired: false },
+      'options.badgeURL': { maxLength: 2_048, schemes: ['https:'], isRequired: false },
+      'options.additionalActions[0].iconURL': { maxLength: 2_048, schemes: ['https:'], isRequired: false },
+      'options.additionalActions[0].title': { maxLength: 64, isRequired: true },
+      'options.additionalActions[0].url': { maxLength: 2_048, schemes: web, isRequired: true },
+      title: { maxLength: 4_096, isRequired: true },
+      message: { maxLength: 4_096, isRequired: true },
+      redirectUrl: { maxLength: 2_048, schemes: web, isRequired: true },
+      iconUrl: { maxLength: 2_048, schemes: web, isRequired: true },
     },
   };
   const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
@@ -226,12 +226,12 @@ describe('content texts', () => {
       expect(
         render(browser({ imageUrl: '{{ UserAttribute.image }}' }), { attributes: { image: 'http://a.example/' } }),
       ).toEqual({
-        fault: { cause: 'RESULT', field: 'imageUrl', reason: 'is no web address' },
+        fault: { cause: 'RESULT', field: 'imageUrl', reason: 'must be a web address' },
       });
     });
 
     test.each([
-      [browser({ redirectUrl: '{{ UserAttribute.app }}' }), 'redirectUrl', 'is no web address'],
+      [browser({ redirectUrl: '{{ UserAttribute.app }}' }), 'redirectUrl', 'must be a web address'],
       [browser({ redirectUrl: "{{ ' ' }}" }), 'redirectUrl', 'is empty'],
       [
         browser({ title: '{% for i in range(4) %}{{ UserAttribute.part }}{% endfor %}x' }),
@@ -268,7 +268,7 @@ describe('content texts', () => {
         fault: {
           cause: 'RESULT',
           field: 'options.additionalActions[0].url',
-          reason: 'is no address of the web or of an app',
+          reason: 'must be an address of the web or of an app',
         },
       });
     });

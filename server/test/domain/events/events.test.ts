@@ -40,7 +40,7 @@ describe('an attribute of a business event (fact 6.3)', () => {
     ] as const;
     expect(attributesFault({}, known)).toBeUndefined();
     expect(attributesFault({ b: 'x' }, known)).toBeUndefined();
-    expect(attributesFault({ a: 1, c: 2 }, known)).toBe('c is no attribute of the event');
+    expect(attributesFault({ a: 1, c: 2 }, known)).toBe('c is not an attribute of the event');
   });
 });
 

@@ -237,7 +237,7 @@ describe('findings', () => {
 
     test('reports runs that failed or missed their time', () => {
       const run = { campaignId: 'c', campaignName: 'Spring' };
-      const todo = 'Its report shows whom it reached. Clone it to send again.';
+      const todo = 'Its report shows which users it reached. Duplicate it to send again.';
       const place = { screen: 'campaign', campaignId: 'c' };
       expect(
         findingsOf({

@@ -343,13 +343,17 @@ describe('plan distribution', () => {
       [
         'is distributed by another column',
         [spread('users', 1, 'id')],
-        "The table users is distributed otherwise than by bucket; undistribute_table('users') makes it local again.",
+        "The table users must be distributed by bucket, but is not; undistribute_table('users') makes it local again.",
       ],
-      ['is not beside its first', [spread('users', 1), spread('devices', 2)], 'otherwise than by bucket beside users'],
+      [
+        'is not beside its first',
+        [spread('users', 1), spread('devices', 2)],
+        'must be distributed by bucket and co-located with users, but is not',
+      ],
       [
         'is distributed before its first',
         [local('users'), spread('devices', 2)],
-        'otherwise than by bucket beside users',
+        'must be distributed by bucket and co-located with users, but is not',
       ],
     ])('is rejected completely for a table that %s', (_what, found, refusal) => {
       expect(planDistribution(tables, found)).toEqual({ refusal: expect.stringContaining(refusal) });

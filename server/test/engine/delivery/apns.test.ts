@@ -169,7 +169,7 @@ describe('the provider', () => {
 
     test('that the override spoils is not sent', () => {
       expect(plan({ content: { overrides: { apns: { payload: { aps: null } } } } })).toEqual({
-        outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: 'aps is no object' },
+        outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: 'aps must be an object' },
       });
       expect(plan({ content: { overrides: { apns: { headers: { 'apns-topic': '.voip' } } } } })).toHaveProperty(
         'plan.headers.apns-topic',

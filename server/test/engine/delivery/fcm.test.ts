@@ -250,10 +250,10 @@ describe('a planned request', () => {
       plan('ANDROID', { ...more, content: { ...more.content, overrides: { fcm } } });
 
     test.each<[JsonObject, string]>([
-      [{ android: 'x' }, 'android is no object'],
-      [{ android: { notification: 'x' } }, 'android.notification is no object'],
-      [{ data: 'x' }, 'data is no object'],
-      [{ data: { shelf: 17 } }, 'data.shelf is no text'],
+      [{ android: 'x' }, 'android must be an object'],
+      [{ android: { notification: 'x' } }, 'android.notification must be an object'],
+      [{ data: 'x' }, 'data must be an object'],
+      [{ data: { shelf: 17 } }, 'data.shelf must be a text'],
       [{ data: { svc_tag: 'x' } }, 'data.svc_tag cannot be set'],
       [{ data: { push_from: 'x' } }, 'data.push_from cannot be set'],
     ])('%j is no request', (fcm, detail) => {
@@ -349,7 +349,7 @@ describe('a planned request', () => {
         outcome: { code: 'OVERRIDE_INVALID', detail: 'apns-topic is Firebase’s to name' },
       });
       expect(plan('IOS', { content: { overrides: { apns: { payload: { aps: null } } } } })).toMatchObject({
-        outcome: { code: 'OVERRIDE_INVALID', detail: 'aps is no object' },
+        outcome: { code: 'OVERRIDE_INVALID', detail: 'aps must be an object' },
       });
     });
 
@@ -387,7 +387,7 @@ describe('a planned request', () => {
         outcome: { detail: 'urgency must be one of very-low, low, normal, high' },
       });
       expect(plan('WEB', { content: { overrides: { webpush: { payload: { title: '' } } } } })).toEqual({
-        outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: 'the title is no text' },
+        outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: 'the title must be a text' },
       });
     });
 

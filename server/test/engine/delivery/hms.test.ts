@@ -330,12 +330,12 @@ describe('messages', () => {
     });
 
     test.each<[JsonObject, string | undefined]>([
-      [{ data: { a: 1 } }, 'data is no text'],
+      [{ data: { a: 1 } }, 'data must be a text'],
       [{ data: 'text' }, undefined],
       [{ data: null }, undefined],
-      [{ android: 'x' }, 'android is no object'],
+      [{ android: 'x' }, 'android must be an object'],
       [{ android: null }, undefined],
-      [{ android: { notification: 'x' } }, 'android.notification is no object'],
+      [{ android: { notification: 'x' } }, 'android.notification must be an object'],
       [{ android: { notification: null } }, undefined],
     ])('an override with %j: %s', (hms, detail) => {
       const result = planned({ overrides: { hms } });

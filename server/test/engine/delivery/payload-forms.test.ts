@@ -254,11 +254,11 @@ describe('provider overrides', () => {
   });
 
   test.each<[Platform, ProviderOverrides, string]>([
-    ['ANDROID', { fcm: { data: { shelf: 17 } } }, 'data.shelf is no text'],
-    ['ANDROID', { fcm: { android: { notification: 'x' } } }, 'android.notification is no object'],
+    ['ANDROID', { fcm: { data: { shelf: 17 } } }, 'data.shelf must be a text'],
+    ['ANDROID', { fcm: { android: { notification: 'x' } } }, 'android.notification must be an object'],
     ['ANDROID', { fcm: { data: { svc_tag: 'x' } } }, 'data.svc_tag cannot be set'],
     ['IOS', { apns: { headers: { 'apns-priority': '50' } } }, 'apns-priority must be one of 1, 5, 10'],
-    ['WEB', { webpush: { payload: { title: ' ' } } }, 'the title is no text'],
+    ['WEB', { webpush: { payload: { title: ' ' } } }, 'the title must be a text'],
     ['WEB', { webpush: { headers: { topic: 'two words' } } }, 'topic must have 1 to 32 characters of base64url'],
   ])('%s: what cannot be sent is no request: %j', async (platform, overrides, detail) => {
     const outcome = await bundle.send(platform, { message: overridden(platform, overrides) });
@@ -283,9 +283,9 @@ describe('provider overrides', () => {
     });
 
     test.each<[JsonObject, string]>([
-      [{ data: { a: 1 } }, 'data is no text'],
-      [{ android: 'x' }, 'android is no object'],
-      [{ android: { notification: [] } }, 'android.notification is no object'],
+      [{ data: { a: 1 } }, 'data must be a text'],
+      [{ android: 'x' }, 'android must be an object'],
+      [{ android: { notification: [] } }, 'android.notification must be an object'],
     ])('what cannot be sent is no request: %j', (hms, detail) => {
       expect(plan(hms)).toEqual({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
     });
@@ -576,7 +576,7 @@ describe('personal forms', () => {
   function expectAlike({ write, whole, told }: TestBatch, place: number): void {
     const { written, request } = write(place);
     const alone = whole(place);
-    if ('outcome' in alone) expect([written, told.at(-1)]).toEqual(['told', [place, alone.outcome]]);
+    if ('outcome' in alone) expect([written, told.at(-1)]).toEqual(['reported', [place, alone.outcome]]);
     else expect([written, request]).toEqual(['written', alone]);
   }
 });

@@ -450,7 +450,7 @@ describe('the payload for iPhones', () => {
     test('that leaves no object of aps is a fault', () => {
       for (const wrong of ['text', null, 7])
         expect(makeIosRequest(overridden({ payload: { aps: wrong } }), now)).toStrictEqual({
-          fault: 'aps is no object',
+          fault: 'aps must be an object',
         });
     });
 

@@ -82,7 +82,7 @@ describe('messages that differ in their devices’ own alone', () => {
   test('are refused together where none of them could be sent', () => {
     const outcome: Outcome = { kind: 'rejected', code: 'MESSAGE_TOO_LARGE', detail: 'x' };
     const { write, planned, told } = makeBundle({ plan: () => ({ outcome }) });
-    expect([write(0).written, write(1).written]).toEqual(['told', 'told']);
+    expect([write(0).written, write(1).written]).toEqual(['reported', 'reported']);
     expect(told).toEqual([
       [0, outcome],
       [1, outcome],
@@ -96,7 +96,7 @@ describe('messages that differ in their devices’ own alone', () => {
         throw new Error('no key');
       },
     });
-    expect(write(0).written).toBe('told');
+    expect(write(0).written).toBe('reported');
     expect(told).toEqual([[0, { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: 'no key' }]]);
   });
 });
@@ -198,7 +198,7 @@ describe('a message by itself', () => {
     };
     for (const given of [{ partsOf: fail }, { partsOf: () => undefined, messageOf: fail }]) {
       const { write, faults, told, planned } = makeBundle(given);
-      expect(write(1).written).toBe('told');
+      expect(write(1).written).toBe('reported');
       expect([faults, told, planned]).toEqual([[[1, broken]], [], []]);
     }
   });
@@ -206,7 +206,7 @@ describe('a message by itself', () => {
   test('that is refused is told so', () => {
     const outcome: Outcome = { kind: 'gone', code: 'BadDeviceToken' };
     const { write, told, writer } = makeBundle({ partsOf: () => undefined, plan: () => ({ outcome }) });
-    expect(write(0).written).toBe('told');
+    expect(write(0).written).toBe('reported');
     expect(told).toEqual([[0, outcome]]);
     expect(writer.plan(1)).toBeUndefined();
   });

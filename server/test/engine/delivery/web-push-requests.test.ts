@@ -423,7 +423,7 @@ describe('a planned request', () => {
     test('that the override spoils is not sent', () => {
       const rejected = (detail: string) => ({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
       expect(withOverride({ headers: { ttl: 'soon' } })).toEqual(rejected('ttl must be a number of seconds'));
-      expect(withOverride({ payload: { title: ' ' } })).toEqual(rejected('the title is no text'));
+      expect(withOverride({ payload: { title: ' ' } })).toEqual(rejected('the title must be a text'));
       const content = { ...message.content, overrides: { webpush: { payload: { title: ' ' } } } };
       expect(measureWebPushMessage({ ...message, content })).toMatchObject({ bytes: 0, most: 3993 });
     });

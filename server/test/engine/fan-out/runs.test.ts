@@ -196,7 +196,7 @@ describe('begin and end of a run', () => {
       await end();
       expect((await bundle.states(campaignId)).run).toBe('FAILED');
       expect(lines).toMatchObject([
-        { level: 'warn', message: 'run failed', reason: 'a chunk ended its worker repeatedly and was set aside' },
+        { level: 'warn', message: 'run failed', reason: 'a chunk crashed its worker repeatedly and was quarantined' },
       ]);
     });
 

@@ -358,7 +358,7 @@ describe('tunnels', () => {
     ['HTTP/2 200\r\n\r\n', 'PROXY_REFUSED', 'did not answer by HTTP'],
     ['X HTTP/1.1 200 OK\r\n\r\n', 'PROXY_REFUSED', 'did not answer by HTTP'],
     ['no\r\nHTTP/1.1 200 OK\r\n\r\n', 'PROXY_REFUSED', 'did not answer by HTTP'],
-    ['HTTP/1.1 200 OK\r\n\r\nx', 'PROXY_REFUSED', 'sent what nobody asked for'],
+    ['HTTP/1.1 200 OK\r\n\r\nx', 'PROXY_REFUSED', 'sent data before the request'],
   ])('%j opens none, and the connection is closed', async (head, code, detail) => {
     const closed = Promise.withResolvers<void>();
     const { opened } = await ask(async (call) => {

@@ -416,8 +416,14 @@ describe('proxy settings', () => {
       ['shttp://proxy.example:3128/', origin],
       ['http://CANARY:70000', origin],
       ['http://us%3Aer:CANARY@proxy.example:3128', 'a user without a colon'],
-      ['http://user:CANARY%zz@proxy.example:3128', 'user and password with what is no letter or digit written as %XX'],
-      ['http://CANARY%zz:x@proxy.example:3128', 'user and password with what is no letter or digit written as %XX'],
+      [
+        'http://user:CANARY%zz@proxy.example:3128',
+        'user and password in which every character except letters and digits is written as %XX',
+      ],
+      [
+        'http://CANARY%zz:x@proxy.example:3128',
+        'user and password in which every character except letters and digits is written as %XX',
+      ],
     ])('%s is refused, and the form is told in its place', (url, form) => {
       expect(() => parse(url)).toThrow(ProxySettingsError);
       expect(() => parse(url)).toThrow(expect.objectContaining({ name: 'ProxySettingsError', message: form }));

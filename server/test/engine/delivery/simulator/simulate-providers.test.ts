@@ -542,7 +542,7 @@ describe('Huawei', () => {
   test('refuses what cannot be read or is too large, without its tokens', async () => {
     const headers = await granted();
     expect(await ask({ headers, body: Buffer.from('{') })).toEqual(
-      refused(400, '80100003', 'The message is no JSON.', 'payload'),
+      refused(400, '80100003', 'The message is not JSON.', 'payload'),
     );
     expect(await send({}, { topic: 'x' })).toEqual(refused(400, '80100003', 'topic is not known', 'payload'));
     expect(await send({ data: 1 })).toEqual(refused(400, '80100001', 'message.data is invalid', 'payload'));
