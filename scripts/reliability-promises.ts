@@ -97,7 +97,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'engine/fan-out/fan-out',
         'a device that always waits is given up after 8 attempts, and the run ends (reliability R5, R7)',
       ),
-      server('engine/delivery/outcomes', 'no answer in time is unknown with every provider'),
+      server('engine/delivery/outcomes', 'treats a missing response as unknown, for every provider'),
     ],
     commands: ['test:simulation'],
   },
@@ -106,7 +106,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     promise: 'Addresses that a provider calls gone are dropped; one registered again since then stays.',
     scenarios: [],
     tests: [
-      server('engine/delivery/outcomes', '$platform: $what'),
+      server('engine/delivery/outcomes', 'maps to the documented outcome: $platform: $what'),
       server(
         'engine/fan-out/fan-out',
         'gone since a time before the app registered again: the device stays (reliability R6)',
