@@ -49,7 +49,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       server('torture/torture', 'workers killed at random moments lose nobody (reliability R2)'),
       server(
         'engine/fan-out/fan-out',
-        'before the window was stored repeats exactly that window, under the same identities (reliability R2, R3)',
+        'repeats exactly the window that was not stored, under the same identities (reliability R2, R3)',
       ),
     ],
     commands: ['test:simulation'],
@@ -91,11 +91,11 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'engine/fan-out/fan-out',
-        'costs no attempts, however long it is away, and delays no other; then everything goes out (reliability R5)',
+        'costs no attempts, however long it is away, and delays no other; then all messages are sent (reliability R5)',
       ),
       server(
         'engine/fan-out/fan-out',
-        'a device that always waits is given up after 8 attempts, and the run ends (reliability R5, R7)',
+        'unknown: gives up a device after 8 attempts, and the run ends (reliability R5, R7)',
       ),
       server('engine/delivery/outcomes', 'treats a missing response as unknown, for every provider'),
     ],
@@ -107,11 +107,8 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     scenarios: [],
     tests: [
       server('engine/delivery/outcomes', 'maps to the documented outcome: $platform: $what'),
-      server(
-        'engine/fan-out/fan-out',
-        'gone since a time before the app registered again: the device stays (reliability R6)',
-      ),
-      server('engine/fan-out/fan-out', 'gone: the device is dropped, and only there'),
+      server('engine/fan-out/fan-out', 'gone since before the app registered again: keeps the device (reliability R6)'),
+      server('engine/fan-out/fan-out', 'gone: removes the device, and no other'),
     ],
     commands: [],
   },
@@ -122,12 +119,9 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'engine/fan-out/fan-out',
-        'a chunk whose workers die ten times before they open a window is set aside, and the run ends FAILED',
+        'quarantines a chunk after ten crashes before a window was opened, and the run ends FAILED',
       ),
-      server(
-        'engine/fan-out/chunks',
-        'a device that ends its workers is found by halving and set aside; all others are reached (fault F16)',
-      ),
+      server('engine/fan-out/chunks', 'is found by halving and quarantined, and all others are reached (fault F16)'),
     ],
     commands: ['test:simulation'],
   },
