@@ -70,12 +70,12 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'engine/scheduler',
-        'of 1,000 due campaigns is fired once by 8 schedulers at the same time (fault F15, reliability R4)',
+        'is fired once per campaign by 8 schedulers at the same time, for 1,000 due campaigns (fault F15, reliability R4)',
       ),
       server('engine/scheduler', 'every third day keeps its local time over both clock changes (fault F11)'),
       server(
         'engine/scheduler',
-        'of three days over a daily campaign leaves MISSED rows and one late send, never a burst',
+        'of three days leaves MISSED rows of a daily campaign and one late send, never a burst',
       ),
       server(
         'engine/scheduler',
@@ -132,16 +132,13 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server('segments/file-segment', 'torture: every file of test/fixtures/csv gives the counts beside it'),
       server('segments/file-segment', 'whatever the file, the counts are those of the plainest model (decision D23)'),
-      server('engine/segment-fill/download-file', '200 MiB of zeros in %s stop at the limit, with flat memory'),
-      server('engine/segment-fill/download-file', 'exactly 150 MiB pass, one byte more does not'),
+      server('engine/segment-fill/download-file', 'stops 200 MiB of zeros in %s, with flat memory'),
+      server('engine/segment-fill/download-file', 'allows exactly 150 MiB, and not one byte more'),
       server(
         'engine/segment-fill/download-file',
-        'a byte each 29 seconds ends after a minute, with a detail for the callback',
+        'ends after a minute at a byte every 29 seconds, with a detail for the callback',
       ),
-      server(
-        'engine/segment-fill/file-lines',
-        'a line of 60 MB is one skipped line, and memory stays flat (fault F30)',
-      ),
+      server('engine/segment-fill/file-lines', 'are skipped at 60 MB, with flat memory (fault F30)'),
     ],
     commands: [],
   },
@@ -150,17 +147,17 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     promise: 'A callback arrives once its receiver is up, under the same id; one that was given up can be sent again.',
     scenarios: [],
     tests: [
-      server('engine/callbacks/callbacks', 'a receiver down for hours gets it once when it is up'),
+      server('engine/callbacks/callbacks', 'delivers a callback once to a receiver that returns after hours'),
       server(
         'engine/callbacks/callbacks',
-        'every try has the same id and body, its own time, and a signature that verifies',
+        'has the same id and body on every attempt, a new timestamp, and a valid signature',
       ),
-      server('engine/callbacks/callbacks', 'a slow receiver delays neither the others of its batch nor later ones'),
+      server('engine/callbacks/callbacks', 'delays neither the same batch nor later callbacks for a slow receiver'),
       server('engine/callbacks/receivers', 'does not wait for 1,000 callbacks of another workspace to %i silent hosts'),
-      server('engine/callbacks/receivers', 'gets all that waited once it answers, each callback once'),
+      server('engine/callbacks/receivers', 'gets all waiting callbacks once it responds, each once'),
       server(
         'engine/callbacks/callbacks',
-        'given up or delivered, it can be sent again, with the whole schedule and the same id',
+        'resends a callback that was delivered or given up, with the whole schedule and the same id',
       ),
     ],
     commands: [],
@@ -182,8 +179,8 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'tenants/wall',
         'row-level security is enabled and forced on every table that has a workspace_id, and on its partitions',
       ),
-      server('engine/outgoing-http/outgoing-client', 'no spelling of a private place is connected to'),
-      server('engine/outgoing-http/outgoing-proxy', 'a private address is refused before the proxy is asked'),
+      server('engine/outgoing-http/outgoing-client', 'are not connected to a private address in any spelling'),
+      server('engine/outgoing-http/outgoing-proxy', 'reject a private address before the proxy is contacted'),
     ],
     commands: [],
   },
