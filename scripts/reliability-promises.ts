@@ -130,8 +130,8 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     promise: 'A file does no harm: right counts or a clear refusal, in bounded memory.',
     scenarios: [],
     tests: [
-      server('segments/file-segment', 'torture: every file of test/fixtures/csv gives the counts beside it'),
-      server('segments/file-segment', 'whatever the file, the counts are those of the plainest model (decision D23)'),
+      server('segments/file-segment', 'counts every file of test/fixtures/csv as its expected.json says (torture)'),
+      server('segments/file-segment', 'counts any file as the simplest model does (decision D23)'),
       server('engine/segment-fill/download-file', 'stops 200 MiB of zeros in %s, with flat memory'),
       server('engine/segment-fill/download-file', 'allows exactly 150 MiB, and not one byte more'),
       server(
@@ -199,7 +199,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       ),
       server(
         'segments/segment-endpoints',
-        'whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)',
+        'answers any request in the documented shape, and never with an internal error (reliability R11)',
       ),
       server(
         'campaigns/search',
@@ -220,7 +220,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'segments/file-uploads',
-        'operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (reliability R12)',
+        'match the model of two sliding windows exactly, on two nodes, at any pauses (reliability R12)',
       ),
       server(
         'storage/limits',
