@@ -224,7 +224,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       ),
       server(
         'storage/limits',
-        'one statement decides as a naive model does, and the wait is the first second that passes',
+        'decide in one statement as a naive model does, with a wait up to the first passing second',
       ),
       server('tokens/tokens', 'two nodes on one database share the limit, also for concurrent calls'),
     ],
@@ -245,11 +245,8 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     promise: 'An upgrade loses nothing, and a database that is newer than the code is refused.',
     scenarios: [],
     tests: [
-      server(
-        'storage/migrations',
-        'a database migrated by a newer version is refused by the name of the unknown migration',
-      ),
-      server('storage/migrations', 'a migration edited after it was applied is refused'),
+      server('storage/migrations', 'rejects a database migrated by a newer version, and names the unknown migration'),
+      server('storage/migrations', 'rejects a migration that was edited after it was applied'),
       server('backup/first-migration', 'a backup of migration 1 is restored whole, and a node serves it'),
       server('backup/first-migration', 'a database of migration 1 is migrated in place to the same schema and rows'),
     ],
