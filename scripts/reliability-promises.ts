@@ -195,7 +195,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       ),
       server(
         'data/data-endpoints',
-        'whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)',
+        'answers any request in the documented shape, and never with an internal error (reliability R11)',
       ),
       server(
         'segments/segment-endpoints',
