@@ -75,11 +75,11 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       server('engine/scheduler', 'every third day keeps its local time over both clock changes (fault F11)'),
       server(
         'engine/scheduler',
-        'of three days leaves MISSED rows of a daily campaign and one late send, never a burst',
+        'leaves MISSED rows of a daily campaign and one late send after three days, never a burst',
       ),
       server(
         'engine/scheduler',
-        'of a year is recorded in bounded batches, every occurrence once, by competing schedulers',
+        'is recorded in bounded batches after a year, every occurrence once, by competing schedulers',
       ),
     ],
     commands: ['test:simulation'],

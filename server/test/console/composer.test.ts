@@ -405,7 +405,7 @@ describe('the body of a campaign', () => {
       ['a member that goes', { basic_details: { name: 'A' }, advanced: { a: 1 } }, { basic_details: { name: 'A' } }],
       ['a list', { basic_details: { tags: ['x', 'y'] } }, { basic_details: { tags: ['y'] } }],
       ['an object for a text', { advanced: { a: 'x' } }, { advanced: { a: { b: 1 } } }],
-    ])('of a change is a merge patch from one version to the other: %s', (_name, before, after) => {
+    ])('contains a merge patch from one version to the other for a change: %s', (_name, before, after) => {
       const patch = mergePatchOf(before, after);
       expect(mergeParts(before, (patch ?? {}) as Record<string, unknown>)).toEqual(after);
       if (_name === 'nothing') expect(patch).toBeUndefined();

@@ -157,7 +157,7 @@ describe('user changes', () => {
       expect(left).toHaveLength(0);
     });
 
-    test('of another user is not found', async () => {
+    test('is not found if it belongs to another user', async () => {
       const device = await addPhone('mine');
       id = (await call('POST', 'people', { customerId: 'somebody else' })).body.id;
       expect((await act(device, 'block')).status).toBe(404);
@@ -302,7 +302,7 @@ describe('user changes', () => {
       expect(keys).toEqual(entries.map(({ key }) => key));
     });
 
-    test('of an unknown user is not found', async () => {
+    test('is not found for an unknown user', async () => {
       expect((await call('GET', `people/${'0'.repeat(24)}/timeline`)).status).toBe(404);
     });
   });
@@ -649,7 +649,7 @@ describe('the explanation of a message', () => {
     ({ client, cookie } = await openSignedInClient(bundle));
   });
 
-  test('tells a signed-in user of the console why a user got a campaign', async () => {
+  test('explains to a signed-in user of the console why a user got a campaign', async () => {
     const { workspaceId, database } = bundle;
     const answer = await bundle.push({
       ...{ campaignName: 'Explained', targetAudience: 'All Users', targetPlatform: ['ANDROID'] },

@@ -436,7 +436,7 @@ describe('the operator walk', () => {
 });
 
 describe('three walks', () => {
-  describeScreen('three walks that are counted, in Chromium', () => {
+  describeScreen('three counted walks in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
       console = await startConsoleBrowser();

@@ -196,7 +196,7 @@ describe('the provider of company accounts', () => {
       [['client_secret_basic', 'client_secret_post'], false],
       [['client_secret_basic'], true],
       [undefined, true],
-    ])('that accepts the secret by %j receives it in the header: %s', async (methods, isBasic) => {
+    ])('receives the secret in the header if it accepts %j: %s', async (methods, isBasic) => {
       const peer = await serve({ token_endpoint_auth_methods_supported: methods });
       const provider = openProvider(peer.issuer);
       await authorize(provider);

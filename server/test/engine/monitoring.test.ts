@@ -154,7 +154,7 @@ describe('the node meter', () => {
       expect(meter.readTotals().counts).toEqual({ 'jobs.failed': 3 });
     });
 
-    test('of the last hour are kept until they are read', () => {
+    test('are kept for the last hour until they are read', () => {
       const { meter, clock } = openMeter();
       for (let number = 0; number < 62; number += 1) {
         meter.noteFailedJob();

@@ -345,7 +345,7 @@ describe('the firing of campaigns', () => {
   });
 
   describe('a downtime (decision D37, fault F14)', () => {
-    test('of ten minutes sends the occurrence once, late', async () => {
+    test('sends the occurrence once, late, after ten minutes', async () => {
       const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
       await fireAt('2026-03-02T09:10:00Z', '2026-03-02T09:11:00Z');
       expect(await runs(id)).toEqual([{ occurrence: '2026-03-02T09:00:00.000Z', status: 'QUEUED', reason: null }]);
@@ -354,7 +354,7 @@ describe('the firing of campaigns', () => {
     test.each([
       { what: '60 minutes are sent', at: '2026-03-02T10:00:00.000Z', status: 'SENDING', run: 'QUEUED' },
       { what: 'a millisecond more is missed', at: '2026-03-02T10:00:00.001Z', status: 'FAILED', run: 'MISSED' },
-    ])('of a one-time campaign has a limit: $what', async ({ at, status, run }) => {
+    ])('has a limit for a one-time campaign: $what', async ({ at, status, run }) => {
       const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
       await fireAt(at);
       expect((await campaign(id)).status).toBe(status);
@@ -372,7 +372,7 @@ describe('the firing of campaigns', () => {
       expect(bundle.sent).toEqual([]);
     });
 
-    test('of three days leaves MISSED rows of a daily campaign and one late send, never a burst', async () => {
+    test('leaves MISSED rows of a daily campaign and one late send after three days, never a burst', async () => {
       const id = await schedule({ time: '09:00 AM' });
       await fireAt('2026-03-05T09:20:00Z');
       expect((await runs(id)).map(({ occurrence, status }) => `${occurrence.slice(5, 16)} ${status}`)).toEqual([
@@ -384,7 +384,7 @@ describe('the firing of campaigns', () => {
       expect(await campaign(id)).toEqual({ status: 'ACTIVE', reason: null, nextAt: '2026-03-06T09:00:00.000Z' });
     });
 
-    test('of three days sends nothing if it ends too late for the last occurrence', async () => {
+    test('sends nothing after three days if it ends too late for the last occurrence', async () => {
       const id = await schedule({ time: '09:00 AM' });
       await fireAt('2026-03-05T12:00:00Z');
       expect((await runs(id)).map(({ status }) => status)).toEqual(['MISSED', 'MISSED', 'MISSED', 'MISSED']);
@@ -408,7 +408,7 @@ describe('the firing of campaigns', () => {
       expect((await Promise.all(ids.map(runs))).flat().map(({ status }) => status)).toEqual(['QUEUED', 'MISSED']);
     });
 
-    test('of a year is recorded in bounded batches, every occurrence once, by competing schedulers', async () => {
+    test('is recorded in bounded batches after a year, every occurrence once, by competing schedulers', async () => {
       const id = await schedule({ time: '09:00 AM', endDate: '12/31/2027' });
       setClock('2027-03-05T09:30:00Z');
       const job = makeFireDueCampaigns({ ...bundle, lateSendMinutes: 60, onFired() {} });

@@ -363,8 +363,8 @@ describe('the download', () => {
   });
 });
 
-describe('a crash', () => {
-  test('of a worker makes another start again from the file after the lease, with one result and one callback', async () => {
+describe('a crash during a segment fill', () => {
+  test('makes another worker start again from the file after the lease, with one result and one callback', async () => {
     await bundle.addUsers(users);
     const url = bundle.serve(users.join('\n'));
     await bundle.create({ file_url: url, callback_url: `${bundle.origin}/cb` });
@@ -399,7 +399,7 @@ describe('a crash', () => {
     expect(operation).toEqual({ state: 'SUCCEEDED', user_count: 2, crashes: 0 });
   });
 
-  test('of a lease makes the worker change nothing', async () => {
+  test('lets a worker that lost its lease change nothing', async () => {
     await bundle.addUsers(users);
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();

@@ -48,7 +48,7 @@ describe('batches', () => {
     'a "token" with \\ and é',
   ];
 
-  describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
+  describe.each(http2Clients)('batch delivery by the HTTP/2 client %s', (http2Client) => {
     beforeAll(async () => {
       bundle = await startDeliveryBundle(http2Client);
     });

@@ -23,7 +23,7 @@ describe('delivery', () => {
   const everyPlatform: Platform[] = ['ANDROID', 'IOS', 'WEB'];
   let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
 
-  describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
+  describe.each(http2Clients)('delivery by the HTTP/2 client %s', (http2Client) => {
     beforeAll(async () => {
       bundle = await startDeliveryBundle(http2Client);
     });

@@ -34,7 +34,7 @@ import { makeMessage } from './make-message.ts';
 
 const program = '/usr/sbin/nghttpd';
 
-describe('differential', () => {
+describe('differential tests', () => {
   const ways = ['promises', 'lane of all', 'lane of failures'] as const;
   type Way = (typeof ways)[number];
 

@@ -366,7 +366,7 @@ function checkShape(outcome: Outcome): void {
     expect(outcome.goneSince.getTime()).toBeLessThanOrEqual(bundle.clock.now().getTime());
 }
 
-describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
+describe.each(http2Clients)('delivery by the HTTP/2 client %s', (http2Client) => {
   beforeAll(async () => {
     bundle = await startDeliveryBundle(http2Client);
   });

@@ -538,7 +538,7 @@ describe('the payload for service workers', () => {
       expect(makeWebPayload(messageOf({ overrides: { webpush: { payload: { title } } } }), undefined)).toBeUndefined();
     });
 
-    test('of another provider is ignored', () => {
+    test('is ignored if it is for another provider', () => {
       expect(writeWorkerPayload(messageOf({ title: ' ', overrides: { fcm: { data: {} } } }))).toBeDefined();
     });
 

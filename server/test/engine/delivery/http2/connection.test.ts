@@ -35,7 +35,7 @@ describe('client connection', () => {
       expect(others).toEqual([]);
     });
 
-    test('of the peer makes the connection ready once; each SETTINGS frame is acknowledged (RFC 9113 §6.5.3)', async () => {
+    test('makes the connection ready once if it is of the peer, whose SETTINGS frames are each acknowledged (RFC 9113 §6.5.3)', async () => {
       const opened = openConnection({ greeting: Buffer.alloc(0) });
       const { connection, events } = opened;
       await opened.sent();
@@ -53,7 +53,7 @@ describe('client connection', () => {
     test.each([
       ['PING', frame(types.ping, { payload: Buffer.alloc(8) })],
       ['an acknowledgement', frame(types.settings, { flags: flags.ack })],
-    ])('of the peer that begins with %s breaks the connection (RFC 9113 §3.4)', async (_what, bytes) => {
+    ])('breaks the connection if that of the peer begins with %s (RFC 9113 §3.4)', async (_what, bytes) => {
       const opened = openConnection({ greeting: bytes });
       expect(opened.events).toMatchObject({ ready: 0, broken: [{ code: codes.protocol }] });
       expect(goawayOf(await opened.sent())).toBe(codes.protocol);

@@ -62,7 +62,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 const created: RequestListener = (request, response) =>
   void bodyOf(request).then(() => response.writeHead(201, { location: '/m/1' }).end());
 
-describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,', (client) => {
+describe.each(http2Clients)('the HTTP/2 client %s at a server without HTTP/2', (client) => {
   function makeSender(options: Partial<Http2TransportOptions> = {}) {
     const transport = makeHttp2Transport({ log, allowedNetworks: loopback, client, ...options });
     onTestFinished(() => transport.close());
