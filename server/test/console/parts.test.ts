@@ -151,7 +151,7 @@ describe('merged newest entries', () => {
     ['more than a page that is new: the older ones are asked for again', 'fed cba', 'jih', 'jih'],
     ['all that there is on the newest page', 'fed cba|', 'd|', 'd|'],
     ['an entry that came to the top again is there once', 'fed cba|', 'bfe', 'bfe d ca|'],
-    ['an entry that went away', 'fed cba|', 'fdc', 'fdc ba|'],
+    ['an entry that was removed', 'fed cba|', 'fdc', 'fdc ba|'],
   ])('are correct for %s', (_name, ...[loaded, newest, merged]) => {
     expect(shown(mergeNewest(pagesOf(loaded), pageOf(newest)))).toBe(merged);
   });

@@ -196,12 +196,12 @@ describe('plans of an audience', () => {
 
   test.each<[string, (tx: Queryable) => Promise<unknown>, string]>([
     [
-      'texts that begin so',
+      'texts with a given beginning',
       (tx) => listTextsBeginning(tx, { workspaceId, attribute: 'city', prefix: 'ci', limit: 20 }),
       'identifiers_pkey',
     ],
     [
-      'values that name somebody',
+      'values that match a user',
       (tx) =>
         findNamingValues(tx, {
           workspaceId,
@@ -211,7 +211,7 @@ describe('plans of an audience', () => {
       'identifiers_pkey',
     ],
     [
-      'customer ids that name somebody',
+      'customer ids that match a user',
       (tx) => findNamingValues(tx, { workspaceId, meaning: { kind: 'customer-id' }, values: ['person-1', 'nobody'] }),
       'users_workspace_id_bucket_customer_id',
     ],
@@ -489,7 +489,7 @@ describe('plans of users', () => {
   test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
     ['a value under any name', (tx) => byValue(tx, 'u_em7'), ['identifiers_pkey']],
     [
-      'people who were found',
+      'users in a search result',
       (tx) => listFoundUsers(tx, { workspaceId, users: [user] }),
       ['users_pkey', 'devices_workspace_id_bucket_user_id_device_id'],
     ],
@@ -513,7 +513,7 @@ describe('plans of users', () => {
       ['deliveries_20260301_pkey'],
     ],
     ['segments', (tx) => listUserSegments(tx, user), ['segment_members_pkey']],
-    ['test people', (tx) => listTestUsers(tx, { workspaceId, limit: 100 }), ['users_test']],
+    ['test users', (tx) => listTestUsers(tx, { workspaceId, limit: 100 }), ['users_test']],
     [
       'the timeline',
       (tx) => listTimelineEntries(tx, { ...user, after: undefined, limit: 51 }),

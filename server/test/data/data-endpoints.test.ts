@@ -227,7 +227,7 @@ describe('a rejected request (table of fact 5)', () => {
     ['a long customer_id', customer({ customer_id: 'x'.repeat(513) }), bad(400, 'ValueError', /customer_id/)],
     ['attributes of another type', customer({ attributes: [] }), bad(400, 'ValueError', /attributes/)],
     [
-      'a platform that is none',
+      'an invalid platform',
       customer({ platforms: [{ platform: 'Windows' }] }),
       bad(400, 'ValueError', "'platform' is not a valid platform."),
     ],
@@ -313,8 +313,8 @@ describe('a rejected request (table of fact 5)', () => {
     ],
     ['a television', device({ platform: 'TV' }), bad(400, 'ValueError', /TV/)],
     ['a token with a line end', device({ push_id: 'a\r\nb' }), bad(400, 'ValueError', /push_id/)],
-    ['an APNs token that is none', device({ platform: 'iOS', push_id: 'xyz' }), bad(400, 'ValueError', /push_id/)],
-    ['a subscription that is none', device({ platform: 'web', push_id: '{}' }), bad(400, 'ValueError', /push_id/)],
+    ['an invalid APNs token', device({ platform: 'iOS', push_id: 'xyz' }), bad(400, 'ValueError', /push_id/)],
+    ['an invalid subscription', device({ platform: 'web', push_id: '{}' }), bad(400, 'ValueError', /push_id/)],
     [
       'a subscription without TLS',
       device({ platform: 'web', push_id: { endpoint: 'http://a.b/', keys: { p256dh: 'x', auth: 'y' } } }),
@@ -331,18 +331,14 @@ describe('a rejected request (table of fact 5)', () => {
       }),
       bad(400, 'ValueError', /cannot be reached.*\.invalid/),
     ],
-    ['an opt-in that is no flag', device({ svc_push_opted: 'maybe' }), bad(400, 'ValueError', /push_opted/)],
+    ['an opt-in that is not a flag', device({ svc_push_opted: 'maybe' }), bad(400, 'ValueError', /push_opted/)],
     [
       'an opt-in that cannot be converted to a text',
       device({ svc_push_opted: [{ toString: '0' }] }),
       bad(400, 'ValueError', /push_opted/),
     ],
-    ['a model that is no text', device({ model: 4 }), bad(400, 'ValueError', /model/)],
-    [
-      'a customer nobody knows',
-      device({}, { customer_id: 'nobody' }),
-      bad(400, 'ValueError', "'customer_id' must exist"),
-    ],
+    ['a model that is not a text', device({ model: 4 }), bad(400, 'ValueError', /model/)],
+    ['an unknown customer', device({}, { customer_id: 'nobody' }), bad(400, 'ValueError', "'customer_id' must exist")],
   ];
   test.each(deviceCases)('reports for a device: %s', async (_name, body, expected) => {
     await bundle.addUser('owner');
@@ -391,7 +387,7 @@ describe('the credentials of a caller', () => {
     ['an unknown workspace', () => bundle.basic(bundle.key, 'NOSUCHWORKSPACE')],
     ['no Basic at all', () => 'Digest x', 'Invalid identity information found'],
     ['broken base64', () => 'Basic %%%', 'Invalid identity information found'],
-    ['a header that says nothing', () => 'Basic ', 'No identity information found'],
+    ['an empty header', () => 'Basic ', 'No identity information found'],
     ['no workspace', () => bundle.basic(bundle.key, ''), 'APP_KEY missing in the authentication header'],
     ['no secret', () => bundle.basic(''), 'APP_SECRET missing in the authentication header'],
     [

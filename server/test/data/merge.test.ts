@@ -233,7 +233,7 @@ describe('a merge of users', () => {
 
   describe('a rejected merge that changes nothing', () => {
     test.each([
-      ['a user nobody knows', [['nobody', 'kept']], 'ValueError', "'merge_data[0].merged_user' must exist"],
+      ['an unknown user', [['nobody', 'kept']], 'ValueError', "'merge_data[0].merged_user' must exist"],
       ['an unknown one to be kept', [['kept', 'nobody']], 'ValueError', "'merge_data[0].retained_user' must exist"],
       ['one user twice', [['kept', 'kept']], 'ValueError', /another user/],
       ['a reserved id', [['guest', 'kept']], 'ValueError', /reserved/],

@@ -92,14 +92,14 @@ describe('user requests', () => {
     });
 
     test.each([
-      ['a user nobody knows', { user_identifier_value: 'nobody' }, 'ValueError', /user_identifier_value/],
-      ['a type that is none', { user_identifier_type: 'email' }, 'ValueError', /user_identifier_type/],
-      ['an action that is none', { action_type: 'ban' }, 'ValueError', /action_type/],
+      ['an unknown user', { user_identifier_value: 'nobody' }, 'ValueError', /user_identifier_value/],
+      ['an unknown type', { user_identifier_type: 'email' }, 'ValueError', /user_identifier_type/],
+      ['an unknown action', { action_type: 'ban' }, 'ValueError', /action_type/],
       ['no action', { action_type: undefined }, 'MissingAttributeError', /action_type/],
       ['an empty list', { device_identifiers: [] }, 'ValueError', /empty/],
       ['a list of nothing known', { device_identifiers: [{ serial: '1' }] }, 'MissingAttributeError', /gaid/],
       ['a device that is not there', { device_identifiers: [{ push_id: 'x' }] }, 'ValueError', /device_identifiers/],
-      ['a reason that is no text', { reason: 4 }, 'ValueError', /reason/],
+      ['a reason that is not a text', { reason: 4 }, 'ValueError', /reason/],
     ])('rejects %s, and changes nothing', async (...[, more, type, message]) => {
       await bundle.addUser('untouched');
       await bundle.addDevice('untouched', 'a');
@@ -171,7 +171,7 @@ describe('user requests', () => {
       ['no data', {}, 'MissingAttributeError'],
       ['another type', { type: 'export', data: { identifiers: [byCustomer('x')] } }, 'ValueError'],
       ['an empty list', { data: { identifiers: [] } }, 'ValueError'],
-      ['a kind that is none', { data: { identifiers: [{ identifier_type: 'email', identifier: 'x' }] } }, 'ValueError'],
+      ['an unknown kind', { data: { identifiers: [{ identifier_type: 'email', identifier: 'x' }] } }, 'ValueError'],
       [
         'fields that are no list',
         { data: { identifiers: [byCustomer('x')], user_fields_to_export: 'a' } },
@@ -203,7 +203,7 @@ describe('user requests', () => {
     test.each([
       ['a wrong secret', { app_secret: 'wrong' }, 401, 'Authentication required'],
       ['another region', { region: '02' }, 400, 'ValueError'],
-      ['a region that is none', { region: 'moon' }, 400, 'ValueError'],
+      ['an unknown region', { region: 'moon' }, 400, 'ValueError'],
       ['no secret', { app_secret: undefined }, 400, 'MissingAttributeError'],
     ])('rejects %s', async (...[, more, status, type]) => {
       const answer = await check({ ...credentials(), ...more });

@@ -98,15 +98,19 @@ describe('the provider of company accounts', () => {
         { email: undefined, name: undefined, email_verified: undefined },
         { email: undefined, name: undefined, emailVerification: 'unstated' },
       ],
-      ['what is no text', { email: 1, name: 2 }, { email: undefined, name: undefined }],
+      ['values that are not texts', { email: 1, name: 2 }, { email: undefined, name: undefined }],
       ['an address verified in words', { email_verified: 'true' }, { emailVerification: 'verified' }],
       ['one that is not', { email_verified: false }, { emailVerification: 'denied' }],
       [
-        'an address of which nothing is said, and a user name',
+        'an address without a statement about it, and a user name',
         { email_verified: undefined, preferred_username: 'a@b.c' },
         { emailVerification: 'unstated', username: 'a@b.c' },
       ],
-      ['an address verified in words that are none', { email_verified: 'yes' }, { emailVerification: 'denied' }],
+      [
+        'an address whose verification is stated in unknown words',
+        { email_verified: 'yes' },
+        { emailVerification: 'denied' },
+      ],
       [
         'an owner of the domain that Entra has not verified',
         { email_verified: undefined, xms_edov: false },

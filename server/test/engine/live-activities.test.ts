@@ -335,7 +335,7 @@ describe('the checks of the simulator', () => {
     ['an event that there is not', { aps: { ...update, event: 'stop' } }, 'BadMessage'],
     ['milliseconds', { aps: { ...update, timestamp: 1_790_000_000_000 } }, 'BadMessage'],
     ['a member of another kind of push', { aps: { ...update, badge: 1 } }, 'BadMessage'],
-    ['a member beside aps', { aps: update, beside: { svc: {} } }, 'BadMessage'],
+    ['a member next to aps', { aps: update, beside: { svc: {} } }, 'BadMessage'],
     ['the topic of the app', { aps: update, more: { 'apns-topic': 'com.example.shop' } }, 'BadTopic'],
     ['a priority of 1', { aps: update, more: { 'apns-priority': '1' } }, 'BadPriority'],
   ])('reject %s', (_, { aps, ...more }, reason) => {

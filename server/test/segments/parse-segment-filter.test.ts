@@ -193,7 +193,7 @@ describe('segment filter parsing', () => {
       'filters[0].value must be an ISO 8601 date or time',
     ],
     [
-      'a day that is none',
+      'an invalid day',
       one({ data_type: 'datetime', operator: 'on', value: '2026-02-29' }),
       'invalid',
       'filters[0].value must be an ISO 8601 date or time',

@@ -76,13 +76,13 @@ describe('concurrent segment changes', () => {
   test.each([
     ['is unarchived', archiveSegment, ['PATCH', '/v2/custom-segments/unarchive', { body: { name: 'Active' } }]],
     [
-      'that failed is filled anew',
+      'is filled again after a failure',
       (tx: Transaction, { id }: { id: string }) =>
         tx`update segments set state = 'FAILED', state_reason = 'none' where id = ${id}`,
       ['PUT', '/v2/custom-segments/file-segment/add-users'],
     ],
   ] as [string, (tx: Transaction, segment: { id: string; at: Date }) => Promise<unknown>, Call][])(
-    'count a segment against the limit that was active when the request arrived and %s (interface 8)',
+    'count a segment that %s against the limit if it was active when the request arrived (interface 8)',
     async (_what, change, [method, path, sent]) => {
       const { database, create: createFile, segment } = limited;
       await database`delete from segment_operations`;

@@ -237,7 +237,7 @@ describe('the statistics API', () => {
       ['no request_id', { request_id: undefined }, 'request_id: is required'],
       ['a number as request_id', { request_id: 5 }, 'request_id: must be a text'],
       ['no start_date', { start_date: undefined }, 'start_date: is required'],
-      ['a date that is none', { end_date: '2026-02-30' }, 'end_date: must be a date'],
+      ['an invalid date', { end_date: '2026-02-30' }, 'end_date: must be a date'],
       ['a time', { end_date: '2026-03-01T00:00:00Z' }, 'end_date: must be a date'],
       ['an end before the start', { end_date: '2026-02-19' }, 'end_date: must not be before start_date'],
       ['31 days', { start_date: '2026-03-01', end_date: '2026-04-01' }, 'at most 30 days'],
@@ -248,7 +248,7 @@ describe('the statistics API', () => {
         { campaign_ids: Array.from({ length: 11 }, () => '0'.repeat(24)) },
         'campaign_ids: must be a list',
       ],
-      ['an id that is none', { campaign_ids: ['x'] }, 'campaign_ids: must hold ids'],
+      ['an invalid id', { campaign_ids: ['x'] }, 'campaign_ids: must hold ids'],
       ['a limit over 10', { limit: 11 }, 'limit: must be a whole number from 1 to 10'],
       ['an offset below 0', { offset: -1 }, 'offset: must be a whole number'],
     ];

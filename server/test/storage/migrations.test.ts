@@ -259,8 +259,8 @@ describe('splitting of statements', () => {
   describe('a text of several statements', () => {
     test.each([
       ['a semicolon separates, and the last one may lack it', 'a; b;\nc', ['a', 'b', 'c']],
-      ['nothing but comments and space is no statement', ' ; -- a;\n /* b; */ ;', []],
-      ['a comment stays with the statement it stands before', '-- why; because\na;', ['-- why; because\na']],
+      ['comments and space only are not a statement', ' ; -- a;\n /* b; */ ;', []],
+      ['a comment stays with the statement that it precedes', '-- why; because\na;', ['-- why; because\na']],
       ['a string', "select ';', 'it''s; so'; b", ["select ';', 'it''s; so'", 'b']],
       ['a string with backslashes', "select e'\\';', E'\\\\'; b", ["select e'\\';', E'\\\\'", 'b']],
       ['a backslash in a plain string is a character', "select '\\'; b", ["select '\\'", 'b']],
@@ -270,7 +270,7 @@ describe('splitting of statements', () => {
       ['a dollar in a name opens nothing', 'select a$b$; c$b$', ['select a$b$', 'c$b$']],
       ['a parameter opens nothing', 'select $1; select $2', ['select $1', 'select $2']],
       ['a quote in a comment opens nothing', "a -- it's\n; b /* it's; */; c", ["a -- it's", "b /* it's; */", 'c']],
-      ['a comment in a string is none', "select '--'; b", ["select '--'", 'b']],
+      ['a comment in a string is not a comment', "select '--'; b", ["select '--'", 'b']],
     ])('is split: %s', (_fact, text, statements) => {
       expect(splitStatements(text)).toEqual(statements);
     });

@@ -123,7 +123,7 @@ describe('the classification of provider responses', () => {
       { kind: 'ambiguous', code: '401', detail: 'HTTP 401', ifDevice: 'reject', ifAccount: 'hold at once' },
     ],
     [
-      'a code that is no text, and behind it one that is',
+      'a code that is not a text, followed by one that is',
       answer(403, fcmError('A', [{ errorCode: 7 }, fcmCode('SENDER_ID_MISMATCH')])),
       { kind: 'ambiguous', code: 'SENDER_ID_MISMATCH' },
     ],
@@ -269,7 +269,7 @@ describe('the classification of provider responses', () => {
 
   const failureRows: Row[] = [
     [
-      'a refused stream was surely not sent',
+      'a refused stream was certainly not sent',
       { kind: 'failure', certainty: 'unsent', reason: 'refused', detail: '' },
       { kind: 'wait', code: 'NOT_SENT' },
     ],
@@ -289,7 +289,7 @@ describe('the classification of provider responses', () => {
       { kind: 'unreached', code: 'NOT_CONNECTED' },
     ],
     [
-      'a blocked address is no device',
+      'a blocked address is not a device',
       { kind: 'failure', certainty: 'unsent', reason: 'address-blocked', detail: '' },
       { kind: 'gone', code: 'ADDRESS_BLOCKED' },
     ],

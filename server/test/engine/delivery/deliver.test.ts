@@ -542,7 +542,7 @@ describe('access tokens', () => {
   test.each<[string, Answer]>([
     ['another status', answerWith(400, { access_token: 'x', expires_in: 100 })],
     ['no token', answerWith(200, { expires_in: 100 })],
-    ['a token that is no text', answerWith(200, { access_token: 7 })],
+    ['a token that is not a text', answerWith(200, { access_token: 7 })],
     ['no JSON', answerWith(200, 'x')],
     ['null', answerWith(200, 'null')],
     ['no answer', failedAnswer],

@@ -106,7 +106,7 @@ describe('the provider', () => {
 
     test.each<[string, Answer]>([
       [
-        'Apple refuses Firebase’s key',
+        'a rejection of Firebase’s key by Apple',
         answerWith(401, { error: { details: [{ errorCode: 'THIRD_PARTY_AUTH_ERROR' }] } }),
       ],
       ['another status', answerWith(403, { error: { status: 'PERMISSION_DENIED' } })],
@@ -602,7 +602,7 @@ describe('violations found by the simulator', () => {
 
   test.each<[string, object, string | undefined]>([
     ['(nothing of) an id of an installation', { token: undefined, fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ' }, undefined],
-    ['it beside a token', { fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ' }, 'message'],
+    ['it next to a token', { fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ' }, 'message'],
     ['a token in its place', { token: undefined, fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ:APA91b' }, 'message.fid'],
     ['no address at all', { token: undefined }, 'message.token'],
     ['an unknown member of apns', { apns: { payload: { aps }, topic: 'x' } }, 'message.apns.topic'],
@@ -612,7 +612,7 @@ describe('violations found by the simulator', () => {
       'message.apns.headers',
     ],
     [
-      'a header that is no text',
+      'a header that is not a text',
       { apns: { headers: { 'apns-priority': 10 }, payload: { aps } } },
       'message.apns.headers',
     ],
@@ -633,7 +633,7 @@ describe('violations found by the simulator', () => {
       'message.apns.payload',
     ],
     [
-      'an image that is no address',
+      'an image that is not an address',
       { apns: { payload: { aps }, fcm_options: { image: 'x' } } },
       'message.apns.fcm_options.image',
     ],

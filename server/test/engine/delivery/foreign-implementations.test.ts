@@ -408,10 +408,7 @@ describe('node-apn', () => {
         response: { reason: 'Unregistered', timestamp: expect.any(Number) },
       },
     ],
-    [
-      'a token that is none',
-      { device: 'dead0400'.padEnd(64, '0'), status: 400, response: { reason: 'BadDeviceToken' } },
-    ],
+    ['an invalid token', { device: 'dead0400'.padEnd(64, '0'), status: 400, response: { reason: 'BadDeviceToken' } }],
     ['a token of letters', { device: 'xyz', status: 400, response: { reason: 'BadDeviceToken' } }],
   ])('reports %s with the status and reason that Apple returns', async (_what, refused) => {
     const result = await provider.send(makeNotification(), [good, refused.device]);

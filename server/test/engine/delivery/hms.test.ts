@@ -449,7 +449,7 @@ describe('messages', () => {
     ['the code as text', answerWith(200, { code: '80200003' }), true],
     ['the code as a number', answerWith(401, { code: 80200003 }), true],
     ['the code elsewhere', answerWith(200, { code: '80000000', msg: '80200003' }), false],
-    ['a body that is no JSON', answerWith(200, '80200003 '), false],
+    ['a body that is not JSON', answerWith(200, '80200003 '), false],
     ['another code', answerWith(200, { code: '80200001' }), false],
     ['no answer', failedAnswer, false],
   ])('recognizes an expired access token: %s', (_what, answer, isExpired) => {

@@ -510,14 +510,14 @@ describe('the payload for service workers', () => {
       { badgeURL: 'https://shop.example/b.png' },
     ],
     ['a count', { options: { appBadge: { operation: 'set', value: 3 } } }, {}, { appBadge: 3 }],
-    ['a count taken away', { options: { appBadge: { operation: 'clear' } } }, {}, { appBadge: 0 }],
+    ['a removed count', { options: { appBadge: { operation: 'clear' } } }, {}, { appBadge: 0 }],
     [
       'buttons',
       { options: { additionalActions: [{ action: 'a', title: 'A', url: 'https://shop.example/' }] } },
       {},
       { actions: [{ action: 'a', title: 'A', url: 'https://shop.example/' }] },
     ],
-    ['how it is declared is no matter of the worker’s', { options: { declarative: 'auto' } }, {}, {}],
+    ['the form of its declaration does not matter to the worker', { options: { declarative: 'auto' } }, {}, {}],
   ])('contains %s', (...[, content, more, added]) => {
     expect(makeWorkerPayload(messageOf(content, more))).toStrictEqual({ ...least, ...added });
   });

@@ -269,7 +269,7 @@ describe('token formats', () => {
       'no signature, algorithm none (RFC 8725 §2.1)',
       ({ head, claims }) => `${signed({ ...head, alg: 'none' }, claims)}.`,
     ],
-    ['a good signature under algorithm none', withHead({ alg: 'none' })],
+    ['a valid signature with algorithm none', withHead({ alg: 'none' })],
     ['a good signature under another name', withHead({ alg: 'ES384' })],
     ['a good signature under a name in small letters', withHead({ alg: 'es256' })],
     ['a good signature under no name', withHead({ alg: undefined })],
@@ -394,7 +394,7 @@ describe('token formats', () => {
 
     test.each<[string, string]>([
       ['algorithm none', `${signed({ alg: 'none' }, assertionClaims())}.`],
-      ['a good signature under algorithm none', makeAssertion({ alg: 'none' })],
+      ['a valid signature with algorithm none', makeAssertion({ alg: 'none' })],
       ['HMAC with the public key as its secret', hmacAssertion()],
       ['PSS where PKCS #1 is asked for', makeAssertion({ alg: 'PS256' }, { padding: constants.RSA_PKCS1_PSS_PADDING })],
       [

@@ -104,7 +104,7 @@ describe('the provider', () => {
     test.each<[string, Answer]>([
       ['with 410', answerWith(410)],
       ['with 400', answerWith(400)],
-      ['by nobody, since there was no answer', failedAnswer],
+      ['without a response', failedAnswer],
     ])('is not sent again if it ended %s', async (_what, answer) => {
       const { send, sent } = makeBundle(() => answer);
       await send();

@@ -565,7 +565,7 @@ describe('a best-time campaign', () => {
       `${path}bts_details.window_in_hours must be a whole number from 1 to 24.`,
     ],
     [
-      'a member that nobody knows',
+      'an unknown member',
       best(new Date('2027-01-01'), { a: 1 }).scheduling_details,
       `${path}bts_details.a is not available in this version.`,
     ],

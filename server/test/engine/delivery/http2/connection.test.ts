@@ -349,7 +349,7 @@ describe('client connection', () => {
       ],
       ['the largest windows', [windowUpdate(0, 2 ** 31 - 1 - 65_533), windowUpdate(1, 2 ** 31 - 1 - 65_533)]],
       ['the largest window in SETTINGS', [settings({ initialWindowSize: 2 ** 31 - 1 })]],
-      ['a frame of a type that nobody knows (§5.5)', [frame(0xee, { stream: 77, payload: Buffer.alloc(16_384) })]],
+      ['a frame of an unknown type (§5.5)', [frame(0xee, { stream: 77, payload: Buffer.alloc(16_384) })]],
       ['as much padding as frame', [statusFrame(1, 200), dataFrame(1, '\x02ab', flags.padded)]],
       [
         'a block of a hundred pieces, and of 64 KiB',

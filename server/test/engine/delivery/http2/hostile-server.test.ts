@@ -398,7 +398,7 @@ const brokenStreamRows: Row[] = [
     'noticed',
     perRequest((peer, stream) => peer.reset(stream, codes.noError)),
   ],
-  ['RST_STREAM with a code that nobody knows', 'noticed', perRequest((peer, stream) => peer.reset(stream, 0xfffffff))],
+  ['RST_STREAM with an unknown code', 'noticed', perRequest((peer, stream) => peer.reset(stream, 0xfffffff))],
   [
     'RST_STREAM at the headers',
     'noticed',
@@ -470,12 +470,12 @@ const brokenStreamRows: Row[] = [
     ]),
   ],
   [
-    'less body than its length says (§8.1.1)',
+    'a body shorter than its length (§8.1.1)',
     'settled',
     reply((stream) => [head(stream, [...ok, literal('content-length', '100')]), data(stream, 'x', flags.endStream)]),
   ],
   [
-    'more body than its length says (§8.1.1)',
+    'a body longer than its length (§8.1.1)',
     'settled',
     reply((stream) => [head(stream, [...ok, literal('content-length', '1')]), data(stream, 'xyz', flags.endStream)]),
   ],

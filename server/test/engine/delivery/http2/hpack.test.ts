@@ -142,7 +142,7 @@ describe('the fast search for a success', () => {
     ['with a name of two bytes', '880f0d0130', 200],
     ['with the first name of two bytes', '881f0000', 200],
     ['with the last name of the table', '880f2e00', 200],
-    ['with a name of its own, to be kept', '884001610162', 200],
+    ['with a separate name, to be kept', '884001610162', 200],
     ['with one that is not', '880001610162', 200],
     ['with one that is never', '881001610162', 200],
     ['with an empty value', '885c00', 200],

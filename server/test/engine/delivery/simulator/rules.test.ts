@@ -51,7 +51,7 @@ describe('an FCM message', () => {
   );
 
   test.each<[string, string, object]>([
-    ['a member that nobody knows', 'message.topic', { topic: 'x' }],
+    ['an unknown member', 'message.topic', { topic: 'x' }],
     ['one of Android', 'message.android.sound', { android: { sound: 'x' } }],
     [
       'one of its notification',
@@ -59,7 +59,7 @@ describe('an FCM message', () => {
       { android: { notification: { subtitle: 'x' } } },
     ],
     ['a short token', 'message.token', { token: 'a'.repeat(9) }],
-    ['a token that is no text', 'message.token', { token: 1_234_567_890 }],
+    ['a token that is not a text', 'message.token', { token: 1_234_567_890 }],
     ['no token', 'message.token', { token: undefined }],
     ['a token and an installation', 'message', { fid: 'x'.repeat(22) }],
     ...['x'.repeat(21), 'x'.repeat(23), '.'.repeat(22), 5].map((fid): [string, string, object] => [
@@ -191,15 +191,15 @@ describe('the Apple part of an FCM message', () => {
   test.each<[string, string, object]>([
     ['an unknown member', '.topic', { topic: 'x' }],
     ['a topic, which is that of the app', '.headers', { headers: { 'apns-topic': 'x' } }],
-    ['a header that is no text', '.headers', { headers: { 'apns-priority': 10 } }],
-    ['a token of a Live Activity that is no text', '.live_activity_token', { live_activity_token: 1 }],
-    ['an image that is no address', '.fcm_options.image', { fcm_options: { image: 'x' } }],
-    ['an image that is no text', '.fcm_options.image', { fcm_options: { image: 1 } }],
+    ['a header that is not a text', '.headers', { headers: { 'apns-priority': 10 } }],
+    ['a token of a Live Activity that is not a text', '.live_activity_token', { live_activity_token: 1 }],
+    ['an image that is not an address', '.fcm_options.image', { fcm_options: { image: 'x' } }],
+    ['an image that is not a text', '.fcm_options.image', { fcm_options: { image: 1 } }],
     ['a label of 51 letters', '.fcm_options.analytics_label', { fcm_options: { analytics_label: 'a'.repeat(51) } }],
     ['an unknown option', '.fcm_options.x', { fcm_options: { x: 'a' } }],
     ['a payload without aps', '.payload.aps', { payload: {} }],
     ['aps that is nothing', '.payload.aps', { payload: { aps: null } }],
-    ['aps that Apple does not take', '.payload', { payload: { aps: { badge: -1 } } }],
+    ['aps that Apple does not accept', '.payload', { payload: { aps: { badge: -1 } } }],
     [
       'a background push that is seen',
       '.payload',
@@ -235,16 +235,16 @@ describe('the browser part of an FCM message', () => {
     ...Object.entries({ TTL: '-1', Urgency: 'urgent', Topic: 'a'.repeat(33), Other: 'x' }).map(
       ([name, value]): [string, string, object] => [`the header ${name}`, '.headers', { headers: { [name]: value } }],
     ),
-    ['a life that is no text', '.headers', { headers: { TTL: 60 } }],
+    ['a lifetime that is not a text', '.headers', { headers: { TTL: 60 } }],
     ['a life with a unit', '.headers', { headers: { TTL: '60s' } }],
     ['a topic of no letter', '.headers', { headers: { Topic: '' } }],
     ['a topic with a dot', '.headers', { headers: { Topic: 'a.b' } }],
     ['data that are no texts', '.data', { data: { a: 1 } }],
     ['an address without TLS', '.fcm_options.link', { fcm_options: { link: 'http://x.example' } }],
-    ['an address that is none', '.fcm_options.link', { fcm_options: { link: 1 } }],
+    ['an invalid address', '.fcm_options.link', { fcm_options: { link: 1 } }],
     ['a payload that the worker cannot read', '.data', { data: { carillon: '{' } }],
     ['a payload of nothing', '.data', { data: { carillon: '{}' } }],
-    ['a payload that no browser takes', '.data', { data: { carillon: '{"title":1}' } }],
+    ['a payload that no browser accepts', '.data', { data: { carillon: '{"title":1}' } }],
   ])('is rejected for %s', (_what, field, webpush) => expect(fieldOf({ webpush })).toBe(`message.webpush${field}`));
 
   test('has at most 4096 bytes of names and values', () => {
@@ -342,7 +342,7 @@ describe('an iPhone', () => {
     ['an alert that is seen', [{ alert: 'x' }, 'alert'], undefined],
     ['an alert of a badge', [{ badge: 0 }, 'alert', '10'], undefined],
     ['an alert of a sound', [{ sound: 'x' }, 'alert'], undefined],
-    ['an alert that nobody sees', [started, 'alert'], 'InvalidPushType'],
+    ['an alert that is not shown', [started, 'alert'], 'InvalidPushType'],
     ['a background push', [started, 'background', '5'], undefined],
     ['one at the usual priority', [started, 'background', '10'], 'BadPriority'],
     ['one without a priority', [started, 'background'], 'BadPriority'],
@@ -382,7 +382,7 @@ describe('an iPhone', () => {
     ],
     ['of an empty alert', { aps: { alert: {} } }, { shownBy: 'system', title: '', body: '', buttons: [], reports: [] }],
     [
-      'of no alert: nobody shows it',
+      'without an alert: not shown',
       { aps: { 'content-available': 1, 'mutable-content': 1 }, svc: app },
       { shownBy: 'nobody', title: '', body: '', buttons: [], reports: ['click', 'close'] },
     ],
@@ -430,7 +430,7 @@ describe('an Android phone', () => {
       { shownBy: 'app', title: '', body: '', buttons: [], reports: [] },
     ],
     [
-      'silent data, by nobody',
+      'silent data, not shown',
       { data: { ...data, svc_silent: '1' }, notification: undefined },
       { shownBy: 'nobody', title: '', body: '', buttons: [], reports: [] },
     ],
@@ -440,7 +440,7 @@ describe('an Android phone', () => {
       { shownBy: 'app', title: 'T', body: '', buttons: [], reports: [] },
     ],
     [
-      'no image under a name of Google’s, of a sender’s, or that only ends so',
+      'no image under a name of Google, of another sender, or with only a similar end',
       {
         data: { gcm_image: 'i', kv_image: 'i', a_b_image: 'i', '1a_image': 'i', A_image: 'i' },
         notification: undefined,
@@ -607,7 +607,7 @@ describe('Huawei', () => {
     ['no token', { data: 'x', token: [] }, '80300010'],
     ['no tokens', { data: 'x', token: undefined }, '80100001'],
     ['an empty token', { data: 'x', token: [''] }, '80100001'],
-    ['a token that is no list', { data: 'x', token: 't' }, '80100001'],
+    ['a token that is not a list', { data: 'x', token: 't' }, '80100001'],
     ['empty data', { data: '' }, '80100001'],
     ['neither', {}, '80100003'],
     ['an unknown member', { data: 'x', topic: 'x' }, '80100003'],
@@ -639,7 +639,7 @@ describe('Huawei', () => {
     ['a tap with an intent', { click_action: { type: 1, intent: 'i' } }, undefined],
     ['a tap with an action', { click_action: { type: 1, action: 'a' } }, undefined],
     ['a tap with neither', { click_action: { type: 1 } }, '80100003'],
-    ['a tap with a page of its own', { click_action: { type: 1, url } }, '80100003'],
+    ['a tap with a separate page', { click_action: { type: 1, url } }, '80100003'],
     ['a tap with a page', { click_action: { type: 2, url } }, undefined],
     ['a tap without its page', { click_action: { type: 2 } }, '80100003'],
     ['a tap with a page without TLS', { click_action: { type: 2, url: 'http://x.example' } }, '80100001'],
