@@ -49,7 +49,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       server('torture/torture', 'workers killed at random moments lose nobody (reliability R2)'),
       server(
         'engine/fan-out/fan-out',
-        'before the window was stored repeats exactly that window, under the same identities (reliability R2, R3)',
+        'repeats exactly the window that was not stored, under the same identities (reliability R2, R3)',
       ),
     ],
     commands: ['test:simulation'],
@@ -69,16 +69,16 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'engine/scheduler',
-        'of 1,000 due campaigns is fired once by 8 schedulers at the same time (fault F15, reliability R4)',
+        'is fired once per campaign by 8 schedulers at the same time, for 1,000 due campaigns (fault F15, reliability R4)',
       ),
       server('engine/scheduler', 'every third day keeps its local time over both clock changes (fault F11)'),
       server(
         'engine/scheduler',
-        'of three days over a daily campaign leaves MISSED rows and one late send, never a burst',
+        'leaves MISSED rows of a daily campaign and one late send after three days, never a burst',
       ),
       server(
         'engine/scheduler',
-        'of a year is recorded in bounded batches, every occurrence once, by competing schedulers',
+        'is recorded in bounded batches after a year, every occurrence once, by competing schedulers',
       ),
     ],
     commands: ['test:simulation'],
@@ -91,13 +91,13 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'engine/fan-out/fan-out',
-        'costs no attempts, however long it is away, and delays no other; then everything goes out (reliability R5)',
+        'costs no attempts, however long it is away, and delays no other; then all messages are sent (reliability R5)',
       ),
       server(
         'engine/fan-out/fan-out',
-        'a device that always waits is given up after 8 attempts, and the run ends (reliability R5, R7)',
+        'unknown: gives up a device after 8 attempts, and the run ends (reliability R5, R7)',
       ),
-      server('engine/delivery/outcomes', 'no answer in time is unknown with every provider'),
+      server('engine/delivery/outcomes', 'treats a missing response as unknown, for every provider'),
     ],
     commands: ['test:simulation'],
   },
@@ -107,12 +107,12 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       'Addresses that a provider reports as gone are dropped; an address that was registered again since then stays.',
     scenarios: [],
     tests: [
-      server('engine/delivery/outcomes', '$platform: $what'),
+      server('engine/delivery/outcomes', 'maps to the documented outcome: $platform: $what'),
       server(
         'engine/fan-out/fan-out',
-        'gone since a time before the app registered again: the device stays (reliability R6)',
+        'gone since before the app registered again: keeps the device (reliability R6)',
       ),
-      server('engine/fan-out/fan-out', 'gone: the device is dropped, and only there'),
+      server('engine/fan-out/fan-out', 'gone: removes the device, and no other'),
     ],
     commands: [],
   },
@@ -123,11 +123,11 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'engine/fan-out/fan-out',
-        'a chunk whose workers die ten times before they open a window is set aside, and the run ends FAILED',
+        'quarantines a chunk after ten crashes before a window was opened, and the run ends FAILED',
       ),
       server(
         'engine/fan-out/chunks',
-        'a device that ends its workers is found by halving and set aside; all others are reached (fault F16)',
+        'is found by halving and quarantined, and all others are reached (fault F16)',
       ),
     ],
     commands: ['test:simulation'],
@@ -137,17 +137,17 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     promise: 'A file does no harm: it gets correct counts or a clear error, in bounded memory.',
     scenarios: [],
     tests: [
-      server('segments/file-segment', 'torture: every file of test/fixtures/csv gives the counts beside it'),
-      server('segments/file-segment', 'whatever the file, the counts are those of the plainest model (decision D23)'),
-      server('engine/segment-fill/download-file', '200 MiB of zeros in %s stop at the limit, with flat memory'),
-      server('engine/segment-fill/download-file', 'exactly 150 MiB pass, one byte more does not'),
+      server('segments/file-segment', 'counts every file of test/fixtures/csv as its expected.json says (torture)'),
+      server('segments/file-segment', 'counts any file as the simplest model does (decision D23)'),
+      server('engine/segment-fill/download-file', 'stops 200 MiB of zeros in %s, with flat memory'),
+      server('engine/segment-fill/download-file', 'allows exactly 150 MiB, and not one byte more'),
       server(
         'engine/segment-fill/download-file',
-        'a byte each 29 seconds ends after a minute, with a detail for the callback',
+        'ends after a minute at a byte every 29 seconds, with a detail for the callback',
       ),
       server(
         'engine/segment-fill/file-lines',
-        'a line of 60 MB is one skipped line, and memory stays flat (fault F30)',
+        'are skipped at 60 MB, with flat memory (fault F30)',
       ),
     ],
     commands: [],
@@ -157,17 +157,17 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     promise: 'A callback arrives once its receiver is up, under the same id; one that was given up can be sent again.',
     scenarios: [],
     tests: [
-      server('engine/callbacks/callbacks', 'a receiver down for hours gets it once when it is up'),
+      server('engine/callbacks/callbacks', 'delivers a callback once to a receiver that returns after hours'),
       server(
         'engine/callbacks/callbacks',
-        'every try has the same id and body, its own time, and a signature that verifies',
+        'has the same id and body on every attempt, a new timestamp, and a valid signature',
       ),
-      server('engine/callbacks/callbacks', 'a slow receiver delays neither the others of its batch nor later ones'),
+      server('engine/callbacks/callbacks', 'delays neither the same batch nor later callbacks for a slow receiver'),
       server('engine/callbacks/receivers', 'does not wait for 1,000 callbacks of another workspace to %i silent hosts'),
-      server('engine/callbacks/receivers', 'gets all that waited once it answers, each callback once'),
+      server('engine/callbacks/receivers', 'gets all waiting callbacks once it responds, each once'),
       server(
         'engine/callbacks/callbacks',
-        'given up or delivered, it can be sent again, with the whole schedule and the same id',
+        'resends a callback that was delivered or given up, with the whole schedule and the same id',
       ),
     ],
     commands: [],
@@ -189,8 +189,8 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'tenants/wall',
         'row-level security is enabled and forced on every table that has a workspace_id, and on its partitions',
       ),
-      server('engine/outgoing-http/outgoing-client', 'no spelling of a private place is connected to'),
-      server('engine/outgoing-http/outgoing-proxy', 'a private address is refused before the proxy is asked'),
+      server('engine/outgoing-http/outgoing-client', 'are not connected to a private address in any spelling'),
+      server('engine/outgoing-http/outgoing-proxy', 'reject a private address before the proxy is contacted'),
     ],
     commands: [],
   },
@@ -205,11 +205,11 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       ),
       server(
         'data/data-endpoints',
-        'whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)',
+        'answers any request in the documented shape, and never with an internal error (reliability R11)',
       ),
       server(
         'segments/segment-endpoints',
-        'whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)',
+        'answers any request in the documented shape, and never with an internal error (reliability R11)',
       ),
       server(
         'campaigns/search',
@@ -230,11 +230,11 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'segments/file-uploads',
-        'operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (reliability R12)',
+        'match the model of two sliding windows exactly, on two nodes, at any pauses (reliability R12)',
       ),
       server(
         'storage/limits',
-        'one statement decides as a naive model does, and the wait is the first second that passes',
+        'decide in one statement as a naive model does, with a wait up to the first passing second',
       ),
       server('tokens/tokens', 'two nodes on one database share the limit, also for concurrent calls'),
     ],
@@ -257,9 +257,9 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     tests: [
       server(
         'storage/migrations',
-        'a database migrated by a newer version is refused by the name of the unknown migration',
+        'rejects a database migrated by a newer version, and names the unknown migration',
       ),
-      server('storage/migrations', 'a migration edited after it was applied is refused'),
+      server('storage/migrations', 'rejects a migration that was edited after it was applied'),
       server('backup/first-migration', 'restores a backup of migration 1 completely, and a node serves it'),
       server('backup/first-migration', 'migrates a database of migration 1 in place to the same schema and rows'),
     ],

@@ -52,7 +52,7 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     operationIds: ['importInBulk'],
     test: {
       file: 'server/test/data/real-clients.test.ts',
-      name: 'names the elements of a bulk request that it cannot store in the warning header (field B9)',
+      name: 'get a warning header that names the elements of a bulk request that cannot be stored (field B9)',
     },
   },
   {

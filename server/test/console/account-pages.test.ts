@@ -4,7 +4,7 @@ import type { ConsoleBrowser } from './console-browser.ts';
 import { startOpenidIssuer } from './openid-issuer.ts';
 import type { OpenidIssuer } from './openid-issuer.ts';
 
-describe('accounts page', () => {
+describe('the accounts page', () => {
   describeScreen('people and roles in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
@@ -12,7 +12,7 @@ describe('accounts page', () => {
     });
     afterAll(() => console?.stop());
 
-    test('an invitation is made, handed over and accepted; the person sees what the role may, signs out and in again', async () => {
+    test('creates an invitation that a colleague accepts, shows what the role allows, and signs out and in again', async () => {
       const { page: owner, context, faults } = await console.openSignedIn();
       await owner.getByRole('button', { name: 'Console' }).click();
       await owner.getByRole('menuitem', { name: 'Accounts and roles' }).click();
@@ -65,7 +65,7 @@ describe('accounts page', () => {
       await other.close();
     }, 90_000);
 
-    test('a link that does not work says why, and how to get another', async () => {
+    test('says why a link does not work, and how to get another', async () => {
       const { page, context, faults } = await console.openSignedIn();
       await context.clearCookies();
       const code = 'A'.repeat(43);
@@ -88,7 +88,7 @@ describe('accounts page', () => {
       await context.close();
     });
 
-    test('the own sessions are listed, and another one is ended', async () => {
+    test('lists the sessions of the own account, and ends another one', async () => {
       const first = await console.openSession();
       const second = await console.openSignedIn();
       await first.page.goto(`${console.home}/account`);
@@ -106,7 +106,7 @@ describe('accounts page', () => {
       await second.context.close();
     });
 
-    test('drafts are there after a session that ended, and gone after signing out', async () => {
+    test('keeps drafts after an expired session, and removes them after signing out', async () => {
       const { page, context } = await console.openSession();
       const builder = `${console.home}/segments/new/filter`;
       const composer = `${console.home}/campaigns/new`;
@@ -148,7 +148,7 @@ describe('accounts page', () => {
   });
 });
 
-describe('company sign in page', () => {
+describe('the company sign-in page', () => {
   const client = { clientId: 'carillon', clientSecret: 'the secret of the client' };
 
   describeScreen('signing in by the company account in Chromium', () => {
@@ -169,7 +169,7 @@ describe('company sign in page', () => {
       await issuer?.stop();
     });
 
-    test('an uninvited person is told so; an invited one comes in with the role of the invitation', async () => {
+    test('informs an uninvited user, and admits an invited one with the role of the invitation', async () => {
       const { page: owner, context: first } = await console.openSession();
       const { page, context } = await console.openPage();
       issuer.state.user = { sub: 'sub-ana', email: 'ana@example.com', email_verified: true, name: 'Ana' };
@@ -199,7 +199,7 @@ describe('company sign in page', () => {
   });
 });
 
-describe('providers page', () => {
+describe('the providers page', () => {
   describeScreen('providers of a sandbox in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
@@ -207,7 +207,7 @@ describe('providers page', () => {
     });
     afterAll(() => console?.stop());
 
-    test('a check asks the simulators really; a removed credential is named with what it hits, and the simulator is the way back', async () => {
+    test('checks with the simulators, names what the removal of a credential affects, and reconnects the simulator', async () => {
       const { page, context, faults } = await console.openSession({ viewport: { width: 390, height: 844 } });
       await page.goto(`${console.home}/settings`);
       await page.getByRole('region', { name: 'API details' }).getByText(console.bundle.workspaceId).waitFor();
@@ -253,7 +253,7 @@ describe('providers page', () => {
       await context.close();
     });
 
-    test('another VAPID key takes the place of one in use only where its beginning is typed', async () => {
+    test('replaces a VAPID key in use only after its beginning is typed', async () => {
       const { page, context, faults } = await console.openSession();
       await page.goto(`${console.home}/providers`);
       const webPush = page.getByRole('region', { name: 'Web Push' });
@@ -300,7 +300,7 @@ describe('providers page', () => {
   });
 });
 
-describe('settings page', () => {
+describe('the settings page', () => {
   describeScreen('settings in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
@@ -308,7 +308,7 @@ describe('settings page', () => {
     });
     afterAll(() => console?.stop());
 
-    test('what is set is kept and stands in the audit log; what is not possible is refused with what is', async () => {
+    test('stores settings with a line in the audit log, and rejects impossible values with the possible ones', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Settings' }).click();
@@ -365,7 +365,7 @@ describe('settings page', () => {
       await context.close();
     });
 
-    test('what was saved is taken back by the toast', async () => {
+    test('undoes saved settings from the toast', async () => {
       const { bundle } = console;
       const nameOf = async () =>
         (await bundle.database`select name from workspaces where id = ${bundle.workspaceId}`)[0];

@@ -25,7 +25,7 @@ describe('accounts', () => {
     (await bundle.call('GET', `audit?workspaceId=${bundle.workspaceId}`, { cookie })).body.entries as any[];
 
   describe('the first owner', () => {
-    test('comes in by the link of the first start, once; then no start makes another', async () => {
+    test('signs in once with the link of the first start, after which no start creates another', async () => {
       const link = (await bundle.createStartLink())!;
       const second = (await bundle.createStartLink())!;
       expect(link.kind).toBe('first-owner');
@@ -43,7 +43,7 @@ describe('accounts', () => {
       expect(await bundle.createStartLink()).toBeUndefined();
     });
 
-    test('a link that is a day old makes nobody an owner', async () => {
+    test('is not created by a link that is a day old', async () => {
       const { code } = (await bundle.createStartLink())!;
       bundle.clock.advance(24 * 3_600_000);
       const owner = { code, ...credentials, name: 'Olga' };
@@ -54,7 +54,7 @@ describe('accounts', () => {
       ['short', 'must have 12'],
       ['aaaaaaaaaaaaaaaa', 'different characters'],
       ['OLGA@example.com', 'your name or address'],
-    ])('the password %s is refused with the reason', async (password, reason) => {
+    ])('gets a reason if the password %s is rejected', async (password, reason) => {
       const { code } = (await bundle.createStartLink())!;
       const answer = await bundle.call('POST', 'first-owner', {
         body: { code, ...credentials, name: 'Olga', password },
@@ -65,7 +65,7 @@ describe('accounts', () => {
   });
 
   describe('signing in', () => {
-    test('by address, however it is written, and password; the cookie is out of reach of scripts and other sites', async () => {
+    test('accepts an address in any case with its password, and hides the cookie from scripts and other sites', async () => {
       await bundle.createOwner();
       const answer = await signIn({ email: 'OLGA@Example.com' });
       expect(answer.status).toBe(204);
@@ -78,7 +78,7 @@ describe('accounts', () => {
       expect((await session(answer.cookie.replace('__Host-', ''))).status).toBe(401);
     });
 
-    test('a wrong password, an unknown address and a disabled account get one answer', async () => {
+    test('gives the same response to a wrong password, an unknown address and a disabled account', async () => {
       const owner = await bundle.createOwner();
       await bundle.join(owner, { email: 'max@example.com', role: 'marketer' });
       const { body } = await bundle.call('GET', 'accounts', { cookie: owner });
@@ -96,7 +96,7 @@ describe('accounts', () => {
       }
     });
 
-    test('while the password is changed opens no session that outlives the change', async () => {
+    test('opens no session that outlives a concurrent password change', async () => {
       const cookie = await bundle.createOwner();
       const { database, clock, accounts } = bundle;
       const passwords = {
@@ -117,7 +117,7 @@ describe('accounts', () => {
       expect(await database`select count(*) as sessions from console_sessions`).toEqual([{ sessions: 1 }]);
     });
 
-    test('the eleventh attempt in ten minutes from one address is refused, right or wrong; another address still comes in', async () => {
+    test('rejects the eleventh attempt in ten minutes for one account from one address, right or wrong, but not from another', async () => {
       await bundle.createOwner();
       for (let attempt = 0; attempt < 10; attempt += 1) expect((await signIn({ password: 'guess' })).status).toBe(401);
       const refused = await signIn();
@@ -128,13 +128,13 @@ describe('accounts', () => {
       expect((await signIn()).status).toBe(204);
     });
 
-    test('one address that tries many people is refused after sixty attempts', async () => {
+    test('rejects an address that tries many accounts after sixty attempts', async () => {
       for (let attempt = 0; attempt < 60; attempt += 1)
         expect((await signIn({ email: `p${attempt}@example.com` })).status).toBe(401);
       expect((await signIn({ email: 'p60@example.com' })).status).toBe(429);
     });
 
-    test('a session ends after twelve hours, and when its owner signs out', async () => {
+    test('ends a session after twelve hours, and when its owner signs out', async () => {
       const cookie = await bundle.createOwner();
       const other = (await signIn()).cookie;
       expect((await bundle.call('DELETE', 'session', { cookie: other })).status).toBe(204);
@@ -145,13 +145,13 @@ describe('accounts', () => {
       expect((await session(cookie)).status).toBe(401);
     });
 
-    test('no password and no code reaches the API log', async () => {
+    test('writes no password and no code to the API log', async () => {
       await bundle.createOwner();
       await signIn();
       expect(bundle.recorded).toEqual([]);
     });
 
-    test('a password is kept as argon2id with 19 MiB and two passes, and matches no other', async () => {
+    test('stores a password as argon2id with 19 MiB and two passes, and matches no other', async () => {
       const passwords = makePasswordHash();
       const stored = await passwords.hash(goodPassword);
       expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -165,7 +165,7 @@ describe('accounts', () => {
   });
 
   describe('invitations', () => {
-    test('offer an address and a role, and are used up by one acceptance', async () => {
+    test('show an address and a role, and are used up by one acceptance', async () => {
       const owner = await bundle.createOwner();
       const body = { email: 'ana@example.com', role: 'analyst' };
       const invited = await bundle.call('POST', 'invitations', { cookie: owner, body });
@@ -181,7 +181,7 @@ describe('accounts', () => {
       expect((await bundle.call('POST', 'invitations', { cookie: owner, body })).body.code).toBe('ACCOUNT_EMAIL_TAKEN');
     });
 
-    test('that are withdrawn or a week old open nothing', async () => {
+    test('are invalid if they are withdrawn or a week old', async () => {
       const owner = await bundle.createOwner();
       const invite = async (email: string) =>
         (await bundle.call('POST', 'invitations', { cookie: owner, body: { email, role: 'owner' } })).body;
@@ -198,7 +198,7 @@ describe('accounts', () => {
   });
 
   describe('roles', () => {
-    test('every route of the console names a permission, and lets in exactly the roles that have it', async () => {
+    test('open every route of the console with its permission, for exactly the roles that have it', async () => {
       const owner = await bundle.createOwner();
       const cookies = { owner } as Record<(typeof roles)[number], string>;
       for (const role of roles.slice(1))
@@ -223,7 +223,7 @@ describe('accounts', () => {
         expect(used).toContain(one);
     });
 
-    test('a request from another site changes nothing, whatever cookies came along', async () => {
+    test('permit no change by a request from another site, whatever its cookies', async () => {
       const cookie = await bundle.createOwner();
       const changing = bundle.routes.filter((route) => route.method !== 'GET');
       expect(changing.length).toBeGreaterThan(50);
@@ -238,7 +238,7 @@ describe('accounts', () => {
       }
     });
 
-    test('a changed role holds for open sessions at once, and a disabled person is out', async () => {
+    test('change open sessions immediately, and a disabled account is signed out', async () => {
       const owner = await bundle.createOwner();
       const cookie = await bundle.join(owner, { email: 'dev@example.com', role: 'developer' });
       const { id } = (await session(cookie)).body.account;
@@ -253,7 +253,7 @@ describe('accounts', () => {
       expect((await signIn({ email: 'dev@example.com' })).status).toBe(204);
     });
 
-    test('the last owner stays one; of two who demote each other at once one remains', async () => {
+    test('keep the last owner, and one of two who demote each other concurrently', async () => {
       const olga = await bundle.createOwner();
       const olgaId = (await session(olga)).body.account.id;
       const demote = (cookie: string, id: string) =>
@@ -270,7 +270,7 @@ describe('accounts', () => {
   });
 
   describe('the own account', () => {
-    test('lists its sessions and ends one; those of others are out of reach', async () => {
+    test('lists its sessions and ends one, but not those of other accounts', async () => {
       const cookie = await bundle.createOwner();
       bundle.clock.advance(1);
       const second = (await signIn({}, '203.0.113.9')).cookie;
@@ -286,7 +286,7 @@ describe('accounts', () => {
       expect((await session(ana)).status).toBe(200);
     });
 
-    test('changes its password with the old one; the other sessions end', async () => {
+    test('changes its password with the old one, which ends the other sessions', async () => {
       const cookie = await bundle.createOwner();
       const second = (await signIn()).cookie;
       const change = (current: string) =>
@@ -299,7 +299,7 @@ describe('accounts', () => {
       expect((await signIn({ password: 'another long sentence' })).status).toBe(204);
     });
 
-    test('a link of an owner sets a forgotten password, once, and ends every session', async () => {
+    test('sets a forgotten password once by a link of an owner, which ends every session', async () => {
       const owner = await bundle.createOwner();
       const cookie = await bundle.join(owner, { email: 'max@example.com', role: 'marketer' });
       const { id } = (await session(cookie)).body.account;
@@ -312,7 +312,7 @@ describe('accounts', () => {
       expect((await signIn({ email: 'max@example.com', password: 'quite another one' })).status).toBe(204);
     });
 
-    test('a password that a link took away while it was compared changes nothing any more', async () => {
+    test('rejects a password change with a password that a link replaced during the comparison', async () => {
       const owner = await bundle.createOwner();
       const cookie = await bundle.join(owner, { email: 'max@example.com', role: 'marketer' });
       const { id, name } = (await session(cookie)).body.account;
@@ -347,7 +347,7 @@ describe('accounts', () => {
     });
   });
 
-  test('the audit log says who did what, when, to which object, newest first, and holds no secret', async () => {
+  test('the audit log records who changed which object when, newest first, and contains no secret', async () => {
     const owner = await bundle.createOwner();
     const cookie = await bundle.join(owner, { email: 'max@example.com', role: 'marketer' });
     const { id } = (await session(cookie)).body.account;
@@ -385,7 +385,7 @@ describe('accounts', () => {
   });
 });
 
-describe('real time accounts', () => {
+describe('accounts in real time', () => {
   const email = 'olga@example.com';
   const daysOfMilliseconds = (days: number): number => days * 86_400_000;
 
@@ -422,7 +422,7 @@ describe('real time accounts', () => {
       expect(await statusOf(owner)).toBe(200);
     });
 
-    test('leaves the life of a session as it is: twelve hours of real time', async () => {
+    test('keeps the lifetime of a session at twelve hours of real time', async () => {
       moveSandbox(days);
       bundle.clock.advance(12 * 3_600_000 - 1);
       expect(await statusOf(owner)).toBe(200);
@@ -430,7 +430,7 @@ describe('real time accounts', () => {
       expect(await statusOf(owner)).toBe(401);
     });
 
-    test('leaves invitations and password links valid', async () => {
+    test('keeps invitations and password links valid', async () => {
       const invited = await bundle.call('POST', 'invitations', {
         cookie: owner,
         body: { email: 'max@example.com', role: 'marketer' },
@@ -446,7 +446,7 @@ describe('real time accounts', () => {
       expect((await bundle.call('POST', 'new-password', { body: change })).status).toBe(204);
     });
 
-    test('leaves a company sign-in under way valid', async () => {
+    test('keeps a company sign-in in progress valid', async () => {
       const begun = await bundle.call('POST', 'company');
       const state = new URL(begun.body.location).searchParams.get('state')!;
       moveSandbox(days);
@@ -454,13 +454,13 @@ describe('real time accounts', () => {
       expect([ended.status, ended.headers.location]).toEqual([303, '/console/']);
     });
 
-    test('gives no further guesses of a password', async () => {
+    test('allows no further guesses of a password', async () => {
       for (let attempt = 0; attempt < 10; attempt += 1) expect((await signIn('guess')).status).toBe(401);
       moveSandbox(days);
       expect((await signIn('guess')).status).toBe(429);
     });
 
-    test('leaves the audit log in the order of real time', async () => {
+    test('keeps the audit log in the order of real time', async () => {
       moveSandbox(days);
       bundle.clock.advance(60_000);
       expect((await signIn(goodPassword)).status).toBe(204);

@@ -4,7 +4,7 @@ import type { CarillonBundle } from '../carillon-bundle.ts';
 import { holdAnswers } from './hold-answers.ts';
 import { openSignedInClient } from './signed-in-client.ts';
 
-describe('answers of the console', () => {
+describe('responses of the console', () => {
   let bundle: CarillonBundle;
   let cookie: string;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('answers of the console', () => {
     scheduling_details: { delivery_type: 'ASAP' },
   };
 
-  test('returns from every route a response that matches its shape: no extra member, and none missing', async () => {
+  test('match their shapes exactly, without extra or missing members', async () => {
     const { workspaceId, database } = bundle;
     const { campaignId, comparedId, userId, deviceRowId } = await fill();
     const answers = await holdAnswers();
@@ -386,7 +386,7 @@ describe('console api', () => {
     });
 
     test.each([[{}], [{ code: 'short' }], [{ code: 'x'.repeat(43) }], [{ code: 5 }], ['text']])(
-      'rejects %j',
+      'does not open a session for %j',
       async (body) => {
         const answer = await signIn(body);
         expect([400, 401]).toContain(answer.status);
@@ -394,19 +394,19 @@ describe('console api', () => {
       },
     );
 
-    test('records failed sign-ins in the audit log, which the role of the application may write', async () => {
+    test('records failed sign-ins in the audit log, which the application role may write', async () => {
       const lines = await bundle.database`
         select workspace_id from audit_log where action = 'account.sign-in-failed' and detail ->> 'way' = 'start link'`;
       expect(lines).toEqual([{ workspace_id: null }]);
     });
 
-    test('rejects a request from another site, even with a valid code', async () => {
+    test('rejects a request from another site, whatever its secrets', async () => {
       expect((await signIn({ code }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
       expect((await signIn({ code }, { origin: 'https://evil.example' })).status).toBe(403);
       expect((await signIn({ code }, { origin: 'null' })).status).toBe(403);
     });
 
-    test('signs in once with the link, with a cookie that no script and no other site gets', async () => {
+    test('opens one session per link, in a cookie hidden from scripts and other sites, and fails on the second use', async () => {
       const answer = await signIn({ code });
       expect(answer.status).toBe(204);
       const header = answer.headers.get('set-cookie')!;
@@ -418,7 +418,7 @@ describe('console api', () => {
       expect((await signIn({ code })).status).toBe(401);
     });
 
-    test('shows the overview to a session, without secrets', async () => {
+    test('opens the overview, and never returns a secret', async () => {
       const answer = await bundle.call('GET', '/console/api/overview', { headers: { cookie } });
       expect(answer.status).toBe(200);
       expect(answer.json()).toMatchObject({
@@ -434,7 +434,7 @@ describe('console api', () => {
       for (const secret of Object.values(bundle.keys)) expect(JSON.stringify(shown)).not.toContain(secret);
     });
 
-    test('ends the session on the server when the user signs out', async () => {
+    test('ends the session on the server at sign-out', async () => {
       const headers = { cookie };
       expect((await bundle.call('DELETE', '/console/api/session', { headers })).status).toBe(204);
       expect((await bundle.call('GET', '/console/api/overview', { headers })).status).toBe(401);
@@ -454,7 +454,7 @@ describe('console api', () => {
     });
 
     test.each(['/console/../package.json', '/console/%2e%2e/package.json', '/console/..%2f..%2fserver/src/main.ts'])(
-      'serves no file outside of the console: %s',
+      'do not expose other files under %s',
       async (path) => {
         const answer = await bundle.call('GET', path);
         expect(answer.status).toBeGreaterThanOrEqual(400);
@@ -466,7 +466,7 @@ describe('console api', () => {
   describe('the address of the service', () => {
     const home = (accept: string) => fetch(bundle.url, { headers: { accept }, redirect: 'manual' });
 
-    test('redirects a browser to the console, and is not found for other callers', async () => {
+    test('redirects a browser to the console, and returns 404 to other callers', async () => {
       const browser = await home('text/html,application/xhtml+xml,*/*;q=0.8');
       expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console/']);
       for (const accept of ['*/*', 'application/json']) {
@@ -479,7 +479,7 @@ describe('console api', () => {
     });
   });
 
-  test('derives the first steps from the database', async () => {
+  test('derives the completed first steps from the database', async () => {
     const { database, workspaceId } = bundle;
     const fresh = await signIn({ code: (await bundle.carillon.createConsoleLink()).split('#sign-in=')[1] });
     const signedIn = fresh.headers.get('set-cookie')!.split(';', 1)[0]!;
@@ -510,8 +510,8 @@ describe('console api', () => {
     expect(await read()).toEqual({ hasPushed: true, hasProvider: true, hasUsers: true, hasInvited: true });
   });
 
-  // The last test, because no session survives the jump of the clock.
-  test('reports the time of the service in every reply, by the clock that a sandbox moves', async () => {
+  // Last of all: a session does not outlive the leap.
+  test('returns its time with every reply, by the clock of the sandbox', async () => {
     await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 3 * 86_400 } });
     const { headers } = await bundle.call('GET', '/console/api/session');
     const ahead = Date.parse(headers.get('carillon-time')!) - Date.now();

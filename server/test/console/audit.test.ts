@@ -41,11 +41,11 @@ describe('the audit log', () => {
     [{ from: at(2) }, ['key.create', 'campaign.pause']],
     [{ until: at(2) }, ['campaign.stop']],
     [{ from: at(2), until: at(3), actor: 'Olga' }, []],
-  ])('%j finds %j', async (filters, actions) => {
+  ])('filters by %j: %j', async (filters, actions) => {
     expect(await find(filters)).toEqual(actions);
   });
 
-  test('the same lines as a file, in which no cell is a formula', async () => {
+  test('exports the same lines as a file without formula cells', async () => {
     const query = new URLSearchParams({ workspaceId: bundle.workspaceId, action: 'campaign' });
     const { status, headers, body } = await bundle.call('GET', `audit.csv?${query}`, { cookie });
     expect([status, headers['content-disposition']]).toEqual([200, 'attachment; filename="audit.csv"']);
@@ -120,7 +120,7 @@ describe('audited changes', () => {
     'DELETE /session',
   ];
 
-  test('no change on the console is left without its line of the audit log', async () => {
+  test('have a line in the audit log for every change on the console', async () => {
     const { database, workspaceId, clock } = bundle;
     // A line with the sandbox's time passes, so that its change is made, and the comparison below fails.
     await database`
@@ -433,7 +433,7 @@ describe('names of actions', () => {
     ['segment', ['archive', 'unarchive', 'fetch', 'upload']],
   ];
 
-  test('the audit log has words for every action of the server, and for no other', () => {
+  test('exist for every action of the server, and for no other', () => {
     const source = join(import.meta.dirname, '..', '..', 'src');
     const written = readdirSync(source, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))

@@ -50,7 +50,7 @@ describe('a campaign of two variations, two locales and a control group', () => 
   });
   afterAll(() => bundle.close());
 
-  test('has what the statistics say, of each content and of all, and of the control group', async () => {
+  test('has the figures of the statistics for each content, the total and the control group', async () => {
     const [first, second] = [ofVariation(1), ofVariation(2)];
     await bundle.report([...first.slice(0, 20), ...second.slice(0, 60)], 'impression');
     await bundle.report([...first.slice(0, 2), ...second.slice(0, 50)], 'click');
@@ -113,7 +113,7 @@ describe('a campaign of two variations, two locales and a control group', () => 
     expect(found.contents).toHaveLength(8);
   });
 
-  test('names the variation that is the best with 95 %, and nobody while no message was clicked', async () => {
+  test('names the best variation at 95 %, and none while no message was clicked', async () => {
     const { leaders, winner } = await figures();
     expect(leaders.map(({ measure, variation, isBest }) => [measure, variation, isBest])).toEqual([
       ['CLICKS', 2, true],
@@ -131,13 +131,13 @@ describe('a campaign of two variations, two locales and a control group', () => 
     expect(other.leaders).toMatchObject([{ measure: 'CLICKS', isBest: false }]);
   });
 
-  test('counts conversions by the attribution that is asked for', async () => {
+  test('counts conversions by the requested attribution', async () => {
     const { all, attribution } = await figures('CLICK_THROUGH');
     // 2 and 30 of those who bought had clicked.
     expect([attribution, all.goals[0]!.users]).toEqual(['CLICK_THROUGH', 32]);
   });
 
-  test('as a file is a line for each content and control group, in the same numbers', async () => {
+  test('is exported with a line for each content and control group, with the same numbers', async () => {
     const found = await figures();
     const [header, ...lines] = presentFigureFile(found)
       .trimEnd()
@@ -159,7 +159,7 @@ describe('a campaign of two variations, two locales and a control group', () => 
     ).toHaveLength(1);
   });
 
-  test('of another workspace is not there', async () => {
+  test('is not found in another workspace', async () => {
     await expect(
       readCampaignFigures(bundle, { workspaceId: 'none', id, attribution: 'TOTAL_CONVERSIONS' }),
     ).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe('a campaign of two variations, two locales and a control group', () => 
 });
 
 describe('the days of a calendar', () => {
-  test('are whole weeks from a Monday on, with every day of the month', () => {
+  test('are whole weeks from a Monday, with every day of the month', () => {
     expect(calendarSpan({ view: 'month', date: '2026-11-23' })).toEqual({
       date: '2026-11-23',
       from: '2026-10-26',
@@ -189,7 +189,7 @@ describe('the days of a calendar', () => {
     expect(calendarSpan({ view: 'month', date: '2026-02-31' }).date).toBe('2026-02-28');
   });
 
-  test('are turned by weeks and by months', () => {
+  test('advance by weeks and by months', () => {
     expect(turnCalendar('2026-12-31', { view: 'week', by: 1 })).toBe('2027-01-07');
     expect(turnCalendar('2026-01-31', { view: 'month', by: 1 })).toBe('2026-02-01');
     expect(turnCalendar('2026-01-31', { view: 'month', by: -1 })).toBe('2025-12-01');
@@ -197,7 +197,7 @@ describe('the days of a calendar', () => {
   });
 });
 
-describe('what is planned', () => {
+describe('the calendar of planned sends', () => {
   const now = new Date('2026-03-20T11:00:00Z');
   const timeZone = 'Europe/Berlin';
   let bundle: TestDatabase;
@@ -257,7 +257,7 @@ describe('what is planned', () => {
   const read = (date?: string, view: 'month' | 'week' = 'month') =>
     readCalendar({ database: bundle.database, clock: makeManualClock(now) }, { workspaceId: 'W', view, date });
 
-  test('is each occurrence of a month, in the zone of the workspace over a change of the clock, and what is queued', async () => {
+  test('has each occurrence of a month in the zone of the workspace over a clock change, and queued runs', async () => {
     const calendar = await read();
     expect(calendar).toMatchObject({
       timeZone,
@@ -278,7 +278,7 @@ describe('what is planned', () => {
     ]);
   });
 
-  test('of a later month begins with its first occurrence, not with the next of all', async () => {
+  test('begins with the first occurrence of a later month, not with the next of all', async () => {
     expect((await read('2026-04-15')).entries.map(({ name, local }) => [name, local.date])).toEqual([
       ['Campaign once', '2026-04-01'],
       ['Campaign every four days', '2026-04-02'],
@@ -291,7 +291,7 @@ describe('what is planned', () => {
     expect((await read('2026-06-01')).entries).toEqual([]);
   });
 
-  test('of a month far ahead has every occurrence, however many are before it', async () => {
+  test('has every occurrence of a month far ahead, however many precede it', async () => {
     await bundle.database`
       insert into workspaces (id, db_name, name, time_zone, created_at) values ('Y', 'y', 'Y', 'UTC', '2026-01-01')`;
     const daily = {
@@ -328,7 +328,7 @@ describe('what is planned', () => {
         ]),
       ['runs_campaign', 'runs_pkey', 'run_counts_pkey', 'run_interactions_pkey'],
     ],
-  ])('%s: read through indexes, however much there is of others', async (_name, statement, indexes) => {
+  ])('%s: reads through indexes, however many rows others have', async (_name, statement, indexes) => {
     const plans: string[] = [];
     await statement(collectPlans(bundle.application.acrossWorkspaces(), plans));
     expect(plans).toHaveLength(1);
@@ -337,10 +337,10 @@ describe('what is planned', () => {
   });
 });
 
-describe('comparing campaigns', () => {
+describe('the comparison of campaigns', () => {
   const rate = (percent: number, low: number, high: number) => ({ percent, low, high });
 
-  test('two campaigns differ by points of their shares, and it is said whether that may be chance', () => {
+  test('states the difference of the shares in points, and whether it may be chance', () => {
     const rows = compareCampaigns({
       one: side({
         accepted: 90,
@@ -373,7 +373,7 @@ describe('comparing campaigns', () => {
     expect(near.find(({ name }) => name === 'Clicked')!.verdict).toBe('may be chance');
   });
 
-  test('the message that was sent is read of one content, of languages of a push, and of locales and variations', () => {
+  test('reads the sent message from one content, the languages of a push, and locales and variations', () => {
     const android = (title: string) => ({ android: { basic_details: { title, message: 'M' } } });
     const record = (content: object) => ({ campaign_content: { content } });
     const titles = (content: object) =>
@@ -401,7 +401,7 @@ describe('comparing campaigns', () => {
     expect(sentMessages({})).toEqual([]);
   });
 
-  test('a schedule is told in words', () => {
+  test('describes a schedule in words', () => {
     const schedule = (type: string, details: object) =>
       describeSchedule({ campaign_delivery_type: type, scheduling_details: details });
     const start = { delivery_type: 'AT_FIXED_TIME', start_time: '2026-12-01T10:00:00', timezone: 'Asia/Kolkata' };

@@ -3,7 +3,7 @@ import { until } from '../carillon-bundle.ts';
 import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 
-describe('campaigns page', () => {
+describe('the campaigns page', () => {
   describeScreen('campaigns in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('campaigns page', () => {
     };
     const later = { campaignDelivery: { type: 'later', date: '01/01/2099', time: '10:00 AM' } };
 
-    test('shows the command that creates a campaign if there is none, and keeps the search and the view in the address', async () => {
+    test('shows the command that creates a campaign if there is none, and keeps search and view in the address', async () => {
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
       await page.getByText('Nothing sent yet').waitFor();
@@ -61,7 +61,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('updates the report while the campaign is sent, and explains each figure', async () => {
+    test('updates the report of a campaign while it is sent, with an explanation of each figure', async () => {
       const { page, context, faults } = await console.openSession();
       const id = await send('Counted along', later);
       await page.goto(`${console.home}/campaigns/${id}`);
@@ -113,7 +113,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('shows why messages wait for another attempt, and until when', async () => {
+    test('says why all messages of a report wait, and until when', async () => {
       const { page, context, faults } = await console.openSession();
       const fault = { fcm: { status: 503, headers: { 'retry-after': '600' } } };
       await console.bundle.call('POST', '/sandbox/faults', { body: fault });
@@ -133,7 +133,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('asks for confirmation before a stop, and opens the draft after a duplication', async () => {
+    test('confirms a stop with its effect, and opens the draft of a clone', async () => {
       const { page, context, faults } = await console.openSession();
       const id = await send('To be stopped', later);
       await page.goto(`${console.home}/campaigns/${id}`);
@@ -156,7 +156,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('compares a campaign with another, found by its name, and offers the figures as a file', async () => {
+    test('compares two campaigns, the second found by name, and exports the numbers', async () => {
       const { page, context, faults } = await console.openSession();
       const [one, other] = [await send('Read this first'), await send('Read this second')];
       const rows = () =>
@@ -192,7 +192,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('shows the figures and the message of each variation and locale', async () => {
+    test('shows figures and texts of each content', async () => {
       const { page, context, faults } = await console.openSession();
       const { bundle } = console;
       const push = (title: string) => ({ push: { android: { basic_details: { title, message: 'M' } } } });
@@ -240,7 +240,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('shows why a run was missed and when it was due', async () => {
+    test('says why a run was missed, and when it was planned', async () => {
       const { page, context, faults } = await console.openSession();
       const id = await send('Came too late', later);
       await console.bundle.database`
@@ -257,7 +257,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('keeps the columns and the order of the list in the address, and saves them as a named view', async () => {
+    test('keeps figures, columns and order of the list in the address, and saves a view under a name', async () => {
       const { page, context, faults } = await console.openSession();
       const id = await send('Of the list');
       await until(
@@ -305,7 +305,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('saves a campaign as a template, creates a draft from it, renames it and deletes it', async () => {
+    test('turns a campaign into a template, which creates a draft for the composer, and is renamed and deleted', async () => {
       const { page, context, faults } = await console.openSession();
       await page.goto(`${console.home}/templates`);
       await page.getByText('No templates yet').waitFor();
@@ -337,7 +337,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('shows planned campaigns on their day in the calendar, links to them, and lists the days on a phone', async () => {
+    test('shows planned campaigns in the calendar with a link to each, as a list of days on a phone', async () => {
       const { page, context, faults } = await console.openSession({ viewport: { width: 1280, height: 900 } });
       const date = { type: 'later', date: '03/05/2099', time: '10:00 AM' };
       const id = await send('In the calendar', { campaignDelivery: date });
@@ -372,7 +372,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('repeats a failed request when the user clicks Retry', async () => {
+    test('retries a failed read on a click', async () => {
       const { page, context } = await console.openSession();
       await page.route('**/console/api/calendar?**', (route) => route.abort());
       await page.goto(`${console.home}/calendar`);
@@ -386,7 +386,7 @@ describe('campaigns page', () => {
       await context.close();
     });
 
-    test('links the clicks of a report to the users who clicked', async () => {
+    test('leads from the clicks of a report to the users who clicked', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSession();
       const { cid } = (
@@ -472,7 +472,7 @@ describe('list views', () => {
     afterAll(() => console?.stop());
 
     test.each(lists)(
-      '$table: shows a chosen column, and saves the columns and the filters as a named view',
+      '$table: selects a column, and saves the whole view under a name',
       async ({ address, table, column }) => {
         const { page, context, faults } = await console.openSession();
         await page.goto(`${console.home}/${address}`);

@@ -57,8 +57,8 @@ describe('console campaigns', () => {
     });
   const lastAudit = async () => (await client.accounts.listAudit({ workspaceId }))[0]!;
 
-  describe('searching', () => {
-    test('finds what the V5 search finds for the same body, in its order', async () => {
+  describe('the campaign search', () => {
+    test('finds the same campaigns as the V5 search for the same body, in its order', async () => {
       await send('Search one', { campaignTags: ['spring'] });
       await send('Search two', { ...later, campaignTags: ['spring', 'sale'] });
       await send('Other');
@@ -83,7 +83,7 @@ describe('console campaigns', () => {
       expect(two).toMatchObject({ name: 'Search two', status: 'SCHEDULED', tags: ['spring', 'sale'], sentAt: null });
     });
 
-    test('the executions of a recurring campaign are rows of their own when they are asked for', async () => {
+    test('lists the executions of a recurring campaign as separate rows on request', async () => {
       const id = await send('Every other day', {
         campaignDelivery: {
           type: 'periodic',
@@ -105,7 +105,7 @@ describe('console campaigns', () => {
       expect(runs.map((run) => run.id)).toEqual([child.id]);
     });
 
-    test('who clicked is listed with names, page by page without a gap, on one platform alone where asked', async () => {
+    test('lists users who clicked with names, page by page without a gap, for one platform if requested', async () => {
       const id = await send('Clicked by many');
       await waitForEnd(id);
       const { database } = bundle;
@@ -138,7 +138,7 @@ describe('console campaigns', () => {
       });
     });
 
-    test('a row says what came of it, each as a share; of a child that of its own run; nothing of one that is to come', async () => {
+    test('includes results with their shares in each row, for a child those of its run, and none for a future one', async () => {
       const id = await send('Counted in a list');
       const { reachableDevices } = await waitForEnd(id);
       await bundle.database`
@@ -168,7 +168,7 @@ describe('console campaigns', () => {
       expect(child).toMatchObject({ runs: 1, accepted: reachableDevices, shown: 2, clicked: 2 });
     });
 
-    test('the oldest first is the same list from its other end', async () => {
+    test('returns the same list in reverse, oldest first', async () => {
       const body = { limit: 15, page: 1 };
       const newest = await client.campaigns.search(workspaceId, body);
       const oldest = await client.campaigns.search(workspaceId, body, 'oldest');
@@ -176,7 +176,7 @@ describe('console campaigns', () => {
       expect(oldest.map(({ id }) => id)).toEqual(newest.map(({ id }) => id).toReversed());
     });
 
-    test('of a campaign with more runs than are looked at the newest are counted, and it says so', async () => {
+    test('counts the newest runs of a campaign with too many runs, and says so', async () => {
       const id = await send('Joined again and again', later);
       const audienceRuns = maxListedAudienceRuns + 1;
       await bundle.database`
@@ -194,14 +194,14 @@ describe('console campaigns', () => {
       await bundle.database`delete from runs where campaign_id = ${id}`;
     });
 
-    test('a body that V5 refuses is refused here, with the field', async () => {
+    test('rejects a body that V5 rejects, with the field', async () => {
       const refused = client.campaigns.search(workspaceId, { limit: 16, page: 1 });
       await expect(refused).rejects.toMatchObject({ status: 400, field: 'limit' });
     });
   });
 
   describe('the report', () => {
-    test('counts from the audience to the devices that took the message, and the sum over platforms is the whole', async () => {
+    test('counts from the audience to the devices that accepted the message; the platforms add up to the total', async () => {
       const id = await send('Ladder of numbers');
       const progress = await waitForEnd(id);
       const [{ users, devices }] = (await bundle.database`
@@ -225,7 +225,7 @@ describe('console campaigns', () => {
       expect(report.versions).toEqual([]);
     });
 
-    test('groups what failed by the provider’s code, with what to do', async () => {
+    test('groups failures by the code of the provider, with advice', async () => {
       // A token that the simulated FCM answers as dead.
       await bundle.call('POST', `/v1/device/${workspaceId}`, {
         headers: bundle.basic(),
@@ -252,7 +252,7 @@ describe('console campaigns', () => {
       ]);
     });
 
-    test('of named people: they are the audience, and their devices are those that were tried', async () => {
+    test('counts named users as the audience, and the devices tried as reachable', async () => {
       const id = await send('To Ada alone', {
         targetAudience: 'User',
         targetUserAttributes: {
@@ -267,7 +267,7 @@ describe('console campaigns', () => {
       expect(progress.reachableDevices).toBeGreaterThan(0);
     });
 
-    test('says each change as it comes, and ends with the campaign', async () => {
+    test('streams each change as it happens, and ends with the campaign', async () => {
       const id = await send('Followed', later);
       const seen: CampaignProgress[] = [];
       const leaving = new AbortController();
@@ -284,7 +284,7 @@ describe('console campaigns', () => {
       expect(seen.map(({ status }) => status)).toEqual(['SCHEDULED', 'PAUSED', 'STOPPED']);
     });
 
-    test('the stream has the security headers of the pages, and nothing keeps it', async () => {
+    test('has the security headers of the pages on the stream, and is not cached', async () => {
       const id = await send('Headers of a stream', later);
       const cookie = { cookie: await openCookie() };
       const leaving = new AbortController();
@@ -301,7 +301,7 @@ describe('console campaigns', () => {
       leaving.abort();
     });
 
-    test('of another workspace there is no campaign', async () => {
+    test('finds no campaign of another workspace', async () => {
       const id = await send('Only here', later);
       const key = { workspaceId: await insertTestWorkspace(bundle.database, new Date('2026-01-01T00:00:00Z')), id };
       const { campaigns } = client;
@@ -318,8 +318,8 @@ describe('console campaigns', () => {
     });
   });
 
-  describe('changing', () => {
-    test('pause, resume and stop move the campaign and leave a line in the audit log, in one transaction', async () => {
+  describe('campaign changes', () => {
+    test('pause, resume and stop a campaign together with a line in the audit log, in one transaction', async () => {
       const id = await send('Moved about', later);
       for (const [action, from, to] of [
         ['pause', 'SCHEDULED', 'PAUSED'],
@@ -340,7 +340,7 @@ describe('console campaigns', () => {
       expect(await lastAudit()).toMatchObject({ action: 'campaign.stop' });
     });
 
-    test('a winner goes to the rest, is named by whoever did it, and is taken back', async () => {
+    test('send the winner to the rest, record who chose it, and undo the choice', async () => {
       const push = { push: { android: { basic_details: { title: 'Hello', message: 'There' } } } };
       const body = {
         ...{ channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'ada' },
@@ -378,7 +378,7 @@ describe('console campaigns', () => {
       await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 61 } });
     });
 
-    test('a clone of a push is a draft that V5 can publish, with the same content and tags', async () => {
+    test('clone a push into a draft that V5 can publish, with the same content and tags', async () => {
       const of = await send('To be cloned', { campaignTags: ['spring'] });
       const { id } = await client.campaigns.clone({ workspaceId, id: of });
       const [original, copy] = await Promise.all([
@@ -399,7 +399,7 @@ describe('console campaigns', () => {
         'periodic',
         { type: 'periodic', endDate: '12/31/2098', time: '10:00 AM', timezone: 'Asia/Kolkata', repeatAfter: '2' },
       ],
-    ])('a push that is sent %s can be cloned', async (type, campaignDelivery) => {
+    ])('clone a push that is sent %s', async (type, campaignDelivery) => {
       const of = await send(`Cloned ${type}`, { campaignDelivery });
       const { id } = await client.campaigns.clone({ workspaceId, id: of });
       expect((await client.campaigns.read({ workspaceId, id })).campaign.name).toBe(`Cloned ${type} (copy)`);
@@ -417,7 +417,7 @@ describe('console campaigns', () => {
     });
   });
 
-  test('every reason that the providers name has its advice, and an unknown one says where to look', () => {
+  test('has advice for every reason that the providers report, and a place to look for unknown ones', () => {
     expect(adviseOnFailure({ platform: 'IOS', outcome: 'GONE', code: 'BadDeviceToken' })).toContain('sandbox');
     expect(adviseOnFailure({ platform: 'WEB', outcome: 'REJECTED', code: '403' })).toContain('VAPID');
     expect(adviseOnFailure({ platform: 'ANDROID', outcome: 'REJECTED', code: 'SENDER_ID_MISMATCH' })).toContain(
@@ -428,8 +428,8 @@ describe('console campaigns', () => {
     expect(adviseOnFailure({ platform: 'IOS', outcome: 'REJECTED', code: 'SomethingNew' })).toContain('delivery log');
   });
 
-  describe('a provider that takes nothing', () => {
-    test('is red on the overview although nothing has failed, and the report says what waits and why', async () => {
+  describe('a provider that accepts nothing', () => {
+    test('is red on the overview even without failures, and the report says what waits and why', async () => {
       // What was accepted before is longer ago than a total refusal takes to show.
       await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 60 } });
       await bundle.call('POST', '/sandbox/faults', {
@@ -474,7 +474,7 @@ describe('console campaigns', () => {
       expect(await client.campaigns.readResults({ workspaceId, id })).toMatchObject({ accepted: 1, waiting: [] });
     });
 
-    test('nothing is said to be accepted where nothing was tried', async () => {
+    test('is not assumed for a campaign without any attempt', async () => {
       const id = await send('Of another century', later);
       const results = await client.campaigns.readResults({ workspaceId, id });
       expect(results).toMatchObject({ accepted: 0, waiting: [], failures: [] });
@@ -513,7 +513,7 @@ describe('campaign templates', () => {
   };
   const lastAudit = async () => (await client.accounts.listAudit({ workspaceId }))[0]!;
 
-  test('a template keeps what a campaign was made of, and makes drafts that have its name', async () => {
+  test('keep the parts of a campaign, and create drafts with their name', async () => {
     const of = await send('Kept for later');
     const { id } = await client.templates.create({ workspaceId, id: of, name: ' Monthly ' });
     expect(await lastAudit()).toMatchObject({
@@ -552,7 +552,7 @@ describe('campaign templates', () => {
     expect((await client.campaigns.read({ workspaceId, id: draft.id })).campaign.status).toBe('DRAFT');
   });
 
-  test('two templates of a workspace have two names', async () => {
+  test('have unique names within a workspace', async () => {
     const of = await send('Of two templates');
     const [one, two] = [
       await client.templates.create({ workspaceId, id: of, name: 'One' }),
@@ -566,7 +566,7 @@ describe('campaign templates', () => {
     expect((await client.templates.list(workspaceId)).map(({ name }) => name)).toEqual(['One', 'Two']);
   });
 
-  test('of two that are renamed at once to one name, one has it and the other is refused', async () => {
+  test('reject one of two concurrent renames to the same name', async () => {
     const of = await send('Of two at once');
     const ids = [
       (await client.templates.create({ workspaceId, id: of, name: 'First at once' })).id,
@@ -586,7 +586,7 @@ describe('campaign templates', () => {
     expect((await client.templates.list(workspaceId)).filter(({ name }) => name === 'At once')).toHaveLength(1);
   });
 
-  test('of another workspace there is no template', async () => {
+  test('are not found in another workspace', async () => {
     const { id } = await client.templates.create({ workspaceId, id: await send('Only here'), name: 'Only here' });
     const key = { workspaceId: otherId, id };
     expect(await client.templates.list(otherId)).toEqual([]);
@@ -599,7 +599,7 @@ describe('campaign templates', () => {
       await expect(asked()).rejects.toMatchObject({ status: 404 });
   });
 
-  test('a view is its owner’s, one of the same name takes its place, and each workspace and list has its own', async () => {
+  test('keep views per owner, workspace and list, and replace a view of the same name', async () => {
     const { views } = client;
     const campaigns = { workspaceId, screen: 'campaigns' } as const;
     const elsewhere = { workspaceId: otherId, screen: 'campaigns' } as const;
@@ -632,7 +632,7 @@ describe('campaign templates', () => {
     });
   });
 
-  test('no more are saved than a list of them can show', async () => {
+  test('limit views to the number that a list can show', async () => {
     const elsewhere = { workspaceId: otherId, screen: 'campaigns' } as const;
     for (let number = 0; number < 50; number += 1)
       await client.views.save({ ...elsewhere, name: `View ${number}`, search: '' });

@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   });
 
   test(
-    'every step is by keyboard and without fault; what is wrong stands at its field, in the words of the server',
+    'completes every step by keyboard without faults, and shows each error at its field, in the words of the server',
     async () => {
       const { page, context, faults } = await console.openSession({ viewport: { width: 1280, height: 900 } });
       await page.goto(`${console.home}/campaigns/new?step=review`);
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   fullTest(
-    'of a campaign with variations one content is shown, the others are named, and they stay (FULL=1)',
+    'shows one content of a campaign with variations, names the others, and keeps them (FULL=1)',
     async () => {
       const push = { android };
       const both = { variation_1: { push }, variation_2: { push } };
@@ -183,7 +183,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   fullTest(
-    'a draft is kept where one says so, leaving asks before anything is lost, and only what was changed is sent (FULL=1)',
+    'saves a draft on request, asks before leaving loses anything, and sends only the changes (FULL=1)',
     async () => {
       const { page, context } = await console.openSession();
       await page.goto(`${console.home}/campaigns/new`);
@@ -238,7 +238,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   fullTest(
-    'a campaign that waits is changed at once, after a question; the kind of its schedule stays (FULL=1)',
+    'changes a scheduled campaign at once after a confirmation, and keeps its kind of schedule (FULL=1)',
     async () => {
       const start = { delivery_type: 'AT_FIXED_TIME', start_time: '2098-01-01T10:00', timezone: 'UTC' };
       const id = await draft(complete('Waiting', { scheduling_details: start }));
@@ -269,7 +269,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   fullTest(
-    'a campaign of a business event shows what the event says, which the picker offers (FULL=1)',
+    'offers the attributes of a business event in the picker of its campaign (FULL=1)',
     async () => {
       const event = {
         event_name: 'Match over',
@@ -333,7 +333,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   fullTest(
-    'what other programs wrote stays as it is: filters, a locale, zones of users (FULL=1)',
+    'keeps what other programs wrote: filters, a locale, time zones of users (FULL=1)',
     async () => {
       const filter = {
         filter_type: 'user_attributes',
@@ -379,7 +379,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   fullTest(
-    'people who match filters are an audience: built here, counted as it is reached, kept as the campaign’s own (FULL=1)',
+    'builds an audience from filters, counts it as it is reached, and stores it with the campaign (FULL=1)',
     async () => {
       const { page, context, faults } = await console.openSession();
       await page.goto(`${console.home}/campaigns/new`);
@@ -423,7 +423,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   fullTest(
-    'curl and TypeScript make the very campaign that the button makes (FULL=1)',
+    'generates curl and TypeScript that create the same campaign as the button (FULL=1)',
     async () => {
       const { page, context } = await console.openSession();
       await page.goto(`${console.home}/campaigns/new`);
@@ -471,7 +471,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   fullTest(
-    'segments are left out, people are named, a count that takes too long says so, and who may not write is told (FULL=1)',
+    'excludes segments, names users, reports a slow count, and informs users who may not write (FULL=1)',
     async () => {
       const { page, context } = await console.openSession();
       await console.bundle.database`

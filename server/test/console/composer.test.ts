@@ -65,8 +65,8 @@ describe('console composer', () => {
   const statusOf = async (id: string) => (await client.campaigns.readProgress({ workspaceId, id })).status;
   const lastAudit = async () => (await client.accounts.listAudit({ workspaceId }))[0]!;
 
-  describe('what is checked while it is written', () => {
-    test('is what validate says of the same parts as a draft', async () => {
+  describe('the check during composition', () => {
+    test('returns the same faults as validate for the same parts as a draft', async () => {
       const parts = campaign({ ...later, basic_details: { name: 'Checked' } });
       const { id } = await client.composer.create({ workspaceId, campaign: parts });
       const headers = bundle.basic(bundle.keys.campaigns);
@@ -76,7 +76,7 @@ describe('console composer', () => {
       expect(faults).toContainEqual({ field: 'basic_details.platforms', issue: 'is required' });
     });
 
-    test('tells the moments in UTC and local time, though much is still missing', async () => {
+    test('returns the occurrences in UTC and local time, even if much is still missing', async () => {
       const { schedule, faults, warnings } = await client.composer.check({
         workspaceId,
         campaign: { channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', ...later },
@@ -98,7 +98,7 @@ describe('console composer', () => {
       expect(warnings).toEqual([]);
     });
 
-    test('tells what is wrong with schedule and audience beside what is missing elsewhere', async () => {
+    test('returns the faults of schedule and audience together with missing parts', async () => {
       const { faults } = await client.composer.check({
         workspaceId,
         campaign: {
@@ -120,7 +120,7 @@ describe('console composer', () => {
       });
     });
 
-    test('warns of a template that not everybody fits, and of the simulators', async () => {
+    test('warns of a template that does not fit every user, and of the simulators', async () => {
       const { warnings } = await client.composer.check({
         workspaceId,
         campaign: campaign(android({ title: 'Hi {{ UserAttribute.nickname }}' })),
@@ -130,7 +130,7 @@ describe('console composer', () => {
   });
 
   describe('the audience', () => {
-    test('is counted as the run then reaches it', async () => {
+    test('is counted as the later run reaches it', async () => {
       const parts = campaign({ basic_details: { name: 'Counted', platforms: ['ANDROID'] } });
       const counted = await client.composer.countAudience({ workspaceId, campaign: parts });
       if (counted.state !== 'COUNTED') throw new Error(counted.state);
@@ -143,7 +143,7 @@ describe('console composer', () => {
       expect([users, reachable!.devices]).toEqual([progress.audienceUsers, progress.reachableDevices]);
     });
 
-    test('of named people, of nobody, and of a filter that cannot be read', async () => {
+    test('is counted for named users, for no user, and reported as unreadable for an invalid filter', async () => {
       const ask = async (segmentation_details: object) =>
         client.composer.countAudience({ workspaceId, campaign: campaign({ segmentation_details } as CampaignBody) });
       const named = (value: string[]) => ({
@@ -168,7 +168,7 @@ describe('console composer', () => {
     });
   });
 
-  test('segments are counted by their kind; one that is filling is told, one that is archived cannot be counted', async () => {
+  test('counts segments by their kind, reports one that is filling, and cannot count an archived one', async () => {
     const { database } = bundle;
     const tree = {
       filter_operator: 'and',
@@ -204,7 +204,7 @@ describe('console composer', () => {
   });
 
   describe('the preview', () => {
-    test('of nobody in particular shows what is shown when nothing is known; every message has its size', async () => {
+    test('shows the texts without known attributes, and the size of every message', async () => {
       const title = 'Hi {{ UserAttribute.nickname }}';
       const backup = { template_backup: { basic_details: { title: 'Hi there', message: 'There' } } };
       const shown = await client.composer.preview({ workspaceId, campaign: campaign(android({ title }, backup)) });
@@ -223,7 +223,7 @@ describe('console composer', () => {
       expect(failed.platforms.android).toMatchObject({ outcome: 'FAILED', failure: { field: 'title' } });
     });
 
-    test('a message of exactly the size that is told is the last that a provider takes', async () => {
+    test('reports a size whose maximum is exactly what a provider accepts', async () => {
       const sized = async (message: string) =>
         (await client.composer.preview({ workspaceId, campaign: campaign(android({ title: 'T', message })) })).platforms
           .android!.payload!.bytes;
@@ -243,8 +243,8 @@ describe('console composer', () => {
     });
   });
 
-  describe('writing', () => {
-    test('a draft is made, changed and sent in the name of who is signed in, each with a line', async () => {
+  describe('storing', () => {
+    test('creates, changes and sends a draft in the name of the signed-in user, each with an audit line', async () => {
       const { id } = await client.composer.create({ workspaceId, campaign: campaign(later) });
       expect(await lastAudit()).toMatchObject({ action: 'campaign.create', objectId: id, objectName: 'Composed' });
       await client.composer.change({
@@ -278,7 +278,7 @@ describe('console composer', () => {
       });
     });
 
-    test('everything that is wrong is told, field by field, and nothing is stored', async () => {
+    test('reports every fault by field, and stores nothing', async () => {
       const before = await bundle.database`select count(*)::int as campaigns from campaigns`;
       const wrong = campaign({ basic_details: { name: 'x'.repeat(300), platforms: ['PAGER'] } });
       const refused = client.composer.create({ workspaceId, campaign: wrong });
@@ -294,7 +294,7 @@ describe('console composer', () => {
       expect(await statusOf(id)).toBe('DRAFT');
     });
 
-    test('a test reaches the person alone, and what nobody is called is told', async () => {
+    test('sends a test to the named user only, and reports unknown users', async () => {
       const asked = { workspaceId, campaign: campaign({ basic_details: { name: 'Tried', platforms: ['ANDROID'] } }) };
       const results = await client.composer.test({
         ...asked,
@@ -308,7 +308,7 @@ describe('console composer', () => {
       expect(await lastAudit()).toMatchObject({ action: 'campaign.test', detail: { asked: 2 } });
     });
 
-    test('a campaign of another workspace is out of reach', async () => {
+    test('rejects access to a campaign of another workspace', async () => {
       const { id } = await client.composer.create({ workspaceId, campaign: campaign() });
       const key = { workspaceId: 'WSOTHER', id };
       for (const attempt of [
@@ -323,7 +323,7 @@ describe('console composer', () => {
     });
   });
 
-  test('what a workspace has for its campaigns: attributes, events, credentials, controls', async () => {
+  test('lists the resources of a workspace for campaigns: attributes, events, credentials, controls', async () => {
     const resources = await client.composer.readResources(workspaceId);
     expect(resources.attributes).toContain('u_fn');
     expect(resources.attributes.filter((name) => name.startsWith('device:'))).toEqual([]);
@@ -334,7 +334,7 @@ describe('console composer', () => {
     });
   });
 
-  test('the client for programs makes, checks, changes and sends the same', async () => {
+  test('creates, checks, changes and sends the same campaign through the client for programs', async () => {
     const { campaigns } = makeCarillonClient({
       baseUrl: bundle.url,
       workspaceId,
@@ -362,7 +362,7 @@ describe('the body of a campaign', () => {
     Object.entries(changes).reduce((next, [path, value]) => writeAt(next, path, value), body);
 
   describe('a member of a campaign', () => {
-    test('is read, written and taken away by the path that the server names it by', () => {
+    test('is read, written and removed by the path that the server uses for it', () => {
       const body = writeAt({}, 'basic_details.name', 'Spring');
       const goal = writeAt(body, 'conversion_goal_details.goals[1].goal_name', 'Bought');
       expect(readAt(goal, 'basic_details.name')).toBe('Spring');
@@ -374,7 +374,7 @@ describe('the body of a campaign', () => {
     });
   });
 
-  test('contents in other locales and variations are named, and stay when the one shown is changed', () => {
+  test('lists contents in other locales and variations, and keeps them when the shown one changes', () => {
     const push = { android: { basic_details: { title: 'T' } } };
     const both = { variation_1: { push }, variation_2: { push } };
     const body: CampaignBody = { campaign_content: { content: { default: both, pt: both } } };
@@ -388,8 +388,8 @@ describe('the body of a campaign', () => {
     expect(readAt(changed, 'campaign_content.content.default.variation_2')).toEqual({ push });
   });
 
-  describe('what is sent', () => {
-    test('leaves out what the server takes for not sent, and keeps what says no', () => {
+  describe('the body to send', () => {
+    test('omits fields that the server treats as not sent, and keeps false and zero', () => {
       const body = {
         basic_details: { name: '', tags: [], platforms: ['IOS'] },
         advanced: { a: { b: null } },
@@ -405,7 +405,7 @@ describe('the body of a campaign', () => {
       ['a member that goes', { basic_details: { name: 'A' }, advanced: { a: 1 } }, { basic_details: { name: 'A' } }],
       ['a list', { basic_details: { tags: ['x', 'y'] } }, { basic_details: { tags: ['y'] } }],
       ['an object for a text', { advanced: { a: 'x' } }, { advanced: { a: { b: 1 } } }],
-    ])('of a change is a merge patch that makes of the one the other: %s', (_name, before, after) => {
+    ])('contains a merge patch from one version to the other for a change: %s', (_name, before, after) => {
       const patch = mergePatchOf(before, after);
       expect(mergeParts(before, (patch ?? {}) as Record<string, unknown>)).toEqual(after);
       if (_name === 'nothing') expect(patch).toBeUndefined();
@@ -418,7 +418,7 @@ describe('the body of a campaign', () => {
       { id: 'b'.repeat(24), name: 'B' },
     ];
 
-    test('that is written is read as what it is', () => {
+    test('is read back as it was written', () => {
       const all = write({}, ofEveryone());
       expect(audienceKind(all)).toBe('all');
       const some = write(all, ofSegments(segments, 'and'));
@@ -441,7 +441,7 @@ describe('the body of a campaign', () => {
       ],
       ['a segment that is turned round', { filter_type: 'custom_segments', id: 'a', negate: true }],
       ['a group', { filter_type: 'nested_filters', filter_operator: 'and', filters: [] }],
-    ])('that the composer does not write is left alone: %s', (_name, filter) => {
+    ])('is left unchanged if the composer does not write it: %s', (_name, filter) => {
       const tree = { filter_operator: 'and', filters: [filter] };
       expect(audienceKind({ segmentation_details: { included_filters: tree } })).toBe('filters');
       const but = { is_all_user_campaign: true, excluded_filters: tree };
@@ -449,7 +449,7 @@ describe('the body of a campaign', () => {
     });
   });
 
-  describe('markers of attributes', () => {
+  describe('attribute markers', () => {
     const render = (title: string, attributes: Record<string, unknown>) => {
       const content = { message: 'M', title, richContent: [], additionalActions: [] };
       const made = makePersonaliser({ ANDROID: content }, 'AUTO')!.render({
@@ -460,14 +460,14 @@ describe('the body of a campaign', () => {
       return 'content' in made ? made.content.title : made.fault.reason;
     };
 
-    test('are read by the engine, whatever an attribute is called', () => {
+    test('are read by the engine, whatever the name of the attribute', () => {
       for (const name of ['city', "it's", 'back\\slash', 'a "word"', 'Größe 1'])
         expect(render(markerOf({ source: 'UserAttribute', name, shown: name }, ''), { [name]: 'here' })).toBe('here');
       const marker = markerOf({ source: 'UserAttribute', name: 'u_fn', shown: 'First Name' }, "it's you");
       expect([render(marker, { u_fn: 'Ada' }), render(marker, {})]).toEqual(['Ada', "it's you"]);
     });
 
-    test('name standard attributes as templates know them', () => {
+    test('use the names of standard attributes in templates', () => {
       for (const [stored, shown] of Object.entries(standardNames)) {
         const source = userSource({ customerId: 'x', attributes: { [stored]: 'value' } });
         expect(source.find(shown)).toBe('value');
@@ -476,7 +476,7 @@ describe('the body of a campaign', () => {
     });
   });
 
-  test('goals are asked with the operators of the server, and with values of its forms', () => {
+  test('offers the goal operators of the server, with values in its forms', () => {
     const forms = { 'part of a text': 'text' } as Record<string, string>;
     const ofServer = Object.fromEntries(
       Object.entries(goalOperatorsOfServer).map(([type, operators]) => [
@@ -487,16 +487,16 @@ describe('the body of a campaign', () => {
     expect(goalOperators).toEqual(ofServer);
   });
 
-  test('a time that is proposed is the whole hour after the next, in the zone of the workspace', () => {
+  test('proposes the whole hour after the next, in the zone of the workspace', () => {
     expect(soonIn('America/New_York', '2026-11-21T16:10:00Z')).toBe('2026-11-21T13:00');
     expect(soonIn('Asia/Kolkata', '2026-12-31T17:10:00Z')).toBe('2027-01-01T00:30');
   });
 });
 
-describe('the drawn message', () => {
+describe('the message preview', () => {
   const appName = 'Shop';
 
-  test('a notification is drawn of the content that a campaign has, as far as its platform shows it', () => {
+  test('is drawn from the content of a campaign, as far as its platform shows it', () => {
     const texts = {
       title: 'Hello',
       message: 'There',
@@ -543,7 +543,7 @@ describe('the drawn message', () => {
     ).toMatchObject({ sender: 'shop.example', icon: 'https://a.example/icon.png', image: 'https://a.example/i.png' });
   });
 
-  test('a notification that arrived is drawn of what its device showed', () => {
+  test('is drawn from what the device showed for a received message', () => {
     const arrived: InboxMessage = {
       id: '1',
       workspaceId: 'W',

@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${skipReason}`, () => {
     browser = await openBrowser();
   });
 
-  test('the printed link signs in; the page shows the workspace, and a push as it arrives; nothing is against WCAG 2.2 AA in light or dark', async () => {
+  test('signs in with the printed link, shows the workspace and an arriving push, and meets WCAG 2.2 AA in light and dark', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     const faults: string[] = [];
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${skipReason}`, () => {
     await context.close();
   });
 
-  test('without a session the page says how to get in', async () => {
+  test('says how to sign in if there is no session', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(`${bundle.url}/console/`);
@@ -93,8 +93,8 @@ describe('console keys', () => {
       .status;
   const lastAudit = async () => (await client.accounts.listAudit({ workspaceId }))[0]!;
 
-  describe('keys', () => {
-    test('a key is made, its secret answered once and nowhere kept, and it works', async () => {
+  describe('API keys', () => {
+    test('are created with a secret that is returned once and stored nowhere, and work', async () => {
       const { key, secret, curl } = await client.keys.create({ workspaceId, kind: 'campaigns', name: 'Search' });
       expect(await searchWith(secret)).toBe(200);
       expect(curl).toContain(secret);
@@ -109,7 +109,7 @@ describe('console keys', () => {
     });
 
     test.skipIf(!hasPrograms).each<KeyKind>(['oauth', 'data', 'push', 'campaigns'])(
-      'the command shown with a new %s key works when it is pasted',
+      'are shown with a command for a new %s key that works when pasted',
       async (kind) => {
         const { curl } = await client.keys.create({ workspaceId, kind, name: `Curl ${kind}` });
         // Asynchronous for the server in this process.
@@ -122,7 +122,7 @@ describe('console keys', () => {
       },
     );
 
-    test('a rotation makes a successor; both work until the overlap is over, then the old one is archived', async () => {
+    test('are rotated to a successor; both work until the overlap ends, then the old one is archived', async () => {
       const { key, secret } = await client.keys.create({ workspaceId, kind: 'campaigns', name: 'Rotated' });
       const made = await client.keys.rotate({ workspaceId, id: key.id, overlapHours: 24 });
       expect(made.key).toMatchObject({ kind: 'campaigns', name: 'Rotated' });
@@ -142,7 +142,7 @@ describe('console keys', () => {
       expect(old!.archivedAt).toBe(made.endsAt);
     });
 
-    test('a revoked key fails at once, for good; revoking twice leaves one line', async () => {
+    test('fail immediately and permanently after revocation; revoking twice leaves one audit line', async () => {
       const { key, secret } = await client.keys.create({ workspaceId, kind: 'campaigns', name: 'Revoked' });
       await client.keys.revoke({ workspaceId, id: key.id });
       await client.keys.revoke({ workspaceId, id: key.id });
@@ -154,7 +154,7 @@ describe('console keys', () => {
       });
     });
 
-    test('keys of another workspace cannot be rotated or revoked, and a name must be one', async () => {
+    test('cannot be rotated or revoked from another workspace, and need a name', async () => {
       const { key } = await client.keys.create({ workspaceId, kind: 'data', name: 'Mine' });
       const other = await insertTestWorkspace(bundle.database, new Date('2026-01-01T00:00:00Z'));
       for (const attempt of [
@@ -168,8 +168,8 @@ describe('console keys', () => {
     });
   });
 
-  describe.skipIf(!hasChromium)(`the screen of keys in Chromium${skipReason}`, () => {
-    test('makes a key and shows it once, rotates and revokes after a question that names what is hit', async () => {
+  describe.skipIf(!hasChromium)(`the keys screen in Chromium${skipReason}`, () => {
+    test('creates a key and shows it once, and rotates and revokes it after a confirmation that names the effect', async () => {
       const console = await startConsoleBrowser();
       const { page, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Keys' }).click();
@@ -200,14 +200,14 @@ describe('console keys', () => {
   });
 });
 
-describe.runIf(hasChromium)(`the browser of the tests${skipReason}`, () => {
+describe.runIf(hasChromium)(`the test browser${skipReason}`, () => {
   let console: ConsoleBrowser;
   beforeAll(async () => {
     console = await startConsoleBrowser();
   });
   afterAll(() => console?.stop());
 
-  test('a context is closed while a route of it is at work, and nothing fails for it, then or when all is closed', async () => {
+  test('closes a context during a route handler without a failure, then and at the end', async () => {
     const { page, context } = await console.openPage();
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();

@@ -82,7 +82,7 @@ function bodiesOf({ url, shapes: { body } }: ConsoleRoute): fc.Arbitrary<unknown
   return fc.oneof(made, made.chain(spoiled));
 }
 
-test('no call of the console, whatever its texts are, is answered with a fault of ours', async () => {
+test('answers no console call with an internal error, whatever its texts are', async () => {
   const faults: string[] = [];
   const statuses = new Map<number, number>();
   for (const route of bundle.routes) {

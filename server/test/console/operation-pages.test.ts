@@ -13,7 +13,7 @@ import { insertTestWorkspace } from '../test-workspace.ts';
 import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 
-describe('overview page', () => {
+describe('the overview page', () => {
   describeScreen('overview and system in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('overview page', () => {
         ...more,
       });
 
-    test('says that all is well, then what a broken provider says, in light, dark and on a phone; numbers lead to their rows', async () => {
+    test('reports that all is well, then the words of a broken provider, in light, dark and on a phone, with numbers linked to their rows', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn({ viewport: { width: 390, height: 844 } });
       const verdict = page.getByRole('region', { name: 'Verdict' });
@@ -70,7 +70,7 @@ describe('overview page', () => {
       await context.close();
     });
 
-    test('the system page shows nodes, queues and jobs, and copies them as JSON', async () => {
+    test('links to the system page, which shows nodes, queues and jobs, and copies them as JSON', async () => {
       const { page, context, faults } = await console.openSession({
         viewport: { width: 390, height: 844 },
         permissions: ['clipboard-read', 'clipboard-write'],
@@ -114,7 +114,7 @@ describe('overview page', () => {
   });
 });
 
-describe('alerts page', () => {
+describe('the alerts page', () => {
   describeScreen('alerts in Chromium', () => {
     let console: ConsoleBrowser;
     const received: { type: string; alert: { subject: string } }[] = [];
@@ -135,7 +135,7 @@ describe('alerts page', () => {
       await console?.stop();
     });
 
-    test('FCM is broken on purpose: red within 30 s, told by webhook and email with what to do, green again by itself', async () => {
+    test('turns red within 30 s of an FCM failure, notifies by webhook and email with advice, and turns green again by itself', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Alerts' }).click();
@@ -195,7 +195,7 @@ describe('the API log', () => {
   const nothing = { keyId: undefined, statusClass: undefined, path: undefined, text: undefined };
   const unasked = { ...nothing, from: undefined, before: undefined };
 
-  test('calls are paged newest first without a gap, and refused ones are read by an index of their own', async () => {
+  test('pages through calls newest first without a gap, and reads rejected ones through an index', async () => {
     const bundle = await createTestDatabase();
     const at = new Date('2026-03-01T10:00:00Z');
     const entries = Array.from({ length: 6000 }, (_, number): ApiLogEntry => ({
@@ -263,7 +263,7 @@ describe('the API log', () => {
     await bundle.drop();
   });
 
-  test('a search that finds little looks at a bounded number of calls, and the next page goes on there', async () => {
+  test('reads a bounded number of calls in a sparse search, and continues there on the next page', async () => {
     const bundle = await createTestDatabase();
     const workspaceId = await insertTestWorkspace(bundle.database, new Date('2026-01-01T00:00:00Z'));
     const at = new Date('2026-03-01T10:00:00Z');
@@ -320,7 +320,7 @@ describe('the API log', () => {
     });
     afterAll(() => console?.stop());
 
-    test('a refused call is found and explained; callbacks and mails say when there is none', async () => {
+    test('finds and explains a rejected call, and says when there are no callbacks and emails', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'API log' }).click();
@@ -389,7 +389,7 @@ describe('the API log', () => {
       await context.close();
     }, 120_000);
 
-    test('a batch of events that nobody took is listed with its last answer and sent again', async () => {
+    test('lists an undelivered batch of events with its last response, and sends it again', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSession();
       await page.goto(`${console.home}/log?view=streams`);
@@ -419,7 +419,7 @@ describe('the API log', () => {
   });
 });
 
-describe('deliveries page', () => {
+describe('the deliveries page', () => {
   describeScreen('the delivery log in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
@@ -427,7 +427,7 @@ describe('deliveries page', () => {
     });
     afterAll(() => console?.stop());
 
-    test('a message is found by its filters, which the address holds, and opens to answer and content', async () => {
+    test('finds a message by filters kept in the address, and opens its response and content', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Delivery log' }).click();

@@ -48,7 +48,7 @@ describe('overview', () => {
     });
 
   describe('nodes', () => {
-    test('say that they are there; one that answers only sends nothing, and the overview says so', async () => {
+    test('report that they are alive; one of role api sends nothing, and the overview says so', async () => {
       expect((await read()).verdict).toMatchObject({
         level: 'trouble',
         headline: '1 problem is blocking delivery',
@@ -64,7 +64,7 @@ describe('overview', () => {
       ]);
     });
 
-    test('are silent after 30 seconds, forgotten after a day, and leave when they stop', async () => {
+    test('are silent after 30 seconds, removed after a day, and leave when they stop', async () => {
       bundle.clock.advance(30_001);
       expect((await read()).work).toMatchObject({ nodes: 0, sendingNodes: 0, seenAt: null });
       bundle.clock.advance(24 * 3_600_000);
@@ -78,7 +78,7 @@ describe('overview', () => {
       expect(await listNodes(bundle.database)).toEqual([]);
     });
 
-    test('report what each job did last, and the kind of its last fault without its words', async () => {
+    test('report the last result of each job, and the kind of its last fault without its text', async () => {
       const book = makeJobBook();
       const log = makeLog({ level: 'silent', pretty: false });
       let rounds = 0;
@@ -102,7 +102,7 @@ describe('overview', () => {
   });
 
   describe('the overview', () => {
-    test('shows what is sent, paused and next, with the words of the provider', async () => {
+    test('shows sends that are running, paused and scheduled, with the words of the provider', async () => {
       const { database, workspaceId, clock } = bundle;
       await node('sends', 'all').runOnce(clock.now());
       const now = clock.now();
@@ -144,7 +144,7 @@ describe('overview', () => {
       });
     });
 
-    test('shows the account that a provider asked to wait, of this workspace alone', async () => {
+    test('shows an account that a provider asked to wait, for this workspace only', async () => {
       const { database, workspaceId, clock } = bundle;
       const at = clock.now();
       await database`
@@ -157,7 +157,7 @@ describe('overview', () => {
       expect((await read()).providers[0].silent).toEqual({ until: until.toISOString(), reason: 'QUOTA_EXCEEDED' });
     });
 
-    test('says what of each limit is used, as the limits themselves count it', async () => {
+    test('shows the use of each limit as the limits count it', async () => {
       const { database, workspaceId, clock } = bundle;
       const at = clock.now();
       await countFileOperation(database, { workspaceId, at, limits: documentedSegmentLimits });
@@ -177,7 +177,7 @@ describe('overview', () => {
       });
     });
 
-    test('tells of a backup that is late and a certificate that ends soon, of nodes that are there, and so does the system page', async () => {
+    test('reports a late backup and an expiring certificate of live nodes, like the system page', async () => {
       const { database, workspaceId, clock } = bundle;
       const found = async () => {
         const { verdict } = await read();
@@ -209,7 +209,7 @@ describe('overview', () => {
       expect((await system()).database).toMatchObject({ backupHours: 24, isBackupLate: false });
     });
 
-    test('keeps the command with a signature from those who may not see keys, and people are counted apart', async () => {
+    test('hides the signed command from roles that may not see keys, and counts users separately', async () => {
       const analyst = await bundle.join(owner, { email: 'ana@example.com', role: 'analyst' });
       expect((await read()).curl).toBe('curl of a key');
       expect((await read(analyst)).curl).toBeUndefined();
@@ -219,7 +219,7 @@ describe('overview', () => {
   });
 
   describe('diagnostics', () => {
-    test('hold no key, no address and nobody', async () => {
+    test('contain no key, no address and no user', async () => {
       const { database, workspaceId, clock } = bundle;
       const at = clock.now();
       await database`update provider_credentials set summary = '{"projectId": "shop", "clientEmail": "key@example.com"}',
@@ -259,7 +259,7 @@ describe('overview', () => {
       expect(answer.body.database.sizeBytes).toBeGreaterThan(1_000_000);
     });
 
-    test('are for owners and developers', async () => {
+    test('are available to owners and developers', async () => {
       for (const [email, role, status] of [
         ['mo@example.com', 'marketer', 403],
         ['dev@example.com', 'developer', 200],
@@ -272,7 +272,7 @@ describe('overview', () => {
   });
 });
 
-describe('numbers of the queues', () => {
+describe('the figures of the queues', () => {
   const before = (seconds: number): Date => new Date(start.getTime() - seconds * 1000);
   const day = start.toISOString().slice(0, 10);
   const [sending, fillingRun, readyRun] = ['a', 'b', 'c'].map((letter) => letter.repeat(24)) as [
@@ -316,7 +316,7 @@ describe('numbers of the queues', () => {
   });
   afterAll(() => bundle.end());
 
-  test('returns what waits, runs and comes later of each kind of work, in the order of their names', async () => {
+  test('count waiting, running and later work of each kind, sorted by name', async () => {
     const states = await readQueues(bundle.database, start);
     const idle = { waiting: 0, running: 0, later: 0, failed: 0, oldestAt: null };
     const work: Record<string, object> = {
@@ -327,7 +327,7 @@ describe('numbers of the queues', () => {
     expect(states).toEqual(queueNames.map((name) => ({ name, ...idle, ...work[name] })));
   });
 
-  test('shows them in the metrics', async () => {
+  test('are included in the metrics', async () => {
     const { database, clock } = bundle;
     const samples = await makeReadDatabaseSamples({ database, clock })();
     expect(samples.carillon_database_read_success).toContainEqual({ labels: { read: 'queues' }, value: 1 });
@@ -342,12 +342,12 @@ describe('numbers of the queues', () => {
     ]);
   });
 
-  test('shows them in the overview', async () => {
+  test('are shown in the overview', async () => {
     const { status, body } = await bundle.call('GET', `overview?workspaceId=${bundle.workspaceId}`, { cookie: owner });
     expect([status, body.work]).toMatchObject([200, { waiting: 31, later: 10, oldestAt: before(400).toISOString() }]);
   });
 
-  test('opens the alert of the queue with the age of the oldest', async () => {
+  test('open the queue alert with the age of the oldest item', async () => {
     const { database, clock, workspaceId } = bundle;
     // Without a node that sends, that is the alert.
     await upsertNode(database, {

@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => bundle?.stop());
 
-describe('the types of the console', () => {
-  test('the types of the console are as the shapes of its routes say; npm run console:types writes them', async () => {
+describe('the generated types of the console', () => {
+  test('match the shapes of its routes; npm run console:types writes them', async () => {
     const rendered = await renderConsoleTypes();
     expect(Object.keys(rendered).sort()).toEqual((await readdir(consoleTypesFolder)).sort());
     for (const [name, text] of Object.entries(rendered))
@@ -33,7 +33,7 @@ describe('the types of the console', () => {
   });
 });
 
-describe('times that passed', () => {
+describe('formatted times', () => {
   const now = Date.parse('2026-03-10T12:00:00.000Z');
   const ago = (at: string) => formatAgo(at, { now, timeZone: 'Europe/Berlin' });
 
@@ -47,18 +47,18 @@ describe('times that passed', () => {
     ['2026-03-03T12:00:01.000Z', '6 days ago'],
     ['2026-03-03T12:00:00.000Z', '3 Mar 2026, 13:00 CET'],
     ['2026-03-11T08:30:00.000Z', '11 Mar 2026, 09:30 CET'],
-  ])('%s is said as "%s" at noon', (at, words) => {
+  ])('show %s as "%s" at noon', (at, words) => {
     expect(ago(at)).toBe(words);
   });
 
-  test('a time that was planned to the minute is said without seconds, any other with them', () => {
+  test('omit seconds for a time planned to the minute, and include them otherwise', () => {
     expect(formatTime('2026-03-10T09:30:00.000Z', 'UTC')).toBe('10 Mar 2026, 09:30 UTC');
     expect(formatTime('2026-03-10T09:30:00.400Z', 'UTC')).toBe('10 Mar 2026, 09:30:00 UTC');
   });
 });
 
 describe('frequency caps', () => {
-  test('caps are read and written as the server has them, and told as a person says them', () => {
+  test('are parsed and written like those of the server, and described in words', () => {
     expect(parseCaps('none')).toEqual([]);
     expect(formatCaps([])).toBe('none');
     for (const text of ['2/1d,5/7d', '1/12h']) expect(formatCaps(parseCaps(text))).toBe(text);
@@ -90,7 +90,7 @@ describe('impossible times', () => {
     ['mails?after=', `.000Z~${id}`],
     ['people/suspected-devices?after=', `.000Z~${id}`],
     [`people/${id}/timeline?after=`, '.000000Z~x'],
-  ])('an instant that cannot be is refused: %s…%s', async (before, behind) => {
+  ])('are rejected as an instant: %s…%s', async (before, behind) => {
     for (const instant of instants) expect(await statusOf(`${before}${instant}${behind}`), instant).toBe(400);
     expect(await statusOf(`${before}2028-02-29T23:59:59${behind}`)).not.toBe(400);
   });
@@ -98,12 +98,12 @@ describe('impossible times', () => {
   test.each([
     ['deliveries?after=', ''],
     ['deliveries/', `/7/${id}/${id}/${id}`],
-  ])('a day that cannot be is refused: %s…%s', async (before, behind) => {
+  ])('are rejected as a day: %s…%s', async (before, behind) => {
     for (const day of days) expect(await statusOf(`${before}${day}${behind}`), day).toBe(400);
     expect(await statusOf(`${before}2028-02-29${behind}`)).not.toBe(400);
   });
 
-  test('a day that a month lacks is the last one of the month on the calendar', async () => {
+  test('become the last day of the month on the calendar', async () => {
     expect(await statusOf('calendar?view=month&date=2026-02-31')).toBe(200);
   });
 
@@ -113,8 +113,8 @@ describe('impossible times', () => {
   }
 });
 
-describe('names of jobs', () => {
-  test('the system page has words for every job of the server, and for no other', () => {
+describe('job names', () => {
+  test('exist on the system page for every job of the server, and for no other', () => {
     const engine = join(import.meta.dirname, '..', '..', 'src', 'engine');
     const files = readdirSync(engine, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const jobs = files
@@ -126,7 +126,7 @@ describe('names of jobs', () => {
   });
 });
 
-describe('newest entries', () => {
+describe('merged newest entries', () => {
   const entry = (key: string, code: string | null = null): TimelineEntry => ({
     ...{ key, at: '2026-03-01T10:00:00.000Z', kind: 'EVENT', name: null, campaignId: null, deviceId: null },
     ...{ platform: null, outcome: null, code, detail: {} },
@@ -151,17 +151,17 @@ describe('newest entries', () => {
     ['more than a page that is new: the older ones are asked for again', 'fed cba', 'jih', 'jih'],
     ['all that there is on the newest page', 'fed cba|', 'd|', 'd|'],
     ['an entry that came to the top again is there once', 'fed cba|', 'bfe', 'bfe d ca|'],
-    ['an entry that went away', 'fed cba|', 'fdc', 'fdc ba|'],
-  ])('%s', (_name, ...[loaded, newest, merged]) => {
+    ['an entry that was removed', 'fed cba|', 'fdc', 'fdc ba|'],
+  ])('are correct for %s', (_name, ...[loaded, newest, merged]) => {
     expect(shown(mergeNewest(pagesOf(loaded), pageOf(newest)))).toBe(merged);
   });
 
-  test('a user of whom nothing is left has an empty page', () => {
+  test('have an empty page for a user without any', () => {
     const newest = { entries: [], next: null };
     expect(mergeNewest(pagesOf('fed cba'), newest)).toEqual({ pages: [newest], pageParams: [null] });
   });
 
-  test('an entry that was shown is as it is now', () => {
+  test('show a changed entry in its current form', () => {
     const newest = { entries: [entry('b', 'UNREGISTERED')], next: 'b' };
     expect(mergeNewest(pagesOf('ba|'), newest).pages).toEqual([newest, pageOf('a|')]);
   });
@@ -173,7 +173,7 @@ describe('table files', () => {
     return [...reader.push(text), ...reader.end()];
   };
 
-  test('rows are those of RFC 4180: quotes hold delimiters, line ends and doubled quotes', () => {
+  test('have rows of RFC 4180: quotes contain delimiters, line breaks and doubled quotes', () => {
     expect(rowsOf('a,b\r\n1,"x, ""y""\r\nz"\n3,')).toEqual([
       ['a', 'b'],
       ['1', 'x, "y"\r\nz'],
@@ -188,7 +188,7 @@ describe('table files', () => {
     expect(rowsOf('')).toEqual([]);
   });
 
-  test('rows are the same however the text is cut into pieces, and as they were written', () => {
+  test('have the same rows in any pieces, equal to those that were written', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é') });
     const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 5 });
     fc.assert(
@@ -211,7 +211,7 @@ describe('table files', () => {
     );
   });
 
-  test('a file is read as it was written: its delimiter, its encoding, the mark before it', async () => {
+  test('are read with their delimiter, encoding and byte order mark', async () => {
     expect(await readTableHead(new Blob(['\ufeffid;name\n1;Ada, of London\n2;Tim\n']))).toEqual({
       encoding: 'utf-8',
       delimiter: ';',
@@ -234,7 +234,7 @@ describe('table files', () => {
       await expect(readTableHead(new Blob([bytes]))).rejects.toThrow(why);
   });
 
-  test('one column becomes a file of one value a line; rows keep their places, and those at the end that are empty are left out', async () => {
+  test('yield one column as a file with one value per line, keep row positions, and drop empty rows at the end', async () => {
     const file = new Blob(['name,mail\nAda, ada@example.com \n,\n"Tim\nB",tim@example.com\n"x"\n,\n']);
     const shares: number[] = [];
     const { values, lines, remembered } = await extractColumn({
@@ -249,7 +249,7 @@ describe('table files', () => {
     expect(shares.at(-1)).toBe(1);
   });
 
-  test('a header is one that names what is known, or that is unlike what stands below it', () => {
+  test('have a header if it names a known attribute, or differs from the rows below', () => {
     const known: KnownAttribute[] = [{ name: 'Loyalty card', type: 'double', values: [] }];
     expect(hasHeader([['email'], ['ada@example.com']], [])).toBe(true);
     expect(hasHeader([['loyalty card'], ['ada']], known)).toBe(true);
@@ -260,7 +260,7 @@ describe('table files', () => {
     expect(hasHeader([], [])).toBe(false);
   });
 
-  test('a column is taken for what its name or its values say', () => {
+  test('get an attribute suggested from the name or the values of a column', () => {
     const known: KnownAttribute[] = [{ name: 'loyalty_card', type: 'double', values: [] }];
     const suggest = (name: string | undefined, ...values: string[]) =>
       suggestAttribute({ name, values }, known)?.attribute;
@@ -289,7 +289,7 @@ describe('virtual device behaviours', () => {
       body: { customerId: 'bea', ...body },
     });
 
-  test('a virtual device is throttled where its provider throttles so, and refused with the reason elsewhere', async () => {
+  test('allow throttling only if the provider throttles that way, and reject it with the reason otherwise', async () => {
     const phone = await add({ platform: 'ANDROID', behaviour: 'throttled' });
     expect([phone.status, phone.text]).toEqual([
       400,

@@ -58,7 +58,7 @@ describe('every screen', () => {
     });
     afterAll(() => console?.stop());
 
-    test('has one heading, an address of its own, texts of the sizes and words that are meant, and no finding of axe, in both schemes and on a phone', async () => {
+    test('has one heading, a separate address, approved text sizes and words, and no axe finding, in both schemes and on a phone', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn();
       // What is linked in the navigation is in the list of screens, so that none is walked past.
@@ -152,12 +152,12 @@ describe('documented screens', () => {
       ['campaigns', 'segments'],
       ['campaign', 'campaign-phone'],
       ['deliveries', 'log'],
-    ])('%s and %s are not taken for each other', async (one, other) => {
+    ])('are distinguished by the comparison: %s and %s', async (one, other) => {
       expect(await comparePictures(page, [picture(one), picture(one)])).toBe(0);
       expect(await comparePictures(page, [picture(one), picture(other)])).toBeGreaterThan(0.06);
     });
 
-    test('are like the screens of a seeded node, within a tolerance', async () => {
+    test('match the screens of a seeded node within a tolerance', async () => {
       const child = spawn(process.execPath, [join(root, 'bootstrap.js'), 'scripts/make-screens.ts', '--check'], {
         cwd: root,
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -177,14 +177,14 @@ describe('documented screens', () => {
   });
 });
 
-describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
+describe.skipIf(!hasChromium)(`the console shell${skipReason}`, () => {
   let console: ConsoleBrowser;
   beforeAll(async () => {
     console = await startConsoleBrowser();
   });
   afterAll(() => console?.stop());
 
-  test('what is loaded before the first screen stands travels in at most 200 kB, compressed when it was built, all from here', async () => {
+  test('loads at most 200 kB before the first screen, precompressed and from its own origin', async () => {
     const { page, context } = await console.openPage();
     const loaded: Promise<{ path: string; bytes: number; encoding: string | undefined }>[] = [];
     const origins = new Set<string>();
@@ -216,7 +216,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
     await context.close();
   });
 
-  test('an address of a screen is answered with the console, which opens that screen; an unknown one says so', async () => {
+  test('opens the screen of an address, and reports an unknown one', async () => {
     const { page, context } = await console.openPage();
     await page.goto(await console.bundle.carillon.createConsoleLink());
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
@@ -230,7 +230,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
     await context.close();
   });
 
-  test('the keyboard finds the way past the navigation, and the pages are without fault in light, dark and on a phone', async () => {
+  test('offers a skip link to the keyboard, and has no faults in light, dark and on a phone', async () => {
     const { page, context, faults } = await console.openSignedIn();
     await expectAccessible(page);
     await page.reload();
@@ -264,7 +264,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
   });
 
   fullTest(
-    'Ctrl K leads by the keyboard alone to a screen, from within a field too; Escape closes (FULL=1)',
+    'opens the search by Ctrl K from any place, leads to a screen by keyboard alone, and closes with Escape (FULL=1)',
     async () => {
       const { page, context, faults } = await console.openSession();
       await page.goto(`${console.home}/log`);
@@ -297,7 +297,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
   );
 
   fullTest(
-    'the navigation that was collapsed stays so, names its screens and marks where one is (FULL=1)',
+    'keeps the navigation collapsed, with the names of its screens and the current one marked (FULL=1)',
     async () => {
       const { page, context } = await console.openSession();
       await page.goto(`${console.home}/keys`);
@@ -316,7 +316,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
     },
   );
 
-  test('a screen that the own role does not open says who can change that; an address of none keeps the navigation', async () => {
+  test('says who can change the role for a forbidden screen, and keeps the navigation for an unknown address', async () => {
     const { bundle } = console;
     const owner = await console.openSession();
     const invite = async (role: string) => {
@@ -346,7 +346,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
     await Promise.all([owner, boss, { context }].map((opened) => opened.context.close()));
   });
 
-  fullTest('the colours that somebody chose stay after a reload (FULL=1)', async () => {
+  fullTest('keeps the chosen colour scheme after a reload (FULL=1)', async () => {
     const { page, context } = await console.openSignedIn({ colorScheme: 'light' });
     await page.getByRole('button', { name: 'Dark' }).click();
     await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
@@ -356,7 +356,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
   });
 
   fullTest(
-    'with a second workspace the switch leads to it, and an address without one to the workspace used last (FULL=1)',
+    'switches to a second workspace, and opens the last used one for an address without one (FULL=1)',
     async () => {
       const other = await insertTestWorkspace(console.bundle.database, new Date('2026-01-01T00:00:00Z'));
       const { page, context } = await console.openSession();

@@ -13,7 +13,7 @@ import type { ConsoleBrowser } from './console-browser.ts';
 import { findMisses } from './hit-test.ts';
 import { openSignedInClient } from './signed-in-client.ts';
 
-describe('segments page', () => {
+describe('the segments page', () => {
   describeScreen('segments in Chromium', () => {
     let console: ConsoleBrowser;
     let client: ConsoleClient;
@@ -44,7 +44,7 @@ describe('segments page', () => {
         return segment.progress === null && segment;
       });
 
-    test('a file that is posted makes a segment; the screen proves what it did, and the skipped lines are downloaded', async () => {
+    test('creates a segment from an uploaded file, shows the result, and downloads the skipped lines', async () => {
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Segments' }).click();
       await page.getByText('No segments yet').waitFor();
@@ -81,7 +81,7 @@ describe('segments page', () => {
       await context.close();
     }, 90_000);
 
-    test('a file at an address calls back; the log shows every try and sends again', async () => {
+    test('shows every callback attempt of a file fetched from an address, and sends it again', async () => {
       const accepted = await client.segments.fetchFile({
         ...fetched,
         workspaceId,
@@ -107,7 +107,7 @@ describe('segments page', () => {
       await context.close();
     }, 90_000);
 
-    test('archiving names what it hits and leaves a line; the campaigns to a segment are listed, and lead to it', async () => {
+    test('names the effect of archiving and logs it, and lists and links the campaigns of a segment', async () => {
       const accepted = await client.segments.fetchFile({
         ...fetched,
         workspaceId,
@@ -161,7 +161,7 @@ describe('segments page', () => {
       await context.close();
     });
 
-    test('what the API refuses is refused here: a field, a name that is taken, another workspace', async () => {
+    test('rejects what the API rejects: a field, a name in use, another workspace', async () => {
       const asked = { ...fetched, workspaceId, name: 'Buyers', fileUrl: `${filesUrl}/people.csv` };
       await expect(client.segments.fetchFile(asked)).rejects.toMatchObject({ status: 409, code: 'SEGMENT_NAME_TAKEN' });
       await expect(client.segments.fetchFile({ ...asked, fileUrl: 'no address' })).rejects.toMatchObject({
@@ -181,7 +181,7 @@ describe('segments page', () => {
   });
 });
 
-describe('file wizard page', () => {
+describe('the file wizard page', () => {
   describeScreen('a segment of a file in Chromium', () => {
     let console: ConsoleBrowser;
     let client: ConsoleClient;
@@ -203,7 +203,7 @@ describe('file wizard page', () => {
       return opened;
     };
 
-    test('header, column and attribute are found, the match is told before it is sent, and what named nobody is downloaded', async () => {
+    test('detects header, column and attribute, shows the matches before upload, and downloads unmatched values', async () => {
       const { page, context, faults } = await open();
       await choose(
         page,
@@ -239,7 +239,7 @@ describe('file wizard page', () => {
       await context.close();
     }, 90_000);
 
-    test('another file changes a segment; a spreadsheet, an old encoding and a refusal are told', async () => {
+    test('changes a segment by another file, and reports a spreadsheet, an old encoding and a rejection', async () => {
       const made = await client.segments.uploadFile({
         workspaceId,
         kind: 'create',
@@ -272,7 +272,7 @@ describe('file wizard page', () => {
   });
 });
 
-describe('filter builder page', () => {
+describe('the filter builder page', () => {
   describeScreen('the builder of filter segments in Chromium', () => {
     let console: ConsoleBrowser;
     let client: ConsoleClient;
@@ -300,7 +300,7 @@ describe('filter builder page', () => {
     };
     const matching = (page: Page) => page.locator('[data-count="matching"]');
 
-    test('conditions and groups become a segment: counted while they are built, told in words, kept over a reload', async () => {
+    test('builds a segment from conditions and groups, with a count, a description, and a draft kept over a reload', async () => {
       const { page, context, faults } = await console.openSession();
       await page.goto(`${console.home}/segments`);
       await page.getByRole('link', { name: 'Create from filters' }).click();
@@ -358,7 +358,7 @@ describe('filter builder page', () => {
       await context.close();
     }, 90_000);
 
-    test('what was created is changed, and the draft is gone; a refusal stands where it is read', async () => {
+    test('changes a created segment without its draft, and shows a rejection next to its cause', async () => {
       const filters = {
         included_filters: {
           filter_operator: 'or',
@@ -419,7 +419,7 @@ describe('filter builder page', () => {
       await context.close();
     }, 90_000);
 
-    test('a count that fails is tried again, one that takes too long says so, and an estimate offers to count everybody', async () => {
+    test('retries a failed count, reports a slow one, and offers an exact count for an estimate', async () => {
       const { page, context } = await console.openSession();
       let answer: object | undefined;
       await page.route('**/segments/filter/count?*', (route) => {

@@ -102,7 +102,7 @@ describe('console segments', () => {
     });
 
   describe('a file uploaded in the console', () => {
-    test('fills a segment, which the list and the page of the segment show; a second file changes it', async () => {
+    test('fills a segment, shown in the list and on its page; a second file changes it', async () => {
       const { segmentId, segmentName } = await upload({
         content: 'ada@example.com\nnobody@example.com\n\ntim@example.com',
       });
@@ -138,7 +138,7 @@ describe('console segments', () => {
       expect([active, maxActive]).toEqual([1, 1_000]);
     });
 
-    test('waits for the one before it; meanwhile the list shows how far that is', async () => {
+    test('waits for the previous one, while the list shows the progress of that', async () => {
       const answer = await bundle.call('POST', '/v2/custom-segments/file-segment', {
         headers: { ...bundle.basic(), 'svc-dbname': bundle.block.dbName! },
         body: {
@@ -164,7 +164,7 @@ describe('console segments', () => {
       expect(await waitForEnd(slow.id, 2)).toMatchObject({ state: 'READY', userCount: 3, progress: null });
     });
 
-    test('is refused with the reason', async () => {
+    test('is rejected with the reason', async () => {
       const refused: [URLSearchParams, number, object][] = [
         [query({ name: 'Uploaded' }), 409, { code: 'SEGMENT_NAME_TAKEN', title: 'Name already exists : Uploaded' }],
         [query({ kind: 'add', name: 'Nobody' }), 404, { code: 'SEGMENT_NOT_FOUND' }],
@@ -184,7 +184,7 @@ describe('console segments', () => {
       expect((await postRaw(query(), { body: null })).status).toBe(400);
     });
 
-    test('beyond the operations of an hour is answered 429', async () => {
+    test('is answered with 429 beyond the operations of an hour', async () => {
       const statuses: number[] = [];
       while (!statuses.includes(429) && statuses.length <= 10)
         statuses.push((await postRaw(query({ name: `Many ${statuses.length}` }))).status);
@@ -192,7 +192,7 @@ describe('console segments', () => {
       await bundle.database`delete from limit_windows`;
     });
 
-    test('that says it is over 150 MB is refused before it is sent', async () => {
+    test('is rejected before it is sent if its announced size is over 150 MB', async () => {
       const request = httpRequest(`${bundle.url}/console/api/segments/upload?${query()}`, {
         method: 'POST',
         headers: { cookie, 'content-type': 'text/csv', 'content-length': 150 * 1024 * 1024 + 1 },
@@ -211,7 +211,7 @@ describe('console segments', () => {
       request.destroy();
     });
 
-    test('that turns out to be over 150 MB is answered while it is still being sent, and leaves nothing', async () => {
+    test('is rejected during the upload if it turns out to be over 150 MB, and leaves nothing', async () => {
       const block = Buffer.alloc(1024 * 1024, 'a@example.com\n');
       let blocks = 0;
       const body = new ReadableStream<Uint8Array>({
@@ -234,12 +234,12 @@ describe('console segments', () => {
       expect(left!.segments).toBe(0);
     });
 
-    test('that is refused unread is answered all the same', async () => {
+    test('gets a response even if it is rejected unread', async () => {
       const answer = await postRaw(query({ name: 'Uploaded' }), { body: 'a@example.com\n'.repeat(2_000_000) });
       expect(answer.status).toBe(409);
     });
 
-    test('that breaks off leaves nothing', async () => {
+    test('leaves nothing if it breaks off', async () => {
       const isComing = async () => {
         const [row] = await bundle.database`
           select count(*) as uploads from pg_class where relname = 'posted_file_pieces'`;
@@ -261,7 +261,7 @@ describe('console segments', () => {
       expect([left!.segments, await countOperations()]).toEqual([0, before]);
     });
 
-    test('that goes silent for 30 s is given up', async () => {
+    test('is given up after 30 s of silence', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       try {
         const body = new PassThrough();
@@ -288,7 +288,7 @@ describe('console segments', () => {
       return { answer, text: await answer.text() };
     };
 
-    test('is a download of the skipped lines with their reasons', async () => {
+    test('downloads the skipped lines with their reasons', async () => {
       const accepted = await upload({ name: 'With rejects', content: 'ada@example.com\n\na,b\nada@example.com\n' });
       await waitForEnd(accepted.segmentId);
       const { answer, text } = await csvOf(accepted);
@@ -306,7 +306,7 @@ describe('console segments', () => {
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     });
 
-    test('never holds a cell that a spreadsheet would compute', async () => {
+    test('contains no cell that a spreadsheet would compute', async () => {
       const accepted = await upload({ name: 'Formulas' });
       await waitForEnd(accepted.segmentId);
       const reasons = ['=HYPERLINK("http://evil.example")', '+1', '-1', '@SUM(A1)', '\t=1', 'plain, "quoted"'];
@@ -325,8 +325,8 @@ describe('console segments', () => {
     });
   });
 
-  describe('callbacks and mails', () => {
-    test('are listed with every try; a callback that has ended is sent again, signed with the secret shown', async () => {
+  describe('callbacks and emails', () => {
+    test('are listed with every attempt; a finished callback is sent again, signed with the shown secret', async () => {
       receiverStatus = 200;
       const before = received.length;
       const answer = await bundle.call('POST', '/v2/custom-segments/file-segment', {
@@ -373,7 +373,7 @@ describe('console segments', () => {
       expect([email!.subject, email!.body].join('\n')).toContain('Told');
     });
 
-    test('a callback that is still being delivered is not sent again beside it', async () => {
+    test('are not sent again while they are still being delivered', async () => {
       receiverStatus = 500;
       const [latest] = (await client.messages.listCallbacks({ workspaceId })).callbacks;
       await client.messages.resendCallback({ workspaceId, id: latest!.id });
@@ -389,7 +389,7 @@ describe('console segments', () => {
       ]);
     });
 
-    test('the secret is made on the first look and stays, one a workspace', async () => {
+    test('use a secret that is created at the first request and kept, one per workspace', async () => {
       const first = await client.keys.readWebhookSecret(otherWorkspaceId);
       expect(await client.keys.readWebhookSecret(otherWorkspaceId)).toBe(first);
       expect(first).not.toBe(await client.keys.readWebhookSecret(workspaceId));
@@ -397,7 +397,7 @@ describe('console segments', () => {
     });
   });
 
-  describe('who may see and do that', () => {
+  describe('access to segments and messages', () => {
     const someId = 'a'.repeat(24);
     const readings = [
       `segments?`,
@@ -410,7 +410,7 @@ describe('console segments', () => {
     ];
     const changes = [`segments/upload?${query()}&`, `callbacks/${someId}/resend?`];
 
-    test('nobody without a session', async () => {
+    test('is denied without a session', async () => {
       const strangers: Record<string, string>[] = [{}, { cookie: `carillon_session=${'A'.repeat(43)}` }];
       for (const headers of strangers) {
         for (const path of readings)
@@ -422,7 +422,7 @@ describe('console segments', () => {
       }
     });
 
-    test('no other site, whatever cookie comes along', async () => {
+    test('is denied to another site, whatever its cookies', async () => {
       for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
         for (const path of changes) {
           const answer = await bundle.call('POST', `/console/api/${path}`, { headers: { cookie, ...headers } });
@@ -433,7 +433,7 @@ describe('console segments', () => {
       }
     });
 
-    test("another workspace's ids lead nowhere", async () => {
+    test('is denied for ids of another workspace', async () => {
       const { segments } = await client.segments.list(workspaceId);
       const { id, operations } = await client.segments.read({ workspaceId, id: segments[0]!.id });
       const [callback] = (await client.messages.listCallbacks({ workspaceId })).callbacks;
@@ -461,7 +461,7 @@ describe('console segments', () => {
   });
 });
 
-describe('filters of segments', () => {
+describe('segment filters', () => {
   let client: ConsoleClient;
   let workspaceId: string;
   beforeAll(async () => {
@@ -492,8 +492,8 @@ describe('filters of segments', () => {
     filters: { included_filters: included, ...(excluded && { excluded_filters: excluded }) },
   });
 
-  describe('filters that are built', () => {
-    test('are told in words, counted, and shown by some whom they hold', async () => {
+  describe('filters from the builder', () => {
+    test('are described in words, counted, and shown with some of their users', async () => {
       const asked = ask(
         all(inCity('lisbon')),
         all(condition('orders', { data_type: 'double', operator: 'greaterThan', value: 10 })),
@@ -515,7 +515,7 @@ describe('filters of segments', () => {
       expect((await client.users.read({ workspaceId, id: users[0]!.id })).customerId).toBe('person-0');
     });
 
-    test('that are half written are answered with what is missing and where, and asked of nobody', async () => {
+    test('are answered with the missing part and its place if they are incomplete, without a query', async () => {
       const half = ask(all(inCity('Porto'), condition('orders', { data_type: 'double', operator: 'lessThan' })));
       const fault = { state: 'UNUSABLE', field: 'included_filters', reason: 'filters[1].value is required' };
       expect(await client.segments.describeFilter(half)).toEqual(fault);
@@ -529,7 +529,7 @@ describe('filters of segments', () => {
       expect(await client.segments.describeFilter(gone)).toMatchObject({ state: 'UNUSABLE', field: null });
     });
 
-    test('become a segment of the console, with a line in the audit log; a change takes the place of all of them', async () => {
+    test('become a segment of the console with an audit line, and a change replaces all of them', async () => {
       const { filters } = ask(all(inCity('Porto')));
       const { id } = await client.segments.createFilter({ workspaceId, name: 'In Porto', filters });
       const made = await client.segments.read({ workspaceId, id });
@@ -570,7 +570,7 @@ describe('filters of segments', () => {
       ]);
     });
 
-    test('are refused as by the API: a name or filters that are taken, and another workspace', async () => {
+    test('are rejected as by the API: a name or filters in use, and another workspace', async () => {
       const { filters } = ask(all(inCity('Faro')));
       await client.segments.createFilter({ workspaceId, name: 'In Faro', filters });
       await expect(client.segments.createFilter({ workspaceId, name: 'Faro again', filters })).rejects.toMatchObject({
@@ -601,7 +601,7 @@ describe('filters of segments', () => {
     });
   });
 
-  test('attributes are known by name, type and the values that some people have; texts by how they begin', async () => {
+  test('lists attributes with name, type and common values, and suggests texts by their beginning', async () => {
     const attributes = await client.segments.listAttributes(workspaceId);
     const of = (name: string) => attributes.find((attribute) => attribute.name === name);
     expect(of('city')).toEqual({ name: 'city', type: 'string', values: ['Lisbon', 'Porto'] });
@@ -616,7 +616,7 @@ describe('filters of segments', () => {
     expect(await suggest('x')).toEqual([]);
   });
 
-  test('values of a file that name nobody are told by their places: by id, by a text, by a number', async () => {
+  test('returns the positions of unmatched file values: by id, by text, by number', async () => {
     const ask = (attributeName: string, values: string[], attributeType: 'string' | 'double' = 'string') =>
       client.segments.findUnmatched({ workspaceId, attributeName, attributeType, values });
     expect(await ask('uid', ['person-0', 'nobody', 'person-2', ''])).toEqual([1, 3]);
@@ -627,13 +627,13 @@ describe('filters of segments', () => {
     await expect(ask('uid', Array.from({ length: 5_001 }, String))).rejects.toMatchObject({ status: 400 });
   });
 
-  test('an estimate has two digits, and is made of no few', () => {
+  test('rounds an estimate to two digits, and makes none from a small sample', () => {
     expect(estimateUsers(399, { share: 1 / 16 })).toBeUndefined();
     expect(estimateUsers(25_982, { share: 1 / 16 })).toBe(420_000);
     expect([0, 7, 99, 123, 99_900, 1_000_000].map(roundToTwoDigits)).toEqual([0, 7, 99, 120, 100_000, 1_000_000]);
   });
 
-  test('an attribute of several types is of the one that most people have; one that nobody was seen with is a text', () => {
+  test('gives an attribute with several types the most common one, and an unseen one the type text', () => {
     const seen = [
       { name: 'size', type: 'string', value: 'M', users: 2 },
       { name: 'size', type: 'number', value: '38', users: 5 },

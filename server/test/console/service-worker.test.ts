@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
       [type, title, action] as const,
     );
 
-  test('the page registers it, and says clearly when no push service can be reached', async () => {
+  test('is registered by the page, which reports clearly if no push service can be reached', async () => {
     await page.clock.install();
     await page.goto(`${bundle.url}/sandbox/browser`);
     const registered = context.waitForEvent('serviceworker');
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
   });
 
-  test('it shows a push and reports that it was shown; the page hears of it', async () => {
+  test('shows a push and reports the impression, which the page receives', async () => {
     const payload = await send('Seen in Chromium');
     await deliver(payload);
     await page.getByText('Seen in Chromium').first().waitFor();
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect(await figures(payload.campaign_id)).toEqual({ IMPRESSION: [1, 1] });
   });
 
-  test('a click on it is counted and closes it; a button is named; a repeat of the report changes nothing', async () => {
+  test('counts a click and closes the notification, names a button, and ignores a repeated report', async () => {
     const payload = await send('Clicked in Chromium');
     await deliver(payload);
     await untilShown(payload);
@@ -196,7 +196,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect(await figures(payload.campaign_id)).toEqual(counted);
   });
 
-  test('a notification that is closed is counted as closed', async () => {
+  test('counts a closed notification as closed', async () => {
     const payload = await send('Closed in Chromium');
     await deliver(payload);
     await untilShown(payload);
@@ -204,7 +204,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect((await figures(payload.campaign_id)).CLOSE).toEqual([1, 1]);
   });
 
-  test('a repeat replaces the first on the screen', async () => {
+  test('replaces the first notification by a repeat', async () => {
     const payload = await send('Repeated in Chromium');
     await deliver(payload);
     await deliver(payload);
@@ -213,7 +213,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect(await figures(payload.campaign_id)).toEqual({ IMPRESSION: [2, 1] });
   });
 
-  test('a push that nobody can read is shown all the same, under the name of the site, and leads to it', async () => {
+  test('shows an unreadable push under the name of the site, with a link to it', async () => {
     // Browsers take the permission away when a push shows nothing.
     const sends = [
       'no JSON',
@@ -256,7 +256,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     ).toBe(true);
   });
 
-  test('two buttons and an image; a click on the second opens its address and is counted under its name', async () => {
+  test('shows two buttons and an image, opens the address of a clicked button and counts its name', async () => {
     const button = (action: string) => ({ action, title: `To ${action}`, url: `https://shop.example/${action}` });
     const payload = await send('Buttons in Chromium', {
       additionalActions: [button('track'), { ...button('call'), iconURL: 'https://shop.example/c.png' }],
@@ -302,7 +302,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect(row).toEqual({ action: 'call' });
   });
 
-  test('a declarative push is shown once: by the worker, whether or not the browser knows the declaration', async () => {
+  test('shows a declarative push once, by the worker, whether or not the browser supports the declaration', async () => {
     const payload = await send('Declared in Chromium', {
       declarative: 'always',
       tag: 'declared-17',
@@ -320,7 +320,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect((await figures(payload.campaign_id)).IMPRESSION).toEqual([1, 1]);
   });
 
-  test('a browser that knows declarative web push shows one that the worker does not show', async ({ skip }) => {
+  test('leaves a declarative push that it does not show to a browser that supports it', async ({ skip }) => {
     const isKnown = await worker.evaluate(() => 'navigate' in (self as any).Notification.prototype);
     skip(!isKnown, 'SKIPPED: this Chromium does not know declarative web push; Safari 18.4 does');
     const payload = await send('Declared alone', { declarative: 'always', tag: 'declared-18' });
@@ -336,7 +336,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     await worker.evaluate(() => delete (self.registration as any).showNotification);
   });
 
-  test('an option that the browser refuses costs the option, not the notification', async () => {
+  test('drops an option that the browser rejects, and still shows the notification', async () => {
     const payload = await send('Refused option in Chromium');
     // A worker that shows without a tag while asking to alert again is refused by every browser.
     await deliver({ ...payload, actions: [{}], title: 'Refused option in Chromium' });
@@ -344,7 +344,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect((await shown()).map(({ title }) => title)).toContain('Refused option in Chromium');
   });
 
-  test('a subscription that the browser renews is told to the page', async () => {
+  test('notifies the page of a subscription that the browser renewed', async () => {
     const told = page.evaluate(
       () =>
         new Promise((resolve) => {
@@ -369,7 +369,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     });
   });
 
-  test('autoDismiss takes it off the screen by itself', async () => {
+  test('removes a notification with autoDismiss from the screen', async () => {
     const payload = await send('Dismissed in Chromium');
     await worker.evaluate(() => {
       carillon.dismissMilliseconds = 0;
@@ -386,7 +386,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect((await figures(payload.campaign_id)).CLOSE).toBeUndefined();
   });
 
-  test('a click goes to the tab that shows the address, else to a new one, and never to what is no web address', async () => {
+  test('opens a click in the tab with the address or in a new one, and never opens a non-web address', async () => {
     const payload = await send('Opened from Chromium');
     // Browsers allow both to real clicks only.
     await worker.evaluate(() => {
@@ -411,5 +411,5 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     expect((await figures(payload.campaign_id)).CLICK).toEqual([3, 1]);
   });
 
-  test('nothing on the page was against its policy', () => expect(faults).toEqual([]));
+  test('causes no policy violation on the page', () => expect(faults).toEqual([]));
 });

@@ -9,7 +9,7 @@ import type { AccountsBundle } from './accounts-bundle.ts';
 import { startOpenidIssuer } from './openid-issuer.ts';
 import type { OpenidIssuer } from './openid-issuer.ts';
 
-describe('one time links', () => {
+describe('one-time links', () => {
   const hour = 3_600_000;
   const day = 24 * hour;
   let bundle: AccountsBundle;
@@ -32,8 +32,8 @@ describe('one time links', () => {
   };
   const refused = (detail: string) => ({ status: 401, body: { code: 'ACCOUNT_LINK_INVALID', detail } });
 
-  describe('a one-time link that opens nothing', () => {
-    test('says that it was used, also when it would have expired since', async () => {
+  describe('an invalid one-time link', () => {
+    test('reports that it was used, even if it would have expired since', async () => {
       const { first, invited, linked } = await makeLinks();
       expect(await present.firstOwner(first)).toMatchObject(refused('used'));
       expect((await present.acceptance(codeIn(invited))).status).toBe(204);
@@ -44,7 +44,7 @@ describe('one time links', () => {
       expect(await present.password(codeIn(linked))).toMatchObject(refused('used'));
     });
 
-    test('says that it expired, for 30 days, also after another link was made', async () => {
+    test('reports that it expired, for 30 days, even after another link was created', async () => {
       const { invited, linked } = await makeLinks();
       bundle.clock.advance(7 * day);
       await bundle.createStartLink();
@@ -68,7 +68,7 @@ describe('one time links', () => {
       expect(await present.invitation(codeIn(invited))).toMatchObject(refused('unknown'));
     });
 
-    test('says that it was withdrawn: by its owner, by another password, by an owner who was first', async () => {
+    test('reports that it was withdrawn: by its owner, by another password, by an earlier owner', async () => {
       const { owner, second, invited, linked } = await makeLinks();
       expect(await present.firstOwner(second)).toMatchObject(refused('withdrawn'));
       await bundle.call('DELETE', `invitations/${invited.body.id}`, { cookie: owner });
@@ -80,13 +80,13 @@ describe('one time links', () => {
       expect(await present.password(codeIn(linked))).toMatchObject(refused('withdrawn'));
     });
 
-    test('is unknown to an installation that did not make it, and as a link of another kind', async () => {
+    test('is unknown if another installation created it, or if it is of another kind', async () => {
       const { invited } = await makeLinks();
       expect(await present.invitation('A'.repeat(43))).toMatchObject(refused('unknown'));
       expect(await present.password(codeIn(invited))).toMatchObject(refused('unknown'));
     });
 
-    test('opens one session of two browsers that present it at the same moment; the other learns that it was used', async () => {
+    test('opens one session of two browsers that submit it concurrently; the other gets that it was used', async () => {
       const { invited } = await makeLinks();
       const answers = await Promise.all([1, 2].map(() => present.acceptance(codeIn(invited))));
       const [opened, other] = answers.toSorted((one, another) => one.status - another.status);
@@ -114,7 +114,7 @@ describe('one time links', () => {
       return { links: [invited.body.link, linked.body.link] as string[], curls };
     }
 
-    test('is the public URL, whatever host the request names; so is that of a curl', async () => {
+    test('is the public URL, whatever host the request names, as in a curl command', async () => {
       const { links, curls } = await makeAddresses('https://push.example.com');
       expect(links).toEqual([
         expect.stringMatching(/^https:\/\/push\.example\.com\/console\/#invitation=\S{43}$/),
@@ -125,7 +125,7 @@ describe('one time links', () => {
       expect(curls.settings).toBe('https://push.example.com');
     });
 
-    test('is a path where there is no public URL, never the host of the request', async () => {
+    test('is a path without a public URL, never the host of the request', async () => {
       const { links } = await makeAddresses(undefined);
       expect(links).toEqual([
         expect.stringMatching(/^\/console\/#invitation=\S{43}$/),
@@ -135,7 +135,7 @@ describe('one time links', () => {
   });
 
   describe('the session cookie', () => {
-    test('is one for each installation, so that two on one host keep their sessions', async () => {
+    test('has a separate name per installation, so that two on one host keep their sessions', async () => {
       const [one, other] = [
         await makeAccountsBundle({ installationSecret: Buffer.alloc(32, 1) }),
         await makeAccountsBundle({ installationSecret: Buffer.alloc(32, 2) }),
@@ -154,7 +154,7 @@ describe('one time links', () => {
       expect(statuses).toEqual([200, 200]);
     });
 
-    test('of a version that named it without the installation is ignored', async () => {
+    test('is ignored if it comes from a version without the installation in its name', async () => {
       const owner = await bundle.createOwner();
       const token = owner.split('=')[1]!;
       expect((await bundle.call('GET', 'session', { cookie: `__Host-carillon_session=${token}` })).status).toBe(401);
@@ -224,7 +224,7 @@ describe('failed sign-ins', () => {
 
   const tryLink = (address = '198.51.100.7') => attempt('POST', 'session', { body: { code: 'x'.repeat(43) }, address });
 
-  test('a wrong password, an unknown address and a disabled account each leave a line that says which', async () => {
+  test('leave a line with the reason for a wrong password, an unknown address and a disabled account', async () => {
     await bundle.join(owner, { email: 'max@example.com', role: 'analyst' });
     await bundle.database`update accounts set disabled_at = ${start} where email = 'max@example.com'`;
     await tryPassword('OLGA@example.com');
@@ -237,7 +237,7 @@ describe('failed sign-ins', () => {
     ]);
   });
 
-  test('a link that is not valid leaves a line, whatever it was to open', async () => {
+  test('leave a line for an invalid link of any kind', async () => {
     const code = 'x'.repeat(43);
     const typed = { code, email: 'eve@example.com', name: 'Eve', password: goodPassword };
     const { email: _, ...named } = typed;
@@ -253,14 +253,14 @@ describe('failed sign-ins', () => {
     );
   });
 
-  describe('by the company account', () => {
+  describe('failed sign-ins by company account', () => {
     async function comeBack(changed: Record<string, string> = {}) {
       const begun = await attempt('POST', 'company');
       const state = changed.state ?? new URL(begun.body.location).searchParams.get('state')!;
       return attempt('GET', `company/callback?state=${encodeURIComponent(state)}`, { cookie: begun.cookie });
     }
 
-    test('a refusal leaves a line with its kind and the address that the issuer verified, none of its words', async () => {
+    test('leave a line with the kind and the address that the issuer verified, without its words', async () => {
       claims = new Error('text of an issuer');
       await comeBack();
       claims = {
@@ -285,7 +285,7 @@ describe('failed sign-ins', () => {
     });
   });
 
-  test('what is typed into the field of the address is kept only if it is one: it may be a password', async () => {
+  test('keep the typed address only if it is one, because it may be a password', async () => {
     for (const typed of [
       'correct horse battery',
       'bell\u0007@example.com',
@@ -298,7 +298,7 @@ describe('failed sign-ins', () => {
     );
   });
 
-  test('a flood writes a bounded number of lines, the last of which says so, and hides no attempt on an account', async () => {
+  test('write a bounded number of lines in a flood, the last of which says so, and hide no attempt on an account', async () => {
     // Ten lines in ten minutes of one address.
     for (let number = 0; number < 15; number += 1) await tryLink();
     expect(await lines()).toHaveLength(10);
@@ -315,7 +315,7 @@ describe('failed sign-ins', () => {
     expect((await lines())[0]!.detail).toMatchObject({ way: 'start link', address: '192.0.2.2' });
   });
 
-  test('an attempt that a limit refuses is a failed sign-in too, and a form filled in badly is none', async () => {
+  test('include an attempt that a limit rejects, but not an incomplete form', async () => {
     for (let number = 0; number < 11; number += 1) await tryPassword('olga@example.com', { address: '192.0.2.9' });
     expect((await lines()).filter(({ detail }) => detail.reason === 'too many attempts')).toHaveLength(0);
     bundle.clock.advance(500_000);
@@ -328,7 +328,7 @@ describe('failed sign-ins', () => {
   });
 });
 
-describe('company sign in', () => {
+describe('company sign-in', () => {
   const client = { clientId: 'carillon', clientSecret: 'the secret of the client' };
   const rules: CompanyRules = { domains: ['example.com'], firstRole: 'analyst', emailTrust: 'verified' };
   let issuer: OpenidIssuer;
@@ -366,8 +366,8 @@ describe('company sign in', () => {
   const whoIs = async (cookie: string | undefined) =>
     (await bundle.call('GET', 'session', { cookie: cookie ?? '' })).body.account;
 
-  describe('signing in by the company account', () => {
-    test('an address that the issuer verified gets the first role, and the audit log says by whom', async () => {
+  describe('a sign-in by company account', () => {
+    test('creates an account with the first role for a verified address, recorded in the audit log', async () => {
       user('sub-ana', 'ana@example.com');
       const { status, location, session, cookie } = await signIn();
       expect([status, location]).toEqual([303, '/console/']);
@@ -380,17 +380,17 @@ describe('company sign in', () => {
       expect(lines[2]!.detail).toMatchObject({ by: 'Example' });
     });
 
-    test('afterwards the subject counts alone: another address at the issuer is the same person, unverified or not', async () => {
+    test('uses only the subject afterwards: another address, verified or not, is the same user', async () => {
       user('sub-ana', 'renamed@elsewhere.org', { email_verified: false });
       expect(await whoIs((await signIn()).cookie)).toMatchObject({ email: 'ana@example.com' });
     });
 
-    test('her address, given to somebody else at the issuer, does not open her account', async () => {
+    test('does not open an account by its address if that now belongs to another subject', async () => {
       user('sub-new-hire', 'ana@example.com');
       expect(await signIn()).toMatchObject({ location: '/console/#refused=taken', session: undefined });
     });
 
-    test('an invited person gets the role of the invitation, which is used up', async () => {
+    test('gives an invited user the role of the invitation, which is used up', async () => {
       const body = { email: 'Mo@Example.com', role: 'marketer' };
       await bundle.call('POST', 'session/password', { body });
       const fresh = await bundle.call('POST', 'session/password', {
@@ -403,14 +403,14 @@ describe('company sign in', () => {
       expect((await bundle.call('GET', 'accounts', { cookie: owner })).body.invitations).toEqual([]);
     });
 
-    test('an owner with a password is linked, and keeps the password', async () => {
+    test('links an owner with a password, and keeps the password', async () => {
       user('sub-olga', 'olga@example.com');
       expect(await whoIs((await signIn()).cookie)).toMatchObject({ email: 'olga@example.com', role: 'owner' });
       const body = { email: 'olga@example.com', password: goodPassword };
       expect((await bundle.call('POST', 'session/password', { body })).status).toBe(204);
     });
 
-    test('a disabled account stays shut', async () => {
+    test('does not open a disabled account', async () => {
       const { body } = await bundle.call('GET', 'accounts', { cookie: owner });
       const { id } = body.accounts.find(({ email }: { email: string }) => email === 'mo@example.com');
       await bundle.call('POST', `accounts/${id}/disable`, { cookie: owner });
@@ -424,7 +424,7 @@ describe('company sign in', () => {
       ['no address', { email: undefined }, 'unverified'],
       ['an address of another domain', { email: 'eve@evil.example' }, 'domain'],
       ['a domain that only ends like ours', { email: 'eve@not-example.com' }, 'domain'],
-    ])('%s opens nothing', async (_name, more, refusal) => {
+    ])('opens no session for %s', async (_name, more, refusal) => {
       user('sub-eve', 'eve@example.com', more);
       expect(await signIn()).toMatchObject({ location: `/console/#refused=${refusal}`, session: undefined });
       const rows = await bundle.database`select 1 from accounts where email like 'eve@%'`;
@@ -432,10 +432,10 @@ describe('company sign in', () => {
     });
   });
 
-  describe('an issuer that says nothing about its addresses, as Entra does', () => {
+  describe('an issuer that does not state whether addresses are verified, like Entra', () => {
     const unstated = { email_verified: undefined };
 
-    test('is refused unless it is trusted, and the log names the setting', async () => {
+    test('is rejected unless it is trusted, and the log names the setting', async () => {
       user('sub-kim', 'kim@example.com', unstated);
       expect(await signIn()).toMatchObject({ location: '/console/#refused=unverified', session: undefined });
       expect(bundle.logLines.findLast(({ msg }) => msg === 'company account refused')).toMatchObject({
@@ -443,7 +443,7 @@ describe('company sign in', () => {
       });
     });
 
-    test('opens the console where it is trusted, and the audit log says on what ground', async () => {
+    test('opens the console if it is trusted, and the audit log records the basis', async () => {
       rules.emailTrust = 'issuer';
       user('sub-kim', 'kim@example.com', unstated);
       expect((await signIn()).location).toBe('/console/');
@@ -452,7 +452,7 @@ describe('company sign in', () => {
       expect(line!.detail).toEqual({ issuer: issuer.issuer, address: 'issuer' });
     });
 
-    test('opens it by the user name where there is no address and names are trusted', async () => {
+    test('opens the console by user name if there is no address and names are trusted', async () => {
       rules.emailTrust = 'issuer-or-username';
       issuer.state.user = { sub: 'sub-lee', name: 'Lee' };
       issuer.state.lies = { preferred_username: 'lee@example.com' };
@@ -470,19 +470,19 @@ describe('company sign in', () => {
       ['a token for another client', { aud: 'somebody-else' }],
       ['a token of another issuer', { iss: 'https://evil.example' }],
       ['a token that is over', { exp: 1_000_000_000 }],
-    ])('%s is refused', async (_name, lies) => {
+    ])('fail with %s', async (_name, lies) => {
       user('sub-ana', 'ana@example.com');
       issuer.state.lies = lies;
       await refusedBy('provider', signIn());
     });
 
-    test('a token signed by another key is refused', async () => {
+    test('fail with a token signed by another key', async () => {
       user('sub-ana', 'ana@example.com');
       issuer.state.isForged = true;
       await refusedBy('provider', signIn());
     });
 
-    test('a state that nobody was given, none at all, and a changed one are refused before the code is redeemed', async () => {
+    test('fail with a made-up, missing or changed state before the code is redeemed', async () => {
       user('sub-ana', 'ana@example.com');
       const before = issuer.state.redeemed;
       const started = await begin();
@@ -494,7 +494,7 @@ describe('company sign in', () => {
       expect(issuer.state.redeemed).toBe(before);
     });
 
-    test("login CSRF: another browser's answer signs nobody in, and is not used up by the try", async () => {
+    test('fail as login CSRF: the response for another browser signs in nobody, and is not used up', async () => {
       user('sub-ana', 'ana@example.com');
       const started = await begin();
       const victim = await begin();
@@ -503,7 +503,7 @@ describe('company sign in', () => {
       expect((await comeBack(started)).location).toBe('/console/');
     });
 
-    test('an answer counts once, and for ten minutes', async () => {
+    test('fail with a response that is used twice or after ten minutes', async () => {
       user('sub-ana', 'ana@example.com');
       const started = await begin();
       expect((await comeBack(started)).location).toBe('/console/');
@@ -513,7 +513,7 @@ describe('company sign in', () => {
       await refusedBy('expired', comeBack(slow));
     });
 
-    test('a code that the issuer has seen before is refused', async () => {
+    test('fail with a code that the issuer has already redeemed', async () => {
       user('sub-ana', 'ana@example.com');
       const first = await begin();
       expect((await comeBack(first)).location).toBe('/console/');
@@ -523,7 +523,7 @@ describe('company sign in', () => {
       await refusedBy('provider', comeBack({ ...second, path: `company/callback${mixed.search}` }));
     });
 
-    test('no other site begins a sign-in; the cookie of one is for this host alone, and attempts are limited', async () => {
+    test('fail to begin a sign-in from another site; its cookie is for this host only, and attempts are limited', async () => {
       const headers = { 'sec-fetch-site': 'cross-site' };
       expect((await bundle.call('POST', 'company', { headers })).status).toBe(403);
       const { header } = await begin();
@@ -535,8 +535,8 @@ describe('company sign in', () => {
     });
   });
 
-  describe('passwords for owners alone', () => {
-    test('nobody else comes in by one, by an invitation or by a password link', async () => {
+  describe('passwords for owners only', () => {
+    test('sign in no other role, by an invitation or by a password link', async () => {
       const answer = await bundle.call('POST', 'session/password', {
         body: { email: 'olga@example.com', password: goodPassword },
       });
@@ -558,7 +558,7 @@ describe('company sign in', () => {
       expect((await bundle.call('POST', 'new-password', { body: { code, password: goodPassword } })).status).toBe(403);
     });
 
-    test('the entrance says what it offers', async () => {
+    test('are announced by the sign-in page', async () => {
       expect((await bundle.call('GET', 'entrance')).body).toEqual({
         company: { name: 'Example' },
         passwordSignIn: 'owners',
@@ -572,11 +572,11 @@ describe('company sign in', () => {
     ['a first role for everybody in the world', { CARILLON_OIDC_FIRST_ROLE: 'analyst' }],
     ['a first owner', { CARILLON_OIDC_FIRST_ROLE: 'owner', CARILLON_OIDC_DOMAINS: 'example.com' }],
     ['no way in at all', { CARILLON_PASSWORD_SIGN_IN: 'owners' }],
-  ])('%s is refused at the start', (_name, environment) => {
+  ])('is rejected at the start: %s', (_name, environment) => {
     expect(() => readConfig({ environment, arguments: [] })).toThrow(ConfigError);
   });
 
-  test('an issuer that is away is a refusal, and is asked again', async () => {
+  test('is rejected while the issuer is unavailable, and tried again', async () => {
     const provider = makeCompanyProvider({ issuer: 'http://127.0.0.1:9', ...client, name: 'Away' });
     const request = { redirectUri: 'https://x.example/', state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
     await expect(provider.authorize(request)).rejects.toThrow();

@@ -124,8 +124,8 @@ describe('plans of an audience', () => {
     return Object.fromEntries(found.map(({ reach, users: number }) => [reach, number]));
   };
 
-  describe('counting an audience', () => {
-    test('everybody stands once, by what is best of their devices', async () => {
+  describe('an audience count', () => {
+    test('counts every user once, by the best state of their devices', async () => {
       expect(await count({ kind: 'all' }, ['ANDROID'])).toEqual({
         REACHED: users - 2_000 - 1_000 - 500,
         OPTED_OUT: 1_000,
@@ -145,7 +145,7 @@ describe('plans of an audience', () => {
       expect(await countAudienceUsers(bundle.database, { ...other, platforms: ['ANDROID'] })).toEqual([]);
     });
 
-    test('a segment is counted at its version: who left it is not in it', async () => {
+    test('counts a segment at its version, without users who left it', async () => {
       // Nobody whose number ends in 0 has a device; 2 is blocked, 3 and 4 have a phone.
       expect(await count(ofSegment, ['ANDROID'])).toEqual({ REACHED: 2, BLOCKED: 1, NO_DEVICE: 100 });
       expect(await count({ ...ofSegment, version: 1 } as CountedAudience, ['ANDROID'])).toMatchObject({ OPTED_OUT: 1 });
@@ -156,7 +156,7 @@ describe('plans of an audience', () => {
       ]);
     });
 
-    test('filters are evaluated as they are when a run begins', async () => {
+    test('evaluates filters as at the start of a run', async () => {
       expect(await count(ofVips(), ['ANDROID'])).toEqual({ NO_DEVICE: 20 });
       expect(await countAudienceDevices(bundle.database, { workspaceId, audience: ofVips() })).toEqual([]);
     });
@@ -164,7 +164,7 @@ describe('plans of an audience', () => {
     test.each<[string, (tx: Queryable) => Promise<unknown>]>([
       ['people', (tx) => countAudienceUsers(tx, { workspaceId, audience: ofSegment, platforms: ['ANDROID'] })],
       ['devices', (tx) => countAudienceDevices(tx, { workspaceId, audience: ofSegment })],
-    ])('the %s of a small segment are read through indexes, however many there are', async (_name, statement) => {
+    ])('reads the %s of a small segment through indexes, however many there are', async (_name, statement) => {
       const plans: string[] = [];
       await statement(collectPlans(bundle.application.forWorkspace(workspaceId), plans));
       expect(plans).toHaveLength(1);
@@ -173,7 +173,7 @@ describe('plans of an audience', () => {
         expect(plans[0]).toContain(index);
     });
 
-    test('what takes longer than it may ends, and the connection goes on', async () => {
+    test('ends after its time limit, and keeps the connection usable', async () => {
       const { database } = bundle;
       const work = (tx: Queryable) => tx`select count(*) from generate_series(1, 1000000000)`;
       expect(await withinTime(database, { milliseconds: 50, work })).toBe('too slow');
@@ -181,7 +181,7 @@ describe('plans of an audience', () => {
     });
   });
 
-  test('names of attributes are those of texts and numbers, and of other types that people have; not those of devices', async () => {
+  test('lists names of text and number attributes, and of other types that users have, but not of devices', async () => {
     const ask = (limit: number) => listAttributeNames(bundle.database, { workspaceId, perBucket: 2, limit });
     expect(await ask(500)).toEqual(['city', 'u_em', 'vip']);
     expect(await ask(1)).toEqual(['city']);
@@ -196,12 +196,12 @@ describe('plans of an audience', () => {
 
   test.each<[string, (tx: Queryable) => Promise<unknown>, string]>([
     [
-      'texts that begin so',
+      'texts with a given beginning',
       (tx) => listTextsBeginning(tx, { workspaceId, attribute: 'city', prefix: 'ci', limit: 20 }),
       'identifiers_pkey',
     ],
     [
-      'values that name somebody',
+      'values that match a user',
       (tx) =>
         findNamingValues(tx, {
           workspaceId,
@@ -211,18 +211,18 @@ describe('plans of an audience', () => {
       'identifiers_pkey',
     ],
     [
-      'customer ids that name somebody',
+      'customer ids that match a user',
       (tx) => findNamingValues(tx, { workspaceId, meaning: { kind: 'customer-id' }, values: ['person-1', 'nobody'] }),
       'users_workspace_id_bucket_customer_id',
     ],
-  ])('%s are looked up in an index, however many users there are', async (_name, statement, index) => {
+  ])('%s are looked up through an index, however many users there are', async (_name, statement, index) => {
     const plans: string[] = [];
     await statement(collectPlans(bundle.application.forWorkspace(workspaceId), plans));
     expect(plans[0]).toContain(index);
     expect(plans[0]).not.toMatch(/Seq Scan on (users|identifiers)/);
   });
 
-  test('some buckets are counted alone, and a few users end the search for them', async () => {
+  test('counts some buckets separately, and ends the search after a few users', async () => {
     const audience = { workspaceId, ...ofVips(), buckets: [232, 208] };
     const of = (bucket: number) =>
       Array.from({ length: users }, (_, index) => index + 1).filter((n) => n % 256 === bucket);
@@ -349,7 +349,7 @@ describe('plans of the overview', () => {
       (tx) => findAccountLimits(tx, { keys: ['fcm:p'], prefix: 'webpush:site5000', at }),
       ['send_budgets_pkey'],
     ],
-  ])('%s: read through indexes, however much there was', async (_name, statement, indexes) => {
+  ])('%s: reads through indexes, however many rows there are', async (_name, statement, indexes) => {
     const plans: string[] = [];
     await statement(collectPlans(bundle.application.acrossWorkspaces(), plans));
     expect(plans).toHaveLength(1);
@@ -359,7 +359,7 @@ describe('plans of the overview', () => {
     for (const index of indexes) expect(plans[0]).toContain(index);
   });
 
-  test('the queues are counted through indexes', async () => {
+  test('counts the queues through indexes', async () => {
     const plans: string[] = [];
     await readQueues(collectPlansOfSent(bundle.application.acrossWorkspaces(), plans), at);
     expect(plans.join('\n')).not.toMatch(/Seq Scan on (runs|deliveries_20260301)/);
@@ -369,7 +369,7 @@ describe('plans of the overview', () => {
     expect(others).toContain('runs_open');
   });
 
-  test('the last hour is counted by provider, outcome and code, of one workspace', async () => {
+  test('counts the last hour by provider, outcome and code, for one workspace', async () => {
     const { database } = bundle;
     // Every second delivery, one a second: 1,800 of an hour from 11:00:00 (39,600 s) to the last at 40,000 s.
     expect(await countRecentDeliveries(database, recent)).toEqual([
@@ -384,7 +384,7 @@ describe('plans of the overview', () => {
     expect(await groupRecentFailures(database, { ...recent, most: 5 })).toMatchObject([{ devices: 5 }, { devices: 5 }]);
   });
 
-  test('what is sent, paused, failed and next is that of one workspace', async () => {
+  test('lists running, paused, failed and scheduled sends of one workspace', async () => {
     const { database } = bundle;
     const running = await listRunningSends(database, { workspaceId, limit: 20 });
     expect(running).toHaveLength(20);
@@ -402,7 +402,7 @@ describe('plans of the overview', () => {
     expect(next.map(({ campaignId }) => campaignId)).toEqual(['c1000', 'c2000']);
   });
 
-  test('the push requests of the last minute are those since the mark at its edge', async () => {
+  test('counts the push requests of the last minute from the mark at its edge', async () => {
     // Marks every five seconds until 11:59:10; the one at 11:59:00 is number 48.
     expect(await readCounted(bundle.database, { operation: 'push', workspaceId, windowSeconds: 60, at })).toBe(2);
     expect(await readCounted(bundle.database, { operation: 'push', workspaceId: 'none', windowSeconds: 60, at })).toBe(
@@ -489,7 +489,7 @@ describe('plans of users', () => {
   test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
     ['a value under any name', (tx) => byValue(tx, 'u_em7'), ['identifiers_pkey']],
     [
-      'people who were found',
+      'users in a search result',
       (tx) => listFoundUsers(tx, { workspaceId, users: [user] }),
       ['users_pkey', 'devices_workspace_id_bucket_user_id_device_id'],
     ],
@@ -513,7 +513,7 @@ describe('plans of users', () => {
       ['deliveries_20260301_pkey'],
     ],
     ['segments', (tx) => listUserSegments(tx, user), ['segment_members_pkey']],
-    ['test people', (tx) => listTestUsers(tx, { workspaceId, limit: 100 }), ['users_test']],
+    ['test users', (tx) => listTestUsers(tx, { workspaceId, limit: 100 }), ['users_test']],
     [
       'the timeline',
       (tx) => listTimelineEntries(tx, { ...user, after: undefined, limit: 51 }),
@@ -526,7 +526,7 @@ describe('plans of users', () => {
       ['device_interactions_device', 'audit_log_object', 'events_20260301', 'deliveries_20260301'],
     ],
     ['messages', (tx) => listUserMessages(tx, { ...user, limit: 50 }), ['deliveries_20260301']],
-  ])('%s: read through indexes, however many people there are', async (_name, statement, indexes) => {
+  ])('%s: reads through indexes, however many users there are', async (_name, statement, indexes) => {
     const plans: string[] = [];
     await statement(collectPlansOfSent(bundle.application.forWorkspace('W'), plans));
     const all = plans.join('\n');
@@ -536,7 +536,7 @@ describe('plans of users', () => {
     for (const index of indexes) expect(all).toContain(index);
   });
 
-  test('a value is found under every attribute that has it, and names its attribute', async () => {
+  test('finds a value under every attribute that has it, and names the attribute', async () => {
     expect(await byValue(bundle.database, 'city7')).toEqual([{ bucket: 7, userId: idOf(7), attribute: 'city' }]);
     expect(await byValue(bundle.database, 'device:push_id8')).toEqual([
       { bucket: 8, userId: idOf(8), attribute: 'device:push_id' },
@@ -544,7 +544,7 @@ describe('plans of users', () => {
     expect(await byValue(bundle.database, 'ana')).toEqual([]);
   });
 
-  test('a person is in the segments of now, and messages come newest first, whatever became of them', async () => {
+  test('lists the current segments of a user, and all messages newest first, whatever their outcome', async () => {
     const segments = await listUserSegments(bundle.database, user);
     expect(segments.map(({ id }) => id)).toEqual(['s1', 's2']);
     await bundle.database`update segments set version = 2 where id = 's2'`;
@@ -637,21 +637,18 @@ describe('plans of the delivery log', () => {
     ['a user', { user }, 'deliveries_20260301_pkey'],
   ];
 
-  test.each(filters)(
-    '%s: each look is one into an index, and reads no more than it shows',
-    async (_name, more, index) => {
-      const plans: string[] = [];
-      const tx = collectPlansOfSent(bundle.application.forWorkspace('W'), plans);
-      await listLoggedDeliveries(tx, { ...everything, ...more });
-      const [plan, ...others] = plans.filter((one) => one.includes('deliveries_2026'));
-      expect(others).toEqual([]);
-      expect(plan).toContain(index);
-      expect(plan).not.toMatch(/Seq Scan on deliveries|Bitmap Heap Scan on deliveries/);
-      expect(plan).not.toContain('deliveries_20260302');
-    },
-  );
+  test.each(filters)('%s: reads an index once, and no more rows than it shows', async (_name, more, index) => {
+    const plans: string[] = [];
+    const tx = collectPlansOfSent(bundle.application.forWorkspace('W'), plans);
+    await listLoggedDeliveries(tx, { ...everything, ...more });
+    const [plan, ...others] = plans.filter((one) => one.includes('deliveries_2026'));
+    expect(others).toEqual([]);
+    expect(plan).toContain(index);
+    expect(plan).not.toMatch(/Seq Scan on deliveries|Bitmap Heap Scan on deliveries/);
+    expect(plan).not.toContain('deliveries_20260302');
+  });
 
-  test('the report counts reasons by an index, and reads the newest row of each', async () => {
+  test('counts failure reasons through an index, and reads the newest row of each', async () => {
     const { database } = bundle;
     const days = await listRunDays(database, campaignId);
     expect(days).toContainEqual({
@@ -675,7 +672,7 @@ describe('plans of the delivery log', () => {
     );
   });
 
-  test('one row is read by its key', async () => {
+  test('reads one row by its key', async () => {
     const plans: string[] = [];
     const key = { workspaceId, day: '2026-03-01', ...user, runId, deviceRowId: user.userId };
     await findLoggedDelivery(collectPlansOfSent(bundle.application.forWorkspace('W'), plans), key);
@@ -688,7 +685,7 @@ describe('plans of the delivery log', () => {
     expect(await findLoggedDelivery(bundle.database, { ...key, workspaceId: 'V' })).toBeUndefined();
   });
 
-  test('a file of the log has the filtered rows, each once, newest first, and ends at the bound', async () => {
+  test('exports the filtered rows of the log, each once, newest first, up to the limit', async () => {
     const log = makeConsoleDeliveries({ database: bundle.database, clock: makeManualClock(start) });
     const walk = async (query: Omit<DeliveryQuery, 'workspaceId' | 'after'>) => {
       const seen: string[] = [];
@@ -703,7 +700,7 @@ describe('plans of the delivery log', () => {
     await expect(log.export({ workspaceId: 'nowhere' }).next()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('pages follow each other over days without a gap or a row twice, newest first', async () => {
+  test('pages over days without a gap or a duplicate, newest first', async () => {
     const log = makeConsoleDeliveries({ database: bundle.database, clock: makeManualClock(start) });
     const walk = async (query: Omit<DeliveryQuery, 'workspaceId'>) => {
       const seen: string[] = [];

@@ -3,7 +3,7 @@ import { until } from '../carillon-bundle.ts';
 import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 
-describe('users page', () => {
+describe('the users page', () => {
   describeScreen('people in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
@@ -11,7 +11,7 @@ describe('users page', () => {
     });
     afterAll(() => console?.stop());
 
-    test('a word finds a person, whose devices, messages and reasons are shown; erasing names what it hits', async () => {
+    test('finds a user by a word, shows devices, messages and reasons, and names the effect of an erasure', async () => {
       const { bundle } = console;
       const sent = await bundle.push({
         campaignName: 'Spring',
@@ -166,7 +166,7 @@ describe('users page', () => {
       await context.close();
     }, 180_000);
 
-    test('suspected devices are listed with what became of them, and a person keeps one there or on the page of its user', async () => {
+    test('lists suspected devices with their state, and keeps one from the list or the page of its user', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSession();
       await page.goto(`${console.home}/people?view=suspected`);
@@ -213,7 +213,7 @@ describe('users page', () => {
   });
 });
 
-describe('sandbox page', () => {
+describe('the sandbox page', () => {
   describeScreen('the sandbox in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
@@ -221,7 +221,7 @@ describe('sandbox page', () => {
     });
     afterAll(() => console?.stop());
 
-    test('the clock moves, a provider breaks, messages open to their payload, and all is emptied', async () => {
+    test('moves the clock, breaks a provider, opens messages with their payload, and empties everything', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Sandbox' }).click();
@@ -280,7 +280,7 @@ describe('sandbox page', () => {
       await context.close();
     }, 120_000);
 
-    test('a device is added, dies, lives again and tells of its messages; all goes back to the seed', async () => {
+    test('adds a device, lets it die and live again with its messages, and resets to the seed', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn();
       // The site's icon, which the browser of the test cannot fetch.

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle?.stop());
 
-describe('change users', () => {
+describe('user changes', () => {
   let bundle: AccountsBundle;
   let cookie: string;
   let names = 0;
@@ -72,7 +72,7 @@ describe('change users', () => {
       [{ svc_score: 1 }, 'svc_score', 'is a reserved name'],
       [{ 'device:push_id': 'x' }, 'device:push_id', 'is a reserved name'],
       [{ ['n'.repeat(257)]: 1 }, 'n'.repeat(50), 'must have at most 256 characters'],
-    ])('%j is refused as the data API refuses it, and nothing has changed', async (attributes, field, reason) => {
+    ])('are rejected like by the data API, without a change: %j', async (attributes, field, reason) => {
       const answer = await change({ city: 'Lisbon', ...attributes });
       expect(answer.status).toBe(400);
       expect(answer.body).toMatchObject({ code: 'DATA_VALUE_INVALID', field, detail: reason });
@@ -80,14 +80,14 @@ describe('change users', () => {
       expect(await lines('person.attributes')).toHaveLength(0);
     });
 
-    test('the audit log has their names, and neither a value nor whose they are', async () => {
+    test('are recorded in the audit log by name, without a value or the user', async () => {
       await change({ city: 'Lisbon', plan: null });
       expect([...(await lines('person.attributes'))]).toEqual([
         { object_id: id, object_name: null, detail: { changed: ['city'], removed: ['plan'] } },
       ]);
     });
 
-    test('a person of another workspace is not there', async () => {
+    test('are not changed for a user of another workspace', async () => {
       const answer = await bundle.call('PATCH', `people/${id}/attributes?workspaceId=other`, {
         cookie,
         body: { attributes: { city: 'Lisbon' } },
@@ -97,8 +97,8 @@ describe('change users', () => {
     });
   });
 
-  describe('test people', () => {
-    test('are those who are marked', async () => {
+  describe('test users', () => {
+    test('are the marked users', async () => {
       const listed = async () => (await call('GET', 'people/for-tests')).body.users.map((user: any) => user.customerId);
       expect(await listed()).not.toContain(customerId);
       expect((await call('PUT', `people/${id}/test`, { isTest: true })).status).toBe(204);
@@ -115,7 +115,7 @@ describe('change users', () => {
       [{ deviceId: 'd', attributes: { platform: 'ANDROID' } }, 'push_id'],
       [{ deviceId: 'd', attributes: { platform: 'iOS', push_id: 'not hex' } }, 'push_id'],
       [{ deviceId: '', attributes: { platform: 'ANDROID', push_id: 't' } }, 'device_id'],
-    ])('the device %j is refused as the data API refuses it', async (device, field) => {
+    ])('reject the device %j like the data API', async (device, field) => {
       const answer = await call('POST', `people/${id}/devices`, device);
       expect([answer.status, answer.body.field]).toEqual([400, field]);
       expect((await read()).devices).toEqual([]);
@@ -126,7 +126,7 @@ describe('change users', () => {
     const act = (device: string, action: string) => call('POST', `people/${id}/devices/${device}/${action}`);
     const stateOf = async () => (await read()).devices[0]?.state;
 
-    test('is blocked and gets back what it was', async () => {
+    test('is blocked, and unblocked to its previous state', async () => {
       const device = await addPhone('block-me');
       await act(device, 'opt-out');
       expect(await stateOf()).toBe('OPTED_OUT');
@@ -139,7 +139,7 @@ describe('change users', () => {
       expect(await stateOf()).toBe('ACTIVE');
     });
 
-    test('that is gone takes no messages because somebody says so', async () => {
+    test('cannot be opted in if it is gone', async () => {
       const device = await addPhone('gone-one');
       await bundle.database`update devices set state = 'GONE', gone_at = now() where id = ${device}`;
       const answer = await act(device, 'opt-in');
@@ -147,7 +147,7 @@ describe('change users', () => {
       expect(await stateOf()).toBe('GONE');
     });
 
-    test('is removed with its address, which another person may have then', async () => {
+    test('is removed with its address, which another user may then have', async () => {
       const device = await addPhone('lent');
       expect((await act(device, 'remove')).status).toBe(204);
       expect((await read()).devices).toEqual([]);
@@ -157,20 +157,20 @@ describe('change users', () => {
       expect(left).toHaveLength(0);
     });
 
-    test('of somebody else is not there', async () => {
+    test('is not found if it belongs to another user', async () => {
       const device = await addPhone('mine');
       id = (await call('POST', 'people', { customerId: 'somebody else' })).body.id;
       expect((await act(device, 'block')).status).toBe(404);
     });
   });
 
-  describe('a person who is taken away by a transaction that ends first', () => {
+  describe('a user who is removed by a concurrent transaction', () => {
     const device = { deviceId: 'late', attributes: { platform: 'ANDROID', push_id: 'late' } };
     test.each([
       ['device-add', { method: 'POST', path: 'devices', body: device }],
       ['attributes', { method: 'PATCH', path: 'attributes', body: { attributes: { city: 'Lisbon' } } }],
       ['test', { method: 'PUT', path: 'test', body: { isTest: true } }],
-    ] as const)('is not there for %s, and the audit log has no line', async (action, { method, path, body }) => {
+    ] as const)('is not found for %s, and the audit log has no line', async (action, { method, path, body }) => {
       const { database } = bundle;
       let answer: ReturnType<typeof call> | undefined;
       await inTransaction(database, async (tx) => {
@@ -236,7 +236,7 @@ describe('change users', () => {
       }
     }
 
-    test('has a change at the sandbox time at which it was made, above what was received before', async () => {
+    test('lists a change at its sandbox time, above what was received before', async () => {
       const hour = 3_600_000;
       bundle.clock.setOffset(30 * 24 * hour);
       await change({ city: 'Lisbon' });
@@ -259,7 +259,7 @@ describe('change users', () => {
       ).toEqual([{ at: bundle.clock.realNow() }]);
     });
 
-    test('tells events, messages, what devices reported and changes by hand, newest first, none twice and none left out', async () => {
+    test('lists events, messages, device reports and manual changes, newest first, without duplicates or gaps', async () => {
       const device = await addPhone('history');
       await addHistory(device);
       bundle.clock.advance(600_000);
@@ -302,7 +302,7 @@ describe('change users', () => {
       expect(keys).toEqual(entries.map(({ key }) => key));
     });
 
-    test('of nobody is not there', async () => {
+    test('is not found for an unknown user', async () => {
       expect((await call('GET', `people/${'0'.repeat(24)}/timeline`)).status).toBe(404);
     });
   });
@@ -315,7 +315,7 @@ describe('change users', () => {
       ).map(({ state }) => state as string);
     const bucket = async () => (await bundle.database`select bucket from users where id = ${id}`)[0]!.bucket as number;
 
-    test('that waits is taken back, the log says so without naming the user, and it can be asked for again', async () => {
+    test('is cancelled while it waits, recorded without the user, and can be requested again', async () => {
       const { erasure } = (await call('POST', `people/${id}/erase`)).body;
       expect((await read()).erasure).toMatchObject({ id: erasure.id });
       expect((await keep()).status).toBe(204);
@@ -328,7 +328,7 @@ describe('change users', () => {
       expect(await listStates()).toEqual(['PENDING']);
     });
 
-    test('of which none waits, or which has begun, cannot be taken back', async () => {
+    test('cannot be cancelled if none waits or it has begun', async () => {
       expect((await keep()).status).toBe(404);
       await call('POST', `people/${id}/erase`);
       await bundle.database`
@@ -385,8 +385,8 @@ describe('suspected devices', () => {
     (await bundle.call('GET', `people/${idOf(number)}?workspaceId=${bundle.workspaceId}`, { cookie })).body.user
       .devices[0];
 
-  describe('suspected devices', () => {
-    test('are listed with their users and strikes, the latest first, and whether they left the audience', async () => {
+  describe('the list of suspected devices', () => {
+    test('has their users and strikes, latest first, and whether they left the audience', async () => {
       await addSuspect(1);
       await addSuspect(2, { sends: 3, hours: 80, state: 'GONE' });
       expect(await list()).toEqual({
@@ -427,13 +427,13 @@ describe('suspected devices', () => {
       expect((await deviceOf(1)).suspicion).toMatchObject({ sends: 1, leavesAfterSends: 3, hasLeft: false });
     });
 
-    test('are not those that a provider called dead after their first strike', async () => {
+    test('omits devices that a provider reported as gone after their first strike', async () => {
       await addSuspect(1, { state: 'GONE' });
       expect(await names()).toEqual([]);
       expect((await deviceOf(1)).suspicion).toBeNull();
     });
 
-    test('are not those that accepted a message after their last strike', async () => {
+    test('omits devices that accepted a message after their last strike', async () => {
       for (const number of [1, 2, 3]) await addSuspect(number);
       await addDelivery(1, { outcome: 'A', at: after(1) });
       await addDelivery(2, { outcome: 'A', at: after(0) });
@@ -443,7 +443,7 @@ describe('suspected devices', () => {
       expect((await deviceOf(2)).suspicion).not.toBeNull();
     });
 
-    test('come in pages, none twice and none left out, though those that recovered are passed over', async () => {
+    test('is paged without duplicates or gaps, skipping recovered devices', async () => {
       for (let number = 1; number <= 120; number += 1) await addSuspect(number);
       for (let number = 100; number <= 110; number += 1) await addDelivery(number, { outcome: 'A', at: after(24) });
       const pages: string[][] = [];
@@ -460,7 +460,7 @@ describe('suspected devices', () => {
       expect(pages.map(({ length }) => length)).toEqual([50, 50, 9]);
     });
 
-    test('of another workspace are not listed', async () => {
+    test('is not available for another workspace', async () => {
       expect((await bundle.call('GET', 'people/suspected-devices?workspaceId=other', { cookie })).status).toBe(404);
     });
   });
@@ -477,7 +477,7 @@ describe('suspected devices', () => {
       suspected_at: null,
     };
 
-    test('forgets its strikes, and the audit log says what they were and names no device', async () => {
+    test('clears its strikes, and records them in the audit log without the device', async () => {
       await addSuspect(1, { sends: 2 });
       expect(await keep(1)).toBe(204);
       expect(await strikes(1)).toEqual({ state: 'ACTIVE', blocked_state: null, ...forgotten });
@@ -489,32 +489,32 @@ describe('suspected devices', () => {
       ]);
     });
 
-    test('brings back one that left the audience because of them', async () => {
+    test('restores one that left the audience because of them', async () => {
       await addSuspect(1, { sends: 3, hours: 72, state: 'GONE' });
       expect(await keep(1)).toBe(204);
       expect(await strikes(1)).toEqual({ state: 'ACTIVE', blocked_state: null, ...forgotten });
       expect(await names()).toEqual([]);
     });
 
-    test('brings back one that was blocked after it left when it is unblocked, and does not unblock it', async () => {
+    test('restores a blocked one that had left when it is unblocked, and does not unblock it', async () => {
       await addSuspect(1, { sends: 3, hours: 72, state: 'BLOCKED', blockedState: 'GONE' });
       expect(await keep(1)).toBe(204);
       expect(await strikes(1)).toEqual({ state: 'BLOCKED', blocked_state: 'ACTIVE', ...forgotten });
     });
 
-    test('leaves one gone that a provider called dead', async () => {
+    test('does not restore one that a provider reported as gone', async () => {
       await addSuspect(1, { state: 'GONE' });
       expect(await keep(1)).toBe(204);
       expect(await strikes(1)).toMatchObject({ state: 'GONE', gone_reason: 'BadDeviceToken', suspected_code: null });
     });
 
-    test('leaves the choice of a user who wants no messages', async () => {
+    test('keeps the choice of a user who opted out', async () => {
       await addSuspect(1, { state: 'OPTED_OUT' });
       expect(await keep(1)).toBe(204);
       expect(await strikes(1)).toMatchObject({ state: 'OPTED_OUT', suspected_code: null });
     });
 
-    test('is not possible where there is none, and writes no line', async () => {
+    test('fails if there is none, and writes no line', async () => {
       await addSuspect(1);
       expect(await keep(1)).toBe(204);
       expect(await keep(1)).toBe(404);
@@ -550,7 +550,7 @@ describe('suspected devices', () => {
   }
 });
 
-describe('finding places', () => {
+describe('the place search', () => {
   let cookie: string;
   let campaignId: string;
   let responseId: string;
@@ -584,7 +584,7 @@ describe('finding places', () => {
       )[0]!,
   ];
 
-  test('a part of a name finds campaigns and segments, the whole id of a user the user', async () => {
+  test('finds campaigns and segments by a part of the name, and a user by the whole id', async () => {
     expect(await find(' SPRING ')).toEqual([
       `campaign ${campaignId} Spring sale`,
       `segment ${'5'.repeat(24)} Lapsed in spring`,
@@ -594,7 +594,7 @@ describe('finding places', () => {
     expect(await find('nothing has this name')).toEqual([]);
   });
 
-  test('an id of whatever kind leads to the screen of what has it', async () => {
+  test('leads from an id of any kind to its screen', async () => {
     const { id, userId, deviceId } = await phone();
     expect(await find(campaignId)).toEqual([`campaign ${campaignId} Spring sale`]);
     expect(await find(await run())).toEqual([`run ${campaignId} Spring sale`]);
@@ -609,7 +609,7 @@ describe('finding places', () => {
     expect(await find(call!.id)).toEqual([`call ${call!.id} POST /v2.1/transaction/sendpush`]);
   });
 
-  test('the token by which a device reports of a message leads to its row in the delivery log', async () => {
+  test('leads from the report token of a device to its row in the delivery log', async () => {
     const { id, userId, deviceId, pushId } = await phone();
     const message = (await bundle.inbox()).find(({ deviceToken }) => deviceToken === pushId);
     const token = message.payload.data.svc_report_token as string;
@@ -619,7 +619,7 @@ describe('finding places', () => {
     );
   });
 
-  test('what a role may not open is not found by it', async () => {
+  test('finds nothing that the role may not open', async () => {
     const invited = await bundle.call('POST', '/console/api/invitations', {
       headers: { cookie },
       body: { email: 'olga@example.com', role: 'analyst' },
@@ -642,14 +642,14 @@ describe('finding places', () => {
   }
 });
 
-describe('explaining a message', () => {
+describe('the explanation of a message', () => {
   let client: ConsoleClient;
   let cookie: string;
   beforeAll(async () => {
     ({ client, cookie } = await openSignedInClient(bundle));
   });
 
-  test('the console explains why a person got a campaign, to who is signed in', async () => {
+  test('explains to a signed-in user of the console why a user got a campaign', async () => {
     const { workspaceId, database } = bundle;
     const answer = await bundle.push({
       ...{ campaignName: 'Explained', targetAudience: 'All Users', targetPlatform: ['ANDROID'] },

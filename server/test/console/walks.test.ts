@@ -26,7 +26,7 @@ import { describeScreen, expectAccessible, openBrowser, startConsoleBrowser } fr
 import type { ConsoleBrowser } from './console-browser.ts';
 import { startWalk } from './start-walk.ts';
 
-describe('integrator walk', () => {
+describe('the integrator walk', () => {
   const run = promisify(execFile);
 
   describeScreen('an integrator in Chromium', () => {
@@ -50,7 +50,7 @@ describe('integrator walk', () => {
       await console?.stop();
     });
 
-    test('makes a key, runs its call, breaks it, reads why, mends it, sees the phone, and gets a callback twice', async () => {
+    test('creates a key, runs its call, breaks it, reads why, fixes it, sees the phone, and gets a callback twice', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn();
       const open = (screen: string) => page.getByRole('navigation').first().getByRole('link', { name: screen }).click();
@@ -123,7 +123,7 @@ describe('integrator walk', () => {
   });
 });
 
-describe('marketer walk', () => {
+describe('the marketer walk', () => {
   const shots = process.env.SHOTS;
 
   describeScreen('a marketer’s day in Chromium', () => {
@@ -142,7 +142,7 @@ describe('marketer walk', () => {
       await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
     };
 
-    test('a file becomes a segment, a personal campaign goes to it at its time, and the phone shows it', async () => {
+    test('turns a file into a segment, sends it a personal campaign at its time, and shows it on the phone', async () => {
       const { bundle } = console;
       await bundle.database`update workspaces set time_zone = 'America/New_York' where id = ${bundle.workspaceId}`;
       const owner = await console.openSession();
@@ -273,7 +273,7 @@ describe('marketer walk', () => {
   });
 });
 
-describe('operator walk', () => {
+describe('the operator walk', () => {
   const keys = (): { privateKey: string; publicKeyPem: string } => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     return {
@@ -359,7 +359,7 @@ describe('operator walk', () => {
         values (${id}, ${workspaceId}, ${id}, 1, 'QUEUED', ${now}, ${new Date(now.getTime() + 86_400_000)}, ${now})`;
     }
 
-    test('the first link makes an owner, a wrong key is refused and explained, the right one is checked, all is well; then the provider refuses and the overview says so', async () => {
+    test('creates an owner by the first link, rejects and explains a wrong key, checks a valid one, and reports a provider that rejects', async () => {
       const context = await browser.newContext();
       context.setDefaultTimeout(20_000);
       const page = await context.newPage();
@@ -436,7 +436,7 @@ describe('operator walk', () => {
 });
 
 describe('three walks', () => {
-  describeScreen('three walks that are counted, in Chromium', () => {
+  describeScreen('three counted walks in Chromium', () => {
     let console: ConsoleBrowser;
     beforeAll(async () => {
       console = await startConsoleBrowser();
@@ -452,7 +452,7 @@ describe('three walks', () => {
         ...body,
       });
 
-    test('a personalised campaign for three platforms is scheduled in at most 20 actions from the overview', async () => {
+    test('schedule a personalised campaign for three platforms in at most 20 actions from the overview', async () => {
       const { page, context, faults } = await console.openSignedIn({ viewport: { width: 1280, height: 900 } });
       const walk = startWalk(page, 'a personalised scheduled campaign for three platforms');
       await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
@@ -494,7 +494,7 @@ describe('three walks', () => {
       await context.close();
     }, 120_000);
 
-    test('who did not get it, and why, is two clicks from the report', async () => {
+    test('show in two clicks from the report who did not get it, and why', async () => {
       const { bundle } = console;
       await bundle.call('POST', `/v1/customer/${bundle.workspaceId}`, {
         headers: bundle.basic(),
@@ -538,7 +538,7 @@ describe('three walks', () => {
       await context.close();
     }, 120_000);
 
-    test('a provider that breaks turns the overview red within 30 s, one click says what to do, and it is green again by itself', async () => {
+    test('turn the overview red within 30 s of a provider failure, advise in one click, and turn it green again by itself', async () => {
       const { bundle } = console;
       const { page, context, faults } = await console.openSignedIn({ viewport: { width: 1280, height: 900 } });
       const verdict = page.getByRole('region', { name: 'Verdict' });

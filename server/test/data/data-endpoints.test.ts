@@ -25,8 +25,8 @@ const device = (attributes: object = {}, more: object = {}) => ({
   ...more,
 });
 
-describe('users', () => {
-  test('an unknown customer is created and the answer is the documented one (fact 5)', async () => {
+describe('a user', () => {
+  test('is created if the customer id is unknown, with the documented response (fact 5)', async () => {
     const answer = await bundle.addUser('ada', { u_fn: 'Ada', age: 36 });
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toEqual({
@@ -38,21 +38,21 @@ describe('users', () => {
     expect(await bundle.identifiers('ada')).toEqual(['age:double=36', 'u_fn:string=Ada']);
   });
 
-  test('a value replaces, null removes, the rest stays, and identifiers follow', async () => {
+  test('gets values replaced and removed with null, keeps the others, and has its identifiers updated', async () => {
     await bundle.addUser('eve', { a: 'x', b: 7, c: [1] });
     await bundle.addUser('eve', { a: 'y', b: null, d: true });
     expect(await bundle.attributes('eve')).toEqual({ a: 'y', c: [1], d: true });
     expect(await bundle.identifiers('eve')).toEqual(['a:string=y']);
   });
 
-  test('lists are edited in place', async () => {
+  test('has lists that are edited in place', async () => {
     await bundle.addUser('list', { tags: ['a', 'b'] });
     await bundle.addUser('list', { tags: { addValueToArrayField: ['b', 'c'] } });
     await bundle.addUser('list', { tags: { removeValueFromArrayField: ['a'] } });
     expect(await bundle.attributes('list')).toEqual({ tags: ['b', 'c'] });
   });
 
-  test('values keep their types, and only an object of edits alone is an edit', async () => {
+  test('keeps the types of its values; an object is an edit only if it contains nothing but edits', async () => {
     const typed = {
       text: '7',
       number: 7.25,
@@ -66,7 +66,7 @@ describe('users', () => {
     expect(await bundle.attributes('typed')).toEqual(typed);
   });
 
-  test('lists hold what is equal once, whatever the order of its members', async () => {
+  test('has equal list members once, whatever the order of their fields', async () => {
     await bundle.addUser('equal', { list: [{ a: 1, b: 2 }, 'x'] });
     await bundle.addUser('equal', { list: { addValueToArrayField: [{ b: 2, a: 1 }, 'y', 'y'] } });
     expect((await bundle.attributes('equal'))!.list).toEqual([{ a: 1, b: 2 }, 'x', 'y']);
@@ -74,18 +74,18 @@ describe('users', () => {
     expect((await bundle.attributes('equal'))!.list).toEqual(['x', 'y']);
   });
 
-  test('a number that no double can hold is refused, not stored as nothing', async () => {
+  test('is rejected with a number that no double can hold, instead of losing it', async () => {
     const answer = await bundle.post('customer', '{"type":"customer","customer_id":"huge","attributes":{"n":[1e999]}}');
     expect([answer.statusCode, answer.json().error.attribute]).toEqual([400, 'n']);
   });
 
-  test('update_existing_only leaves an unknown customer unknown', async () => {
+  test('is not created with update_existing_only', async () => {
     const answer = await bundle.post('customer', customer({ customer_id: 'nobody-yet', update_existing_only: true }));
     expect(answer.statusCode).toBe(200);
     expect(await bundle.attributes('nobody-yet')).toBeUndefined();
   });
 
-  test('a member of null is one that is not sent', async () => {
+  test('may have null members, which count as absent', async () => {
     const nulls = { attributes: null, platforms: null, update_existing_only: null };
     const answer = await bundle.post('customer', customer({ customer_id: 'nulls', ...nulls }));
     expect([answer.statusCode, answer.headers['x-svc-warning']]).toEqual([200, undefined]);
@@ -94,31 +94,31 @@ describe('users', () => {
     expect(await bundle.attributes('nulls')).toEqual({ a: 1 });
   });
 
-  test('numbers of one value are one identifier, whatever they are written like (decision D24)', async () => {
+  test('has one identifier for numbers of equal value, however they are written (decision D24)', async () => {
     const body = '{"type":"customer","customer_id":"num","attributes":{"n":7.0,"m":7e0,"z":-0}}';
     await bundle.post('customer', body);
     expect(await bundle.identifiers('num')).toEqual(['m:double=7', 'n:double=7', 'z:double=0']);
   });
 
-  test('a text is an identifier in its composed form', async () => {
+  test('has a text as identifier in its composed form', async () => {
     await bundle.addUser('nfc', { city: 'Zu\u0308rich' });
     expect(await bundle.identifiers('nfc')).toEqual(['city:string=Zürich']);
   });
 
-  test('two changes of one customer at a time lose nothing', async () => {
+  test('loses no change if two arrive concurrently', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => bundle.addUser('race', { [`k${index}`]: index })));
     expect(Object.keys((await bundle.attributes('race'))!)).toHaveLength(20);
     expect(await bundle.identifiers('race')).toHaveLength(20);
   });
 
-  test('an unknown field is ignored with a warning (decision D5)', async () => {
+  test('is stored without an unknown field, with a warning (decision D5)', async () => {
     const answer = await bundle.post('customer', customer({ customer_id: 'warned', colour: 'red' }));
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['x-svc-warning']).toBe('unknown field "colour"');
     expect(bundle.calls.at(-1)!.facts.warnings).toHaveLength(1);
   });
 
-  test('the same Idempotency-Key and body give the first answer again, another body 409 (decision D4)', async () => {
+  test('gets the same response for the same Idempotency-Key and body, and 409 for another body (decision D4)', async () => {
     const headers = { 'idempotency-key': 'once' };
     const first = await bundle.post('customer', customer({ customer_id: 'idem' }), { headers });
     const second = await bundle.post('customer', customer({ customer_id: 'idem' }), { headers });
@@ -129,11 +129,11 @@ describe('users', () => {
   });
 });
 
-describe('devices', () => {
+describe('a device', () => {
   test.each([
     ['ANDROID', 'ANDROID', 'fcm:token'],
     ['iOS', 'IOS', 'AB'.repeat(32)],
-  ])('a %s device is kept', async (platform, stored, pushId) => {
+  ])('is stored as a %s device', async (platform, stored, pushId) => {
     const owner = `owner-${platform}`;
     await bundle.addUser(owner);
     expect((await bundle.addDevice(owner, 'd1', { platform, push_id: pushId })).statusCode).toBe(200);
@@ -147,7 +147,7 @@ describe('devices', () => {
     });
   });
 
-  test('a browser subscription is kept in one form, whether it comes as text or as an object', async () => {
+  test('has a browser subscription in one form, whether it is sent as text or as an object', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const p256dh = publicKey.export({ type: 'spki', format: 'der' }).subarray(-65).toString('base64url');
     const subscription = {
@@ -165,7 +165,7 @@ describe('devices', () => {
     ]);
   });
 
-  test('a push address that appears at another user moves to that user, with its identifiers', async () => {
+  test('moves to another user together with its identifiers if its push address appears there', async () => {
     await bundle.addUser('first');
     await bundle.addUser('second');
     await bundle.addDevice('first', 'phone', { push_id: 'shared', svc_gaid: 'g-1' });
@@ -175,7 +175,7 @@ describe('devices', () => {
     expect(await bundle.identifiers('second')).toEqual(['device:push_id:string=shared']);
   });
 
-  test('two users who exchange a phone concurrently never both own it', async () => {
+  test('never belongs to two users who exchange a phone concurrently', async () => {
     await bundle.addUser('left');
     await bundle.addUser('right');
     await Promise.all(
@@ -192,14 +192,14 @@ describe('devices', () => {
     [false, 'OPTED_OUT'],
     ['True', 'ACTIVE'],
     [true, 'ACTIVE'],
-  ])('svc_push_opted %j makes the device %s', async (opted, state) => {
+  ])('becomes, with svc_push_opted %j, %s', async (opted, state) => {
     const owner = `opt-${String(opted)}-${typeof opted}`;
     await bundle.addUser(owner);
     await bundle.addDevice(owner, 'd', { svc_push_opted: opted });
     expect((await bundle.devices()).find((row) => row.customer === owner)!.state).toBe(state);
   });
 
-  test('a device that a provider called dead lives again when the app registers it', async () => {
+  test('is active again when the app registers it after a provider reported it as gone', async () => {
     await bundle.addUser('lazarus');
     await bundle.addDevice('lazarus', 'd');
     await bundle.database`update devices set state = 'GONE', gone_at = ${start}, gone_reason = 'UNREGISTERED' where device_id = 'd' and push_id = 'token-lazarus-d'`;
@@ -208,7 +208,7 @@ describe('devices', () => {
   });
 });
 
-describe('refusals (table of fact 5)', () => {
+describe('a rejected request (table of fact 5)', () => {
   const bad = (status: number, type: string, message: string | RegExp) => ({ status, type, message });
   const customerCases: [string, unknown, ReturnType<typeof bad>][] = [
     ['no JSON', '{"type":', bad(400, 'Malformed JSON', /could not decode/i)],
@@ -227,7 +227,7 @@ describe('refusals (table of fact 5)', () => {
     ['a long customer_id', customer({ customer_id: 'x'.repeat(513) }), bad(400, 'ValueError', /customer_id/)],
     ['attributes of another type', customer({ attributes: [] }), bad(400, 'ValueError', /attributes/)],
     [
-      'a platform that is none',
+      'an invalid platform',
       customer({ platforms: [{ platform: 'Windows' }] }),
       bad(400, 'ValueError', "'platform' is not a valid platform."),
     ],
@@ -242,7 +242,7 @@ describe('refusals (table of fact 5)', () => {
       bad(400, 'ValueError', /update_existing_only/),
     ],
   ];
-  test.each(customerCases)('customer: %s', async (_name, body, expected) => {
+  test.each(customerCases)('reports for a customer: %s', async (_name, body, expected) => {
     const answer = await bundle.post('customer', body);
     expect([answer.statusCode, answer.json().error.type]).toEqual([expected.status, expected.type]);
     expect(answer.json().error.message).toMatch(expected.message);
@@ -273,12 +273,12 @@ describe('refusals (table of fact 5)', () => {
     'dummy_seller_code',
     'GUEST',
     ' Null ',
-  ])('the customer id %j is refused (fact 5)', async (id) => {
+  ])('names the reserved customer id %j (fact 5)', async (id) => {
     expect((await bundle.addUser(id)).json().error.type).toBe('ValueError');
   });
 
   test.each(['id', '_id', '', 'svc_anything', 'device:push_id', 'x'.repeat(257), 'a\u0000b'])(
-    'the attribute name %j is reserved or no name',
+    'names the reserved or invalid attribute name %j',
     async (name) => {
       const answer = await bundle.addUser('reserved', { [name]: 'x' });
       expect([answer.statusCode, answer.json().status]).toEqual([400, 'fail']);
@@ -287,7 +287,7 @@ describe('refusals (table of fact 5)', () => {
   );
 
   test.each(['svc_gaid', 'svc_sub_w', 'uid', 'u_em', 'push_preference'])(
-    'the standard key %s is taken',
+    'does not include the standard key %s, which is accepted',
     async (name) => {
       expect((await bundle.addUser(`standard-${name}`, { [name]: 'x' })).statusCode).toBe(200);
     },
@@ -313,8 +313,8 @@ describe('refusals (table of fact 5)', () => {
     ],
     ['a television', device({ platform: 'TV' }), bad(400, 'ValueError', /TV/)],
     ['a token with a line end', device({ push_id: 'a\r\nb' }), bad(400, 'ValueError', /push_id/)],
-    ['an APNs token that is none', device({ platform: 'iOS', push_id: 'xyz' }), bad(400, 'ValueError', /push_id/)],
-    ['a subscription that is none', device({ platform: 'web', push_id: '{}' }), bad(400, 'ValueError', /push_id/)],
+    ['an invalid APNs token', device({ platform: 'iOS', push_id: 'xyz' }), bad(400, 'ValueError', /push_id/)],
+    ['an invalid subscription', device({ platform: 'web', push_id: '{}' }), bad(400, 'ValueError', /push_id/)],
     [
       'a subscription without TLS',
       device({ platform: 'web', push_id: { endpoint: 'http://a.b/', keys: { p256dh: 'x', auth: 'y' } } }),
@@ -331,20 +331,16 @@ describe('refusals (table of fact 5)', () => {
       }),
       bad(400, 'ValueError', /cannot be reached.*\.invalid/),
     ],
-    ['an opt-in that is no flag', device({ svc_push_opted: 'maybe' }), bad(400, 'ValueError', /push_opted/)],
+    ['an opt-in that is not a flag', device({ svc_push_opted: 'maybe' }), bad(400, 'ValueError', /push_opted/)],
     [
       'an opt-in that cannot be converted to a text',
       device({ svc_push_opted: [{ toString: '0' }] }),
       bad(400, 'ValueError', /push_opted/),
     ],
-    ['a model that is no text', device({ model: 4 }), bad(400, 'ValueError', /model/)],
-    [
-      'a customer nobody knows',
-      device({}, { customer_id: 'nobody' }),
-      bad(400, 'ValueError', "'customer_id' must exist"),
-    ],
+    ['a model that is not a text', device({ model: 4 }), bad(400, 'ValueError', /model/)],
+    ['an unknown customer', device({}, { customer_id: 'nobody' }), bad(400, 'ValueError', "'customer_id' must exist")],
   ];
-  test.each(deviceCases)('device: %s', async (_name, body, expected) => {
+  test.each(deviceCases)('reports for a device: %s', async (_name, body, expected) => {
     await bundle.addUser('owner');
     const before = (await bundle.devices()).length;
     const answer = await bundle.post('device', body);
@@ -353,7 +349,7 @@ describe('refusals (table of fact 5)', () => {
     expect((await bundle.devices()).length).toBe(before);
   });
 
-  test('a body over 128 KB is 413', async () => {
+  test('gets 413 for a body over 128 KB', async () => {
     const answer = await bundle.addUser('large', { text: 'x'.repeat(128 * 1024) });
     expect([answer.statusCode, answer.json().error]).toEqual([
       413,
@@ -361,7 +357,7 @@ describe('refusals (table of fact 5)', () => {
     ]);
   });
 
-  test('another media type is 415, none is 400', async () => {
+  test('gets 415 for another media type, and 400 without one', async () => {
     const xml = await bundle.post('customer', '<a/>', { headers: { 'content-type': 'application/xml' } });
     expect([xml.statusCode, xml.json().error.type]).toEqual([415, 'MediaTypeError']);
     const none = await bundle.post('customer', '', { headers: { 'content-type': undefined } });
@@ -371,16 +367,16 @@ describe('refusals (table of fact 5)', () => {
     ]);
   });
 
-  test.each(['GET', 'PUT', 'PATCH', 'DELETE'] as const)('%s is 405 and names POST', async (method) => {
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE'] as const)('gets 405 with Allow: POST for %s', async (method) => {
     const answer = await bundle.server.inject({ method, url: `/v1/customer/${bundle.workspaceId}` });
     expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'POST']);
   });
 });
 
-describe('who may call', () => {
+describe('the credentials of a caller', () => {
   const refusedMessage = 'App Secret key mismatch. Please login to the dashboard to verify key';
 
-  test('without credentials: 401 with a challenge', async () => {
+  test('are required: 401 with a challenge without them', async () => {
     const answer = await bundle.post('customer', customer(), { headers: { authorization: undefined } });
     expect([answer.statusCode, answer.json().error.message]).toEqual([401, 'Authentication Header Required']);
     expect(answer.headers['www-authenticate']).toMatch(/^Basic /);
@@ -391,7 +387,7 @@ describe('who may call', () => {
     ['an unknown workspace', () => bundle.basic(bundle.key, 'NOSUCHWORKSPACE')],
     ['no Basic at all', () => 'Digest x', 'Invalid identity information found'],
     ['broken base64', () => 'Basic %%%', 'Invalid identity information found'],
-    ['a header that says nothing', () => 'Basic ', 'No identity information found'],
+    ['an empty header', () => 'Basic ', 'No identity information found'],
     ['no workspace', () => bundle.basic(bundle.key, ''), 'APP_KEY missing in the authentication header'],
     ['no secret', () => bundle.basic(''), 'APP_SECRET missing in the authentication header'],
     [
@@ -399,7 +395,7 @@ describe('who may call', () => {
       () => bundle.basic(bundle.key, 'ö'),
       'Invalid APP_ID used in Authentication Header',
     ],
-  ])('%s: 401', async (_name, authorization, message = refusedMessage) => {
+  ])('are rejected with 401: %s', async (_name, authorization, message = refusedMessage) => {
     const answer = await bundle.post('customer', customer({ customer_id: 'intruder' }), {
       headers: { authorization: authorization() },
     });
@@ -407,14 +403,14 @@ describe('who may call', () => {
     expect(await bundle.attributes('intruder')).toBeUndefined();
   });
 
-  test('a key of another kind: 403 ER007', async () => {
+  test('are rejected with 403 ER007 for a key of another kind', async () => {
     const answer = await bundle.post('customer', customer(), {
       headers: { authorization: bundle.basic(await bundle.makeKey('push')) },
     });
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'ER007']);
   });
 
-  test('no workspace in the path, or none that can be one: 400, with the state of the limit (fact 0.1)', async () => {
+  test('need a valid workspace in the path: otherwise 400, with the state of the limit (fact 0.1)', async () => {
     for (const [workspace, type] of [
       ['', 'ParamsRequired'],
       ['%20', 'InvalidParams'],
@@ -427,7 +423,7 @@ describe('who may call', () => {
     }
   });
 
-  test('another workspace in the path: 409, and nothing is stored there or here', async () => {
+  test('are rejected with 409 for another workspace in the path, and nothing is stored there or here', async () => {
     const other = await insertTestWorkspace(bundle.database, new Date(start.getTime() + 1000));
     const answer = await bundle.post('customer', customer({ customer_id: 'stranger' }), { workspace: other });
     expect([answer.statusCode, answer.json().error]).toEqual([
@@ -440,7 +436,7 @@ describe('who may call', () => {
     expect(await bundle.attributes('stranger')).toBeUndefined();
   });
 
-  test('an access token whose key covers Data is taken, an unknown one is ER001 (decision D16)', async () => {
+  test('may be an access token whose key covers data; an unknown one is ER001 (decision D16)', async () => {
     const secret = await bundle.makeKey('oauth');
     const { accessToken } = await generateToken(
       { ...bundle, wait: async () => {}, batches: makeTokenBatches(bundle) },
@@ -458,7 +454,7 @@ describe('who may call', () => {
   });
 });
 
-test('10,000 requests a minute and no more, each answer says what is left; users and devices apart', async () => {
+test('limits requests to 10,000 a minute, separately for users and devices, and reports the remaining ones', async () => {
   const small = await makeDataBundle({ requestsPerMinute: 3 });
   try {
     const answers = [];
@@ -475,7 +471,7 @@ test('10,000 requests a minute and no more, each answer says what is left; users
   }
 });
 
-test('identifiers are always exactly those of the attributes, whatever the changes', async () => {
+test('keeps identifiers equal to those of the attributes, whatever the changes', async () => {
   const value = fc.oneof(
     fc.string({ maxLength: 5 }),
     fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -506,7 +502,7 @@ test('identifiers are always exactly those of the attributes, whatever the chang
   );
 });
 
-test('whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)', async () => {
+test('answers any request in the documented shape, and never with an internal error (reliability R11)', async () => {
   const fuzzed = await makeDataBundle({ requestsPerMinute: 1_000_000 });
   try {
     const anything = fc.anything({ maxDepth: 3, withNullPrototype: false });

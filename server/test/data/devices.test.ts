@@ -10,7 +10,7 @@ import { makeLog } from '../../src/log.ts';
 import { makeDataBundle } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
 
-describe('apps of devices', () => {
+describe('the app of a device', () => {
   const courier: App = {
     ...{ platform: 'ANDROID', appId: 'courier', name: 'Courier', identifier: 'com.example.courier' },
     ...{ environment: null, restrictsPackage: false },
@@ -33,7 +33,7 @@ describe('apps of devices', () => {
     return Object.fromEntries(rows.map(({ device, app }) => [device, app]));
   };
 
-  test('a device is of the app it names, keeps it when it names none, and goes back to the default app by name', async () => {
+  test('is the one it names, is kept without a name, and returns to the default app by name', async () => {
     expect((await bundle.addDevice('ada', 'a')).statusCode).toBe(200);
     expect(await appsOf('ada')).toEqual({ a: null });
     expect((await bundle.addDevice('ada', 'a', { app_id: 'courier' })).statusCode).toBe(200);
@@ -44,7 +44,7 @@ describe('apps of devices', () => {
     expect(await appsOf('ada')).toEqual({ a: null });
   });
 
-  test('an app that is not there on the platform is refused, and the device stays as it was', async () => {
+  test('must exist on the platform; otherwise the device is unchanged', async () => {
     await bundle.addDevice('ada', 'b', { app_id: 'courier' });
     const before = await bundle.devices();
     const refused = await bundle.addDevice('ada', 'b', { push_id: 'other', app_id: 'shop' });
@@ -61,14 +61,14 @@ describe('apps of devices', () => {
     expect((await appsOf('ada')).b).toBeNull();
   });
 
-  test('an address that is registered under another app moves there: it is one device', async () => {
+  test('changes when its address is registered under another app, and it stays one device', async () => {
     await bundle.addUser('bob');
     await bundle.addDevice('bob', 'old', { push_id: 'shared', app_id: 'courier' });
     await bundle.addDevice('bob', 'new', { push_id: 'shared', app_id: 'default' });
     expect(await appsOf('bob')).toEqual({ new: null });
   });
 
-  test('a bulk request refuses the device alone that names no app there is', async () => {
+  test('is checked in a bulk request, which rejects only the device with an unknown app', async () => {
     const device = (deviceId: string, appId: string) => ({
       ...{ type: 'device', customer_id: 'cleo', device_id: deviceId },
       attributes: { platform: 'ANDROID', push_id: `bulk-${deviceId}`, app_id: appId },
@@ -78,7 +78,7 @@ describe('apps of devices', () => {
     expect(await appsOf('cleo')).toEqual({ one: 'courier' });
   });
 
-  test('devices that a merge moves stay of their app', async () => {
+  test('is kept when a merge moves the device', async () => {
     await bundle.addUser('merged');
     await bundle.addDevice('merged', 'm', { app_id: 'courier' });
     await bundle.addUser('kept');
@@ -87,7 +87,7 @@ describe('apps of devices', () => {
     expect(await appsOf('kept')).toEqual({ m: 'courier' });
   });
 
-  test('an import takes the app of a device, keeps what a line leaves out, and refuses lines of others', async () => {
+  test('is imported, kept if a line omits it, and rejected if it is unknown', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'carillon-import-'));
     const path = join(folder, 'devices.ndjson');
     const line = (device_id: string, more: object) =>
@@ -119,7 +119,7 @@ describe('apps of devices', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('an app that devices are of is not removed', async () => {
+  test('cannot be removed while it has devices', async () => {
     const named = { actor, workspaceId: bundle.workspaceId, platform: 'ANDROID', appId: 'courier' } as const;
     await expect(removeApp(bundle, named)).rejects.toMatchObject({
       context: { field: 'app', reason: expect.stringMatching(/^has devices: [1-9]/) },
@@ -127,7 +127,7 @@ describe('apps of devices', () => {
   });
 });
 
-describe('languages of devices', () => {
+describe('the language of a device', () => {
   let bundle: DataBundle;
   beforeAll(async () => {
     bundle = await makeDataBundle();
@@ -141,7 +141,7 @@ describe('languages of devices', () => {
     return row;
   };
 
-  test('a device says its language and the number on its icon, and keeps what it leaves out', async () => {
+  test('is stored together with its badge count, and kept if it is omitted', async () => {
     expect((await bundle.addDevice('ada', 'a', { locale: 'pt-br', badge_count: 3 })).statusCode).toBe(200);
     expect(await said('a')).toEqual({ locale: 'pt-BR', badgeCount: 3 });
     await bundle.addDevice('ada', 'a', { push_id: 'refreshed' });
@@ -157,12 +157,12 @@ describe('languages of devices', () => {
     [{ badge_count: -1 }, `'attributes.badge_count' must be a whole number from 0 to 99999`],
     [{ badge_count: 100_000 }, `'attributes.badge_count' must be a whole number from 0 to 99999`],
     [{ badge_count: 1.5 }, `'attributes.badge_count' must be a whole number from 0 to 99999`],
-  ])('%j is refused', async (attributes, message) => {
+  ])('is rejected with %j', async (attributes, message) => {
     const refused = await bundle.addDevice('ada', 'c', attributes);
     expect([refused.statusCode, refused.json().error.message]).toEqual([400, message]);
   });
 
-  test('a device that a merge moves keeps both', async () => {
+  test('is kept together with the badge count when a merge moves the device', async () => {
     await bundle.addUser('merged');
     await bundle.addDevice('merged', 'm', { locale: 'de', badge_count: 7 });
     await bundle.addUser('kept');
@@ -172,7 +172,7 @@ describe('languages of devices', () => {
   });
 });
 
-describe('providers of devices', () => {
+describe('the provider of a device', () => {
   let bundle: DataBundle;
   beforeAll(async () => {
     bundle = await makeDataBundle();
@@ -196,7 +196,7 @@ describe('providers of devices', () => {
     keys: { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16).toString('base64url') },
   };
 
-  test('a device is reached by the provider it names; the usual one of its platform is not written down', async () => {
+  test('is the one that it names; the default one of its platform is not stored', async () => {
     const add = async (device: string, attributes: Record<string, unknown>) =>
       (await bundle.addDevice('ada', device, attributes)).statusCode;
     expect(await add('a', { push_provider: 'hms', push_id: 'token-of-huawei' })).toBe(200);
@@ -211,7 +211,7 @@ describe('providers of devices', () => {
     expect(await providersOf('ada')).toMatchObject({ a: null });
   });
 
-  test('a provider that does not serve the platform, and an address that is not one of the provider, are refused', async () => {
+  test('is rejected if it does not serve the platform, or if the address is not one of the provider', async () => {
     const refusalOf = async (attributes: Record<string, unknown>) => {
       const answer = await bundle.addDevice('ada', 'refused', attributes);
       return [answer.statusCode, answer.json().error?.message];
@@ -236,7 +236,7 @@ describe('providers of devices', () => {
     return Object.fromEntries(rows.map(({ device, type }) => [device, type]));
   };
 
-  test('a device of Firebase may be known by the id of its installation; a token is what it is otherwise', async () => {
+  test('may identify a Firebase device by its installation id, or otherwise by a token', async () => {
     await bundle.addUser('ida');
     const add = async (device: string, attributes: Record<string, unknown>) =>
       (await bundle.addDevice('ida', device, attributes)).statusCode;
@@ -255,7 +255,7 @@ describe('providers of devices', () => {
     expect(await idTypesOf('idas')).toEqual({ a: 'fid', b: 'fid', c: null });
   });
 
-  test('an id of an installation is refused of other providers, in another form, and under another name', async () => {
+  test('accepts an installation id only for Firebase, in its form and under its name', async () => {
     const refusalOf = async (attributes: Record<string, unknown>) => {
       const answer = await bundle.addDevice('ada', 'refused', attributes);
       return [answer.statusCode, answer.json().error?.message];
@@ -276,7 +276,7 @@ describe('providers of devices', () => {
     ).rejects.toThrow(/violates check constraint "devices_push_id_type_check"/);
   });
 
-  test('the table holds no provider that does not serve the platform', async () => {
+  test('cannot be stored in the table if it does not serve the platform', async () => {
     for (const [platform, provider] of [
       ['ANDROID', 'fcm'],
       ['ANDROID', 'apns'],
@@ -288,7 +288,7 @@ describe('providers of devices', () => {
       ).rejects.toThrow(/violates check constraint "devices_push_provider_check"/);
   });
 
-  test('a bulk request and a merge keep the provider', async () => {
+  test('is kept by a bulk request and a merge', async () => {
     const attributes = { platform: 'ANDROID', push_id: 'bulk-token', push_provider: 'hms' };
     const elements = [
       { type: 'customer', customer_id: 'cleo' },
@@ -301,7 +301,7 @@ describe('providers of devices', () => {
     expect(await providersOf('kept')).toEqual({ one: 'hms' });
   });
 
-  test('an import takes the provider of a line and refuses lines of others', async () => {
+  test('is imported from a line, and rejected if it is unknown', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'carillon-import-'));
     const path = join(folder, 'devices.ndjson');
     const line = (device_id: string, more: object) =>

@@ -15,7 +15,7 @@ import { addHistory, addMember, addRun, addSegment } from './add-history.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
 
-describe('merge', () => {
+describe('a merge of users', () => {
   let bundle: DataBundle;
   beforeAll(async () => {
     bundle = await makeDataBundle({ requestsPerMinute: 100_000 });
@@ -38,7 +38,7 @@ describe('merge', () => {
   };
   const tables = ['devices', 'identifiers', 'events', 'conversions', 'deliveries', 'segment_members'];
 
-  test('everything of the merged user becomes the retained one’s, in its bucket', async () => {
+  test('moves everything of the merged user to the retained one, in its bucket', async () => {
     await addHistory(bundle, 'from');
     await bundle.addUser('to', { both: 'to', mine: 1 });
     await bundle.addDevice('to', 'tablet');
@@ -81,7 +81,7 @@ describe('merge', () => {
     expect(event!.same).toBe(true);
   });
 
-  test('a run under way does not meet the moved device again: its row is newer than the run’s audience', async () => {
+  test('hides a moved device from a current run, because its row is newer than the audience', async () => {
     await bundle.addUser('moving');
     await bundle.addDevice('moving', 'd');
     await bundle.addUser('staying');
@@ -92,7 +92,7 @@ describe('merge', () => {
     expect((after!.id as string) > (before!.id as string)).toBe(true);
   });
 
-  test('a device that left the audience as a suspect can be kept afterwards; strikes that were not enough are forgotten', async () => {
+  test('allows keeping a suspect that left the audience, and clears strikes that were not enough', async () => {
     for (const user of ['suspects', 'keeper']) await bundle.addUser(user);
     for (const device of ['suspect-left', 'suspect-stays']) await bundle.addDevice('suspects', device);
     await bundle.database`
@@ -120,7 +120,7 @@ describe('merge', () => {
     ]);
   });
 
-  test('a delivery that waits follows its device, one that was sent keeps the id it was sent under', async () => {
+  test('moves a waiting delivery with its device, and keeps the device id of a sent one', async () => {
     await bundle.addUser('waits');
     await bundle.addDevice('waits', 'd');
     await bundle.addUser('waits-no-more');
@@ -138,8 +138,8 @@ describe('merge', () => {
     ]);
   });
 
-  describe('the merged customer id means the retained user', () => {
-    test('for changes, devices, events, exports and further merges', async () => {
+  describe('the merged customer id', () => {
+    test('identifies the retained user for changes, devices, events, exports and further merges', async () => {
       for (const name of ['old', 'new', 'third']) await bundle.addUser(name);
       await merge(['old', 'new']);
       await bundle.addUser('old', { told: 'by the old id' });
@@ -157,14 +157,14 @@ describe('merge', () => {
       expect(await bundle.attributes('third')).toEqual({ told: 'by the old id', chain: true });
     });
 
-    test('so a repeat changes nothing', async () => {
+    test('makes a repeated merge change nothing', async () => {
       for (const name of ['repeat-a', 'repeat-b']) await bundle.addUser(name, { label: name });
       await merge(['repeat-a', 'repeat-b']);
       expect((await merge(['repeat-a', 'repeat-b'])).status).toBe(200);
       expect(await bundle.attributes('repeat-b')).toEqual({ label: 'repeat-b' });
     });
 
-    test('while it is merged, nothing that comes for it is lost and nobody is made again', async () => {
+    test('loses no data that arrives for it during the merge, and creates no new user', async () => {
       await bundle.addUser('busy');
       await bundle.addUser('calm');
       const changes = Array.from({ length: 30 }, (_, n) => bundle.addUser('busy', { [`k${n}`]: n }));
@@ -182,7 +182,7 @@ describe('merge', () => {
     });
   });
 
-  test('of two devices of one name the one registered last stays; a blocked one stays whatever its age', async () => {
+  test('keeps the later registered of two devices with one name, and a blocked one whatever its age', async () => {
     for (const name of ['clash-a', 'clash-b']) await bundle.addUser(name);
     await bundle.addDevice('clash-a', 'newer-there');
     await bundle.addDevice('clash-b', 'blocked');
@@ -208,7 +208,7 @@ describe('merge', () => {
     expect(addresses).toHaveLength(0);
   });
 
-  test('where both are members the segment has one less, and membership counts once', async () => {
+  test('reduces the size of a segment if both were members, and keeps one membership', async () => {
     const [shared, only] = [await addSegment(bundle, 'Shared'), await addSegment(bundle, 'Only')];
     for (const name of ['member-a', 'member-b']) {
       await bundle.addUser(name);
@@ -231,9 +231,9 @@ describe('merge', () => {
     ]);
   });
 
-  describe('refused, and nothing changes', () => {
+  describe('a rejected merge that changes nothing', () => {
     test.each([
-      ['a user nobody knows', [['nobody', 'kept']], 'ValueError', "'merge_data[0].merged_user' must exist"],
+      ['an unknown user', [['nobody', 'kept']], 'ValueError', "'merge_data[0].merged_user' must exist"],
       ['an unknown one to be kept', [['kept', 'nobody']], 'ValueError', "'merge_data[0].retained_user' must exist"],
       ['one user twice', [['kept', 'kept']], 'ValueError', /another user/],
       ['a reserved id', [['guest', 'kept']], 'ValueError', /reserved/],
@@ -246,7 +246,7 @@ describe('merge', () => {
         'ValueError',
         /merge_data\[1\]/,
       ],
-    ] as const)('%s', async (...[, pairs, type, message]) => {
+    ] as const)('is reported for %s', async (...[, pairs, type, message]) => {
       await bundle.addUser('kept', { kept: true });
       await bundle.addUser('other', { other: true });
       const answer = await merge(...(pairs as unknown as [string, string][]));
@@ -258,12 +258,12 @@ describe('merge', () => {
       ]);
     });
 
-    test('more than 50 pairs', async () => {
+    test('is reported for more than 50 pairs', async () => {
       const answer = await merge(...Array.from({ length: 51 }, (_, n): [string, string] => [`a${n}`, `b${n}`]));
       expect(answer.body.error).toMatchObject({ type: 'LimitBreached', message: 'max limit allowed is 50' });
     });
 
-    test('somebody who is to be deleted', async () => {
+    test('is reported for a user who is due for deletion', async () => {
       await bundle.addUser('doomed');
       await bundle.addUser('heir');
       await bundle.call('/v1/customer/delete', { identity_type: 'customer_id', identity_value: 'doomed' });
@@ -275,7 +275,7 @@ describe('merge', () => {
     });
   });
 
-  test('what was sent to both counts for the retained one, newest last', async () => {
+  test('combines the messages sent to both for the retained user, newest last', async () => {
     await addMessage('twofold-a', ['r1', 'r3'], [1, 3]);
     await addMessage('twofold-b', ['r2', 'r3'], [2, 3]);
     await merge(['twofold-a', 'twofold-b']);
@@ -293,7 +293,7 @@ describe('merge', () => {
     ]);
   });
 
-  test('merges in opposite directions at a time end with one user', async () => {
+  test('ends with one user for concurrent merges in opposite directions', async () => {
     for (const name of ['ring-a', 'ring-b']) await bundle.addUser(name, { [name]: true });
     const answers = await Promise.all([merge(['ring-a', 'ring-b']), merge(['ring-b', 'ring-a'])]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -314,7 +314,7 @@ describe('merge', () => {
 type Device = { push: string; gaid: string | undefined; registered: number };
 type User = { attributes: Attributes; devices: Map<string, Device> };
 
-describe('the model of users', () => {
+describe('users, devices and identifiers', () => {
   let bundle: DataBundle;
   let second: Database;
   let nodes: DataDependencies[];
@@ -455,7 +455,7 @@ describe('the model of users', () => {
   /** Member order and the two zeros are no difference in JSON. */
   const plainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-  test('people, devices and identifiers are what the model says, whatever comes, over two nodes', async () => {
+  test('match the model after any commands on two nodes', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {
         const workspaceId = await insertTestWorkspace(bundle.database, start);

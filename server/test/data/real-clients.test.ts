@@ -19,7 +19,7 @@ afterAll(() => bundle.end());
 const bulk = (...elements: unknown[]) => ({ type: 'transition', elements });
 const customer = (more: object) => ({ type: 'customer', customer_id: 'ada', attributes: {}, ...more });
 
-describe('attributes by their names in the API (field B1)', () => {
+describe('attributes with API names (field B1)', () => {
   const sent = {
     ...{ name: 'Ada Lovelace', first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' },
     ...{ mobile: '+441', gender: 'female', birthday: '1815-12-10', city: 'London' },
@@ -29,25 +29,25 @@ describe('attributes by their names in the API (field B1)', () => {
     ...{ u_mb: '+441', u_gd: 'female', u_bd: '1815-12-10', city: 'London' },
   };
 
-  test('stores them as the standard attributes, singly and in bulk', async () => {
+  test('are stored as the standard attributes, individually and in bulk', async () => {
     expect((await bundle.addUser('single', sent)).statusCode).toBe(200);
     await bundle.call('/v1/transition/', bulk(customer({ customer_id: 'many', attributes: sent })));
     expect(await bundle.attributes('single')).toEqual(stored);
     expect(await bundle.attributes('many')).toEqual(stored);
   });
 
-  test.each(['dob', 'birthday'])('stores %s as the birthday', async (name) => {
+  test.each(['dob', 'birthday'])('are stored as the birthday with the name %s', async (name) => {
     await bundle.addUser(`born-${name}`, { [name]: '1815-12-10' });
     expect(await bundle.attributes(`born-${name}`)).toEqual({ u_bd: '1815-12-10' });
   });
 
-  test('removes one by either of its names', async () => {
+  test('are removed by either name', async () => {
     await bundle.addUser('removed', { u_em: 'old@example.com' });
     await bundle.addUser('removed', { email: null });
     expect(await bundle.attributes('removed')).toEqual({});
   });
 
-  test('finds users by the e-mail in a push, by either name', async () => {
+  test('find users by email in a push, by either name', async () => {
     await bundle.addUser('found', { email: 'found@example.com' });
     for (const selector of [
       { attribute: 'USER_ATTRIBUTE_USER_EMAIL', isCustom: false },
@@ -59,13 +59,13 @@ describe('attributes by their names in the API (field B1)', () => {
     }
   });
 
-  test('reads them in templates under each name', () => {
+  test('are read in templates by each name', () => {
     const source = userSource({ customerId: 'ada', attributes: stored });
     for (const name of ['First Name', 'first_name', 'u_fn', 'USER_ATTRIBUTE_USER_FIRST_NAME'])
       expect(source.find(name)).toBe('Ada');
   });
 
-  test('exports each under the name that was asked for', async () => {
+  test('are exported with the requested name', async () => {
     await bundle.addUser('exported', sent);
     const identifiers = [{ identifier_type: 'customer_id', identifier: 'exported' }];
     const fields = ['email', 'u_fn', 'missing'];
@@ -76,13 +76,13 @@ describe('attributes by their names in the API (field B1)', () => {
     });
   });
 
-  test('has the same names in the migration as in requests', async () => {
+  test('have the same names in the migration as in requests', async () => {
     const text = await readFile(join(import.meta.dirname, '../../migrations/000003_standard_attributes.sql'), 'utf8');
     const pairs = [...text.matchAll(/when '(\w+)' then '(\w+)'/g)].map(([, api, name]) => [api, name]);
     expect(pairs.sort()).toEqual(apiNamesOfAttributes.map((pair) => [...pair]).sort());
   });
 
-  test('moves rows that were stored before to the standard names; a standard value stays', async () => {
+  test('are moved to the standard names in existing rows; a standard value takes precedence', async () => {
     await bundle.addUser('before', { u_em: 'standard@example.com', kept: 'x' });
     await bundle.database`
       update users set attributes = attributes || '{"email": "old@example.com", "name": "Ada", "dob": "a", "birthday": "b"}'
@@ -109,8 +109,8 @@ describe('attributes by their names in the API (field B1)', () => {
   });
 });
 
-describe('what clients send to the data routes', () => {
-  test.each(['android', 'Android', 'ANDROID'])('takes the platform %s of a device (field B2)', async (platform) => {
+describe('data requests of real clients', () => {
+  test.each(['android', 'Android', 'ANDROID'])('may name the platform of a device %s (field B2)', async (platform) => {
     await bundle.addUser(`phone-${platform}`);
     const answer = await bundle.addDevice(`phone-${platform}`, 'phone', { platform });
     expect(answer.statusCode).toBe(200);
@@ -118,7 +118,7 @@ describe('what clients send to the data routes', () => {
     expect(device!.platform).toBe('ANDROID');
   });
 
-  test('takes platforms in any case of customers and events (field B2)', async () => {
+  test('may name platforms of customers and events in any case (field B2)', async () => {
     const platforms = [{ platform: 'ios', active: 'true' }, { platform: 'Web' }];
     expect((await bundle.post('customer', customer({ platforms }))).statusCode).toBe(200);
     const actions = [{ action: 'Opened', platform: 'IOS' }];
@@ -128,14 +128,14 @@ describe('what clients send to the data routes', () => {
     expect(row!.platform).toBe('IOS');
   });
 
-  test('takes a number as an id (field B9)', async () => {
+  test('may use a number as an id (field B9)', async () => {
     expect((await bundle.post('customer', customer({ customer_id: 4711, attributes: { a: 1 } }))).statusCode).toBe(200);
     expect(await bundle.attributes('4711')).toEqual({ a: 1 });
     const lossy = await bundle.post('customer', customer({ customer_id: 2 ** 53 }));
     expect(lossy.json().error.message).toMatch(/'customer_id' is a number that cannot be an id; send it as a text/);
   });
 
-  test('names the elements of a bulk request that it cannot store in the warning header (field B9)', async () => {
+  test('get a warning header that names the elements of a bulk request that cannot be stored (field B9)', async () => {
     const answer = await bundle.call('/v1/transition/', bulk(customer({ customer_id: 'guest' }), customer({}), 7));
     expect(answer.status).toBe(200);
     expect(answer.headers['x-svc-warning']).toBe(
@@ -143,7 +143,7 @@ describe('what clients send to the data routes', () => {
     );
   });
 
-  test('does not call an attribute of a user in a bulk request unknown', async () => {
+  test('get no warning about user attributes in a bulk request', async () => {
     const answer = await bundle.call('/v1/transition/', bulk(customer({ attributes: { email: 'a@b.example' } })));
     expect(answer.headers['x-svc-warning']).toBeUndefined();
     const unknown = await bundle.call('/v1/transition/', bulk(customer({ colour: 'red' })));
@@ -151,14 +151,14 @@ describe('what clients send to the data routes', () => {
   });
 
   test.each(['unsubscribe', 'spam', 'hard_bounce', 'wa_subscription', 'sms_subscription', 'em_unsub_categories'])(
-    'stores svc_%s (field B7)',
+    'may set svc_%s (field B7)',
     async (name) => {
       expect((await bundle.addUser(`of-${name}`, { [`svc_${name}`]: true })).statusCode).toBe(200);
       expect(await bundle.attributes(`of-${name}`)).toEqual({ [`svc_${name}`]: true });
     },
   );
 
-  test('removes the attributes that unset_attributes names, and then sets the others (field B7)', async () => {
+  test('remove the attributes in unset_attributes, then set the others (field B7)', async () => {
     await bundle.addUser('unset', { a_1: 1, a_2: 2, Mixed: 3, kept: 4, email: 'x@example.com', again: 5 });
     const unset_attributes = [
       ...[{ attr: 'a_', type: 'prefix' }, { attr: 'mixed', case_sensitive: false }, { attr: 'KEPT' }],
@@ -185,20 +185,20 @@ describe('what clients send to the data routes', () => {
     });
 
     test.each(['user_time', 'current_time'])(
-      'is refused further ahead, by the name %s that was sent',
+      'is rejected if it is further ahead, by its sent name %s',
       async (member) => {
         const { message } = await track('Late', member, after(301));
         expect(message).toBe(`'actions[0].${member}' must not be more than 5 minutes in the future`);
       },
     );
 
-    test('says that it looks like milliseconds', async () => {
+    test('is reported as probable milliseconds', async () => {
       const { message } = await track('Milliseconds', 'user_time', start.getTime());
       expect(message).toMatch(/'actions\[0\]\.user_time' .*looks like milliseconds/);
     });
   });
 
-  describe('the address (field B10)', () => {
+  describe('the address of a data request (field B10)', () => {
     const inject = (url: string, payload: unknown) =>
       bundle.server.inject({
         ...{ method: 'POST', url, payload: JSON.stringify(payload) },
@@ -216,12 +216,12 @@ describe('what clients send to the data routes', () => {
       expect((await inject(`/v1/device${query}`, device)).statusCode).toBe(200);
     });
 
-    test('must name the workspace of the credentials in the query as well', async () => {
+    test('must name the workspace of the credentials in the query, too', async () => {
       expect((await inject('/v1/customer', customer({}))).json().error.type).toBe('ParamsRequired');
       expect((await inject('/v1/customer?app_id=OTHER', customer({}))).statusCode).toBe(409);
     });
 
-    test('is the same with a slash at its end', async () => {
+    test('is accepted with a trailing slash', async () => {
       expect((await inject(`/v1/customer/${bundle.workspaceId}/`, customer({}))).statusCode).toBe(200);
       expect((await inject(`/v1/customer/delete/?app_id=${bundle.workspaceId}`, {})).statusCode).toBe(400);
     });
@@ -251,23 +251,20 @@ describe('what clients send to the data routes', () => {
       expect([answer.statusCode, answer.json().error.type]).toEqual([413, 'PayloadTooLarge']);
     });
 
-    test('is refused if it is not what the header says', async () => {
+    test('is rejected if it does not match the header', async () => {
       const answer = await send(body('plain'), { 'content-encoding': 'gzip' });
       expect([answer.statusCode, answer.json().error.type]).toEqual([400, 'Malformed JSON']);
     });
 
-    test('ends no process if it is not read, because its media type is refused', async () => {
+    test('crashes no process if the body is not read because of its media type', async () => {
       const headers = { 'content-encoding': 'gzip', 'content-type': 'text/html' };
       expect((await send(body('plain'), headers)).statusCode).toBe(415);
       expect((await send(gzipSync(Buffer.alloc(5_000_000, ' ')), headers)).statusCode).toBe(415);
     });
 
-    test.each(['br', 'deflate', 'gzip, gzip'])(
-      'is refused as %s, with the codings that are accepted',
-      async (coding) => {
-        const answer = await send(body('other'), { 'content-encoding': coding });
-        expect([answer.statusCode, answer.headers['accept-encoding']]).toEqual([415, 'gzip']);
-      },
-    );
+    test.each(['br', 'deflate', 'gzip, gzip'])('is rejected as %s, with the accepted codings', async (coding) => {
+      const answer = await send(body('other'), { 'content-encoding': coding });
+      expect([answer.statusCode, answer.headers['accept-encoding']]).toEqual([415, 'gzip']);
+    });
   });
 });

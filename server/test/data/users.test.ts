@@ -12,7 +12,7 @@ import { addHistory, addRun } from './add-history.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
 
-describe('users', () => {
+describe('user requests', () => {
   let bundle: DataBundle;
   beforeAll(async () => {
     bundle = await makeDataBundle();
@@ -35,7 +35,7 @@ describe('users', () => {
         ...more,
       });
 
-    test('blocks all devices of a user when none is named, with reason and reference', async () => {
+    test('blocks all devices of a user if none is named, with reason and reference', async () => {
       await bundle.addUser('blocked');
       await bundle.addDevice('blocked', 'a');
       await bundle.addDevice('blocked', 'b', { svc_push_opted: false });
@@ -47,7 +47,7 @@ describe('users', () => {
       expect([...rows]).toEqual([{ block_reason: 'stolen', block_reference: 'T-1', blocked_at: start }]);
     });
 
-    test('a blocked device stays blocked when the app registers it, and is afterwards what the app said last', async () => {
+    test('keeps a blocked device blocked when the app registers it, and restores the latest choice of the app', async () => {
       await bundle.addUser('again');
       await bundle.addDevice('again', 'a');
       await bundle.addDevice('again', 'b', { svc_push_opted: false });
@@ -58,7 +58,7 @@ describe('users', () => {
       expect(await stateOf('again')).toEqual({ a: 'OPTED_OUT', b: 'OPTED_OUT' });
     });
 
-    test('a device that a provider called dead is dead again after the block', async () => {
+    test('restores a device that a provider reported as gone to that state', async () => {
       await bundle.addUser('dead');
       await bundle.addDevice('dead', 'a');
       await bundle.database`
@@ -75,7 +75,7 @@ describe('users', () => {
       ['svc_gaid', 'gaid-a'],
       ['unique_id', 'a'],
       ['device_unique_id', 'idfv-a'],
-    ])('a device is named by its %s, in both forms', async (type, value) => {
+    ])('finds a device by its %s, in both forms', async (type, value) => {
       await bundle.addUser('named');
       await bundle.addDevice('named', 'a', { svc_gaid: 'gaid-a', idfv: 'idfv-a' });
       await bundle.addDevice('named', 'b');
@@ -86,7 +86,7 @@ describe('users', () => {
       expect(await stateOf('named')).toEqual({ a: 'ACTIVE', b: 'ACTIVE' });
     });
 
-    test('the user is named by id too', async () => {
+    test('finds the user by id, too', async () => {
       await bundle.addUser('by-id');
       await bundle.addDevice('by-id', 'a');
       for (const type of ['id', 'svc_id']) {
@@ -97,15 +97,15 @@ describe('users', () => {
     });
 
     test.each([
-      ['a user nobody knows', { user_identifier_value: 'nobody' }, 'ValueError', /user_identifier_value/],
-      ['a type that is none', { user_identifier_type: 'email' }, 'ValueError', /user_identifier_type/],
-      ['an action that is none', { action_type: 'ban' }, 'ValueError', /action_type/],
+      ['an unknown user', { user_identifier_value: 'nobody' }, 'ValueError', /user_identifier_value/],
+      ['an unknown type', { user_identifier_type: 'email' }, 'ValueError', /user_identifier_type/],
+      ['an unknown action', { action_type: 'ban' }, 'ValueError', /action_type/],
       ['no action', { action_type: undefined }, 'MissingAttributeError', /action_type/],
       ['an empty list', { device_identifiers: [] }, 'ValueError', /empty/],
       ['a list of nothing known', { device_identifiers: [{ serial: '1' }] }, 'MissingAttributeError', /gaid/],
       ['a device that is not there', { device_identifiers: [{ push_id: 'x' }] }, 'ValueError', /device_identifiers/],
-      ['a reason that is no text', { reason: 4 }, 'ValueError', /reason/],
-    ])('%s is refused, and nothing changes', async (...[, more, type, message]) => {
+      ['a reason that is not a text', { reason: 4 }, 'ValueError', /reason/],
+    ])('rejects %s, and changes nothing', async (...[, more, type, message]) => {
       await bundle.addUser('untouched');
       await bundle.addDevice('untouched', 'a');
       const answer = await manage('block', 'untouched', more);
@@ -120,7 +120,7 @@ describe('users', () => {
       bundle.call('/v1/customers/export', { data: { identifiers, ...more } });
     const byCustomer = (identifier: string) => ({ identifier_type: 'customer_id', identifier });
 
-    test('gives users in the order asked for, and names those it does not know', async () => {
+    test('returns users in the requested order, and lists unknown ones', async () => {
       await bundle.addUser('one', { u_fn: 'One', tags: ['a'], deep: { x: [1] } });
       await bundle.addUser('two', { n: 2.5, yes: true });
       const id = await idOf('two');
@@ -146,13 +146,13 @@ describe('users', () => {
       });
     });
 
-    test('gives only the fields that were asked for, and the customer id', async () => {
+    test('returns only the requested fields, and the customer id', async () => {
       await bundle.addUser('few', { a: 1, b: 2, c: 3 });
       const answer = await ask([byCustomer('few')], { user_fields_to_export: ['b', 'none'] });
       expect(answer.body.data.users).toEqual([{ user_attributes: { b: 2, customer_id: 'few' } }]);
     });
 
-    test('takes a type of null as none', async () => {
+    test('treats a type of null as absent', async () => {
       const answer = await bundle.call('/v1/customers/export', {
         type: null,
         data: { identifiers: [byCustomer('none')], user_fields_to_export: null },
@@ -160,7 +160,7 @@ describe('users', () => {
       expect(answer.body.status).toBe('success');
     });
 
-    test('takes 20 and no more; each counts', async () => {
+    test('accepts at most 20 users, and counts each', async () => {
       const twenty = Array.from({ length: 20 }, (_, index) => byCustomer(`x${index}`));
       const before = Number((await ask([byCustomer('x')])).headers['x-ratelimit-remaining']);
       const answer = await ask(twenty);
@@ -176,13 +176,13 @@ describe('users', () => {
       ['no data', {}, 'MissingAttributeError'],
       ['another type', { type: 'export', data: { identifiers: [byCustomer('x')] } }, 'ValueError'],
       ['an empty list', { data: { identifiers: [] } }, 'ValueError'],
-      ['a kind that is none', { data: { identifiers: [{ identifier_type: 'email', identifier: 'x' }] } }, 'ValueError'],
+      ['an unknown kind', { data: { identifiers: [{ identifier_type: 'email', identifier: 'x' }] } }, 'ValueError'],
       [
         'fields that are no list',
         { data: { identifiers: [byCustomer('x')], user_fields_to_export: 'a' } },
         'ValueError',
       ],
-    ])('%s is refused', async (_name, body, type) => {
+    ])('rejects %s', async (_name, body, type) => {
       expect((await bundle.call('/v1/customers/export', body)).body.error.type).toBe(type);
     });
   });
@@ -192,7 +192,7 @@ describe('users', () => {
       bundle.server.inject({ method: 'POST', url: '/v1/integrations/authentication', headers, payload: body });
     const credentials = () => ({ app_id: bundle.workspaceId, app_secret: bundle.key, source: 'shop', region: 'dc_01' });
 
-    test('right credentials are told the name; the secret stays out of the log, the source is in it', async () => {
+    test('returns the name for valid credentials; the API log has the source and no secret', async () => {
       const answer = await check(credentials());
       expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'success', app_name: 'Test workspace' }]);
       expect(answer.headers['x-ratelimit-limit']).toBe('1000');
@@ -201,21 +201,21 @@ describe('users', () => {
       expect(call.facts.errorDetail).toBe('connection test of shop');
     });
 
-    test.each([null, ''])('a source and a region of %j are none', async (nothing) => {
+    test.each([null, ''])('treats a source and a region of %j as absent', async (nothing) => {
       expect((await check({ ...credentials(), source: nothing, region: nothing })).statusCode).toBe(200);
     });
 
     test.each([
       ['a wrong secret', { app_secret: 'wrong' }, 401, 'Authentication required'],
       ['another region', { region: '02' }, 400, 'ValueError'],
-      ['a region that is none', { region: 'moon' }, 400, 'ValueError'],
+      ['an unknown region', { region: 'moon' }, 400, 'ValueError'],
       ['no secret', { app_secret: undefined }, 400, 'MissingAttributeError'],
-    ])('%s is refused', async (...[, more, status, type]) => {
+    ])('rejects %s', async (...[, more, status, type]) => {
       const answer = await check({ ...credentials(), ...more });
       expect([answer.statusCode, answer.json().error.type]).toEqual([status, type]);
     });
 
-    test('the header must name the same workspace, and the key must be for data', async () => {
+    test('requires the same workspace in the header, and a key for data', async () => {
       expect((await check(credentials(), {})).json().error).toMatchObject({
         type: 'Missing header value',
         message: 'The SVC-APPKEY Header is required',
@@ -227,7 +227,7 @@ describe('users', () => {
   });
 });
 
-describe('bulk calls', () => {
+describe('a bulk request', () => {
   let bundle: DataBundle;
   beforeAll(async () => {
     bundle = await makeDataBundle();
@@ -255,7 +255,7 @@ describe('bulk calls', () => {
   const events = async () =>
     (await bundle.database`select name from events order by name`).map((row) => row.name as string);
 
-  test('users, devices and events are taken in their order, by the rules of the single calls', async () => {
+  test('processes users, devices and events in order, by the rules of single requests', async () => {
     const answer = await bundle.call(
       url,
       bulk(customer('ada', { n: 1 }), customer('ada', { n: 2 }), device('ada', 'ada-1'), event('ada', 'Opened')),
@@ -266,7 +266,7 @@ describe('bulk calls', () => {
     expect(await events()).toEqual(['Opened']);
   });
 
-  test('events of many users, of a device that comes with them, and of one who was merged, are each their user’s', async () => {
+  test('assigns events of many users, of a new device, and of a merged user to the right user', async () => {
     await bundle.call(url, bulk(customer('kept'), customer('gone')));
     await bundle.call('/v1/customer/merge', { merge_data: [{ merged_user: 'gone', retained_user: 'kept' }] });
     const ofDevice = { ...event('ida', 'Looked'), device_id: 'phone' };
@@ -295,7 +295,7 @@ describe('bulk calls', () => {
     ]);
   });
 
-  test('elements that are refused are not reported and stop nothing; the API log names each (fact 5)', async () => {
+  test('accepts the other elements if some are rejected, which only the API log names (fact 5)', async () => {
     const answer = await bundle.call(
       url,
       bulk(
@@ -325,7 +325,7 @@ describe('bulk calls', () => {
       expect(errorDetail).toMatch(told);
   });
 
-  test('the same Idempotency-Key takes the elements once', async () => {
+  test('processes its elements once for the same Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'bulk-1' };
     const body = bulk(event('once', 'Once'));
     const [first, second] = [await bundle.call(url, body, { headers }), await bundle.call(url, body, { headers })];
@@ -333,7 +333,7 @@ describe('bulk calls', () => {
     expect((await events()).filter((name) => name === 'Once')).toHaveLength(1);
   });
 
-  test('a repeat under the same Idempotency-Key names the refused elements in the API log as well', async () => {
+  test('names the rejected elements in the API log for a repeat with the same Idempotency-Key, too', async () => {
     const headers = { 'idempotency-key': 'bulk-2' };
     const body = bulk(device('not-there', 'x'), 7, customer('guest'), event('named', 'Named'));
     const told: unknown[] = [];
@@ -347,7 +347,7 @@ describe('bulk calls', () => {
     expect(told[1]).toBe(told[0]);
   });
 
-  test('two concurrent bulk requests about the same users in opposite orders both succeed', async () => {
+  test('succeeds concurrently with another one about the same users in the opposite order', async () => {
     const users = Array.from({ length: 30 }, (_, index) => `crossing-${index}`);
     const bodies = [users, users.toReversed(), users, users.toReversed()].map((ids, n) =>
       bulk(...ids.map((id) => customer(id, { [`n${n}`]: n }))),
@@ -362,17 +362,17 @@ describe('bulk calls', () => {
     ['another type', { type: 'bulk', elements: [] }, 'ValueError'],
     ['no elements', { type: 'transition' }, 'MissingAttributeError'],
     ['elements that are no list', { type: 'transition', elements: {} }, 'ValueError'],
-  ])('a request with %s is refused', async (_name, body, type) => {
+  ])('is rejected with %s', async (_name, body, type) => {
     const answer = await bundle.call(url, body);
     expect([answer.status, answer.body.error.type]).toEqual([400, type]);
   });
 
-  test('over 100 KB is 413', async () => {
+  test('gets 413 over 100 KB', async () => {
     const answer = await bundle.call(url, bulk(customer('large', { text: 'x'.repeat(100 * 1024) })));
     expect([answer.status, answer.body.error.message]).toEqual([413, 'The payload can not exceed 100KB']);
   });
 
-  test('users and events are counted apart, all of a request or none, and the tighter limit is shown', async () => {
+  test('counts users and events separately, all or none, and returns the tighter limit', async () => {
     const small = await makeDataBundle({ requestsPerMinute: 3 });
     try {
       const three = await small.call(url, bulk(customer('a'), customer('b'), event('a', 'One'), event('a', 'Two')));
@@ -391,7 +391,7 @@ describe('bulk calls', () => {
     }
   });
 
-  test('a user whose time zone is no zone is refused by name and not made; an alias is stored as it was sent', async () => {
+  test('rejects a user with an unknown time zone by name, and stores an alias as it was sent', async () => {
     const refused = await bundle.call(
       `/v1/customer/${bundle.workspaceId}`,
       customer('zoe', { time_zone: 'Mars/Phobos' }),
@@ -414,7 +414,7 @@ describe('bulk calls', () => {
   });
 });
 
-describe('erasing users', () => {
+describe('the erasure of a user', () => {
   let bundle: DataBundle;
   beforeAll(async () => {
     bundle = await makeDataBundle({ requestsPerMinute: 100_000 });
@@ -436,7 +436,7 @@ describe('erasing users', () => {
     ],
   });
 
-  test('nothing of an erased user is left in any table, the figures stay, and a record says what was removed', async () => {
+  test('leaves no data of the user in any table, keeps the statistics, and records what was removed', async () => {
     const other = await addHistory(bundle, 'neighbour');
     const mergedBefore = await addHistory(bundle, 'merged-before');
     const subject = await addHistory(bundle, 'subject-of-erasure');
@@ -516,7 +516,7 @@ describe('erasing users', () => {
     });
   });
 
-  test('removes the names of the user from targets and filters, and leaves the names of others', async () => {
+  test('removes the names of the user from targets and filters, and keeps those of others', async () => {
     const names = { email: 'named@example.com', mobile: '+4915112345', city: 'Rome' };
     await bundle.addUser('named-person', names);
     await bundle.addDevice('named-person', 'd');
@@ -560,7 +560,7 @@ describe('erasing users', () => {
     expect(record!.counts).toMatchObject({ target_selectors: 2, filters: 2 });
   });
 
-  test('what work under way writes after the first look is gone after the second', async () => {
+  test('removes in the second pass what running work wrote after the first', async () => {
     await addHistory(bundle, 'latecomer');
     const [user] = await bundle.database`select bucket, id from users where customer_id = 'latecomer'`;
     const traces = await tracesOf('latecomer');
@@ -658,7 +658,7 @@ describe('erasing users', () => {
     expect(await bundle.attributes('entangled')).toBeUndefined();
   });
 
-  test('a report of an erased person’s device is not kept', async () => {
+  test('drops a later report of a device of the user', async () => {
     await bundle.addUser('reporter');
     await bundle.addDevice('reporter', 'd');
     const { runId } = await addRun(bundle, 'reporter');
@@ -683,7 +683,7 @@ describe('erasing users', () => {
     expect(await findEverywhere(traces)).toEqual({});
   });
 
-  test('a repeated deletion request keeps the date; after the deletion the customer id is free', async () => {
+  test('keeps its date in a repeated request, and frees the customer id afterwards', async () => {
     await bundle.addUser('twice', { old: true });
     await remove('twice');
     bundle.clock.advance(12 * hour);
@@ -697,7 +697,7 @@ describe('erasing users', () => {
     expect(await bundle.attributes('twice')).toEqual({ fresh: true });
   });
 
-  test('the user is named by id too; an unknown one, or another kind of name, is refused', async () => {
+  test('finds the user by id, too, and rejects an unknown user or another kind of id', async () => {
     await bundle.addUser('by-id');
     const [user] = await bundle.database`select id from users where customer_id = 'by-id'`;
     expect((await remove(user!.id as string, 'svc_id')).status).toBe(200);
@@ -763,7 +763,7 @@ describe('erasing users', () => {
     'workspaces.push_from': 'a setting',
   };
 
-  test('every column that may identify a user is in the list', async () => {
+  test('covers every column that may identify a user', async () => {
     const columns = await bundle.database`
       select distinct relname || '.' || attname as name from pg_attribute join pg_class on pg_class.oid = attrelid
       join pg_namespace on pg_namespace.oid = relnamespace

@@ -26,11 +26,11 @@ import { insertTestWorkspace } from '../test-workspace.ts';
 describe('rechecks of a provider', () => {
   const start = Date.parse('2026-03-01T12:00:00Z');
 
-  test('a provider that refuses is asked after 15 seconds, then after twice as long each time, at most ten minutes', () => {
+  test('checks a rejecting provider again after 15 seconds, then doubles the delay up to ten minutes', () => {
     expect(dueAt(makeRecheckPlan(), { to: 3_000 })).toEqual([15, 45, 105, 225, 465, 945, 1_545, 2_145, 2_745]);
   });
 
-  test('the pace is kept of one that refused within ten minutes, and begins anew after that', () => {
+  test('keeps the delay of a provider that rejected within ten minutes, and starts over after that', () => {
     const plan = makeRecheckPlan();
     expect(dueAt(plan, { to: 50 })).toEqual([15, 45]);
     // Last seen at 50; 650 is ten minutes later.
@@ -38,7 +38,7 @@ describe('rechecks of a provider', () => {
     expect(dueAt(plan, { from: 1_255, to: 1_275 })).toEqual([1_270]);
   });
 
-  test('each provider has a pace of its own', () => {
+  test('keeps a separate delay for each provider', () => {
     const plan = makeRecheckPlan();
     expect([dueAt(plan, { to: 15 }), dueAt(plan, { key: 'b', from: 15, to: 30 })]).toEqual([[15], [30]]);
   });
@@ -101,24 +101,27 @@ describe('each condition', () => {
     certificate: () => reportNode([], new Date(start.getTime() + 3 * 86_400_000)),
   };
 
-  test.each(alertKinds)('%s: its cause opens it, and it is told with its runbook and to Prometheus', async (kind) => {
-    const settings = { webhookUrl: 'https://ops.example/alerts', emails: [], mutedKinds: [] };
-    await storeAlertSettings(bundle.database, { ...settings, workspaceId, at: start });
-    expect(await look()).toEqual([]);
-    await causes[kind]();
-    clock.advance(5_000);
-    if (kind !== 'node') await bundle.database`update nodes set seen_at = ${clock.realNow()}`;
-    const told = await look();
-    const { runbook } = conditionTable[kind].alert;
-    const address = addressOf(`docs/runbooks/${runbook}.md`);
-    expect(told).toMatchObject([{ kind, runbook_url: `${origin}/docs/${address}` }]);
-    expect(existsSync(join(import.meta.dirname, '../../../docs/runbooks', `${runbook}.md`))).toBe(true);
-    const samples = await makeReadDatabaseSamples({ database: bundle.database, clock })();
-    const open = samples.carillon_alerts_open!.filter(({ value }) => value === 1);
-    expect(open.map(({ labels }) => labels['kind'])).toEqual([kind]);
-  });
+  test.each(alertKinds)(
+    '%s: opens an alert for its cause, and reports it with its runbook and in the Prometheus metrics',
+    async (kind) => {
+      const settings = { webhookUrl: 'https://ops.example/alerts', emails: [], mutedKinds: [] };
+      await storeAlertSettings(bundle.database, { ...settings, workspaceId, at: start });
+      expect(await look()).toEqual([]);
+      await causes[kind]();
+      clock.advance(5_000);
+      if (kind !== 'node') await bundle.database`update nodes set seen_at = ${clock.realNow()}`;
+      const told = await look();
+      const { runbook } = conditionTable[kind].alert;
+      const address = addressOf(`docs/runbooks/${runbook}.md`);
+      expect(told).toMatchObject([{ kind, runbook_url: `${origin}/docs/${address}` }]);
+      expect(existsSync(join(import.meta.dirname, '../../../docs/runbooks', `${runbook}.md`))).toBe(true);
+      const samples = await makeReadDatabaseSamples({ database: bundle.database, clock })();
+      const open = samples.carillon_alerts_open!.filter(({ value }) => value === 1);
+      expect(open.map(({ labels }) => labels['kind'])).toEqual([kind]);
+    },
+  );
 
-  test('queue: also by a run that nobody starts; one that waits for its segment to be filled is no fault', async () => {
+  test('queue: opens for a run that no worker starts, but not while the run waits for its segment to be filled', async () => {
     const runId = await insertRun('SENDING');
     const since = new Date(start.getTime() - 180_000);
     const { database } = bundle;
@@ -175,7 +178,7 @@ describe('each condition', () => {
   }
 });
 
-describe('the watch over conditions', () => {
+describe('the alert job', () => {
   const start = new Date('2026-03-01T10:00:00Z');
   const refused: AlertIssue = { kind: 'provider', subject: 'FCM (Android)', what: 'FCM refuses', todo: 'Mend it.' };
 
@@ -214,7 +217,7 @@ describe('the watch over conditions', () => {
       select subject, opened_at as "openedAt", closed_at as "closedAt" from alerts order by opened_at`;
   const after = (seconds: number) => new Date(start.getTime() + seconds * 1000);
 
-  test('what begins opens one alert however long it lasts, and ends by itself soon after it is over', async () => {
+  test('opens one alert for a continuing problem, and closes it shortly after the problem ends', async () => {
     issues = [refused];
     await look();
     await pass(30);
@@ -229,7 +232,7 @@ describe('the watch over conditions', () => {
     expect(await alerts()).toHaveLength(2);
   });
 
-  test('a flaw of a moment between two looks does not end and open it anew', async () => {
+  test('keeps an alert open if the problem is absent from a single check', async () => {
     issues = [refused];
     await look();
     issues = [];
@@ -239,7 +242,7 @@ describe('the watch over conditions', () => {
     expect(await alerts()).toEqual([{ subject: 'FCM (Android)', openedAt: start, closedAt: null }]);
   });
 
-  test('the settings say who is told: once when it opens, once when it is over, and nothing of a kind that is muted', async () => {
+  test('notifies the configured receivers once on opening and once on closing, and skips muted kinds', async () => {
     const settings = { webhookUrl: 'https://ops.example/alerts', emails: ['ops@example.com'], mutedKinds: [] };
     await storeAlertSettings(bundle.database, { ...settings, mutedKinds: ['queue'], workspaceId, at: start });
     issues = [refused, { kind: 'queue', subject: 'messages', what: 'They wait', todo: 'More nodes.' }];
@@ -277,7 +280,7 @@ describe('the watch over conditions', () => {
     expect(emails[1]!.subject).toMatch(/Resolved: FCM \(Android\)$/);
   });
 
-  test('of two nodes one looks; an alert is opened once even if both do', async () => {
+  test('checks on one of two nodes, and opens an alert once even if both check', async () => {
     issues = [refused];
     await Promise.all([look(), look()]);
     expect(await alerts()).toHaveLength(1);
@@ -290,7 +293,7 @@ describe('the watch over conditions', () => {
     expect(looks).toBe(workspaces);
   });
 
-  test('a workspace whose facts cannot be read keeps no other from its alert', async () => {
+  test('opens the alerts of other workspaces when the facts of one cannot be read', async () => {
     const other = await insertTestWorkspace(bundle.database, start);
     const failing = {
       readAlertIssues: async (asked: { workspaceId: string }) => {
@@ -302,7 +305,7 @@ describe('the watch over conditions', () => {
     expect(await alerts()).toHaveLength(1);
   });
 
-  test('a provider that refuses is asked again by itself, ever more seldom', async () => {
+  test('checks a rejecting provider again automatically, at growing intervals', async () => {
     issues = [{ ...refused, recheck: 'fcm' }];
     const asked: number[] = [];
     const job = makeWatchAlerts({

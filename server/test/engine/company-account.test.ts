@@ -10,10 +10,10 @@ import type { OpenidIssuer } from '../console/openid-issuer.ts';
 
 type Given = { status?: number; headers?: OutgoingAnswer['headers']; parts?: Buffer[] };
 
-describe('answers of an issuer', () => {
+describe('responses of an issuer', () => {
   const megabyte = 1024 * 1024;
 
-  test('an answer of the issuer is what fetch would give', async () => {
+  test('have the status, headers and body that fetch would return', async () => {
     const { ask, asked } = openFetch({
       status: 201,
       headers: { 'x-list': ['b', 'c'], 'x-one': 'd', 'x-none': undefined },
@@ -33,7 +33,7 @@ describe('answers of an issuer', () => {
     ['POST', new URLSearchParams({ a: 'b c' }), 'POST', 'a=b+c'],
     ['POST', 'text', 'POST', 'text'],
     ['DELETE', null, 'GET', undefined],
-  ])('%s with the body %s leaves as %s', async (...[method, body, sent, text]) => {
+  ])('follow a %s request with the body %s that is sent as %s', async (...[method, body, sent, text]) => {
     const { ask, asked } = openFetch();
     const { signal } = new AbortController();
     await ask({ method, body: body as never, signal });
@@ -45,12 +45,12 @@ describe('answers of an issuer', () => {
     ]);
   });
 
-  test.each([204, 304])('an answer %d has no body', async (status) => {
+  test.each([204, 304])('have no body with status %d', async (status) => {
     const answer = await openFetch({ status, parts: [] }).ask();
     expect([answer.status, answer.body]).toEqual([status, null]);
   });
 
-  test('an answer of a megabyte is read, and not one byte more', async () => {
+  test('are read up to one megabyte, and rejected one byte above', async () => {
     const whole = await openFetch({ parts: [Buffer.alloc(megabyte - 1), Buffer.alloc(1)] }).ask();
     expect((await whole.arrayBuffer()).byteLength).toBe(megabyte);
     await expect(openFetch({ parts: [Buffer.alloc(megabyte), Buffer.alloc(1)] }).ask()).rejects.toThrow('too long');
@@ -73,7 +73,7 @@ describe('the provider of company accounts', () => {
     issuer.state.user = { sub: 'sub-1', email: 'ana@example.com', email_verified: true, name: 'Ana' };
   });
 
-  test('the browser is sent with a challenge, and never with the verifier or the secret', async () => {
+  test('redirects the browser with a challenge, and without the verifier or the secret', async () => {
     const provider = openProvider();
     const url = new URL(await provider.authorize({ redirectUri, ...checks }));
     expect([provider.name, `${url.origin}${url.pathname}`]).toEqual(['Example', `${issuer.issuer}/authorize`]);
@@ -84,8 +84,8 @@ describe('the provider of company accounts', () => {
     });
   });
 
-  describe('who comes back', () => {
-    test('is told by the claims of the token', async () => {
+  describe('a returning user', () => {
+    test('is identified by the claims of the token', async () => {
       expect(await signIn()).toEqual({
         ...{ issuer: issuer.issuer, subject: 'sub-1', email: 'ana@example.com' },
         ...{ emailVerification: 'verified', username: undefined, name: 'Ana' },
@@ -98,15 +98,19 @@ describe('the provider of company accounts', () => {
         { email: undefined, name: undefined, email_verified: undefined },
         { email: undefined, name: undefined, emailVerification: 'unstated' },
       ],
-      ['what is no text', { email: 1, name: 2 }, { email: undefined, name: undefined }],
+      ['values that are not texts', { email: 1, name: 2 }, { email: undefined, name: undefined }],
       ['an address verified in words', { email_verified: 'true' }, { emailVerification: 'verified' }],
       ['one that is not', { email_verified: false }, { emailVerification: 'denied' }],
       [
-        'an address of which nothing is said, and a user name',
+        'an address without a statement about it, and a user name',
         { email_verified: undefined, preferred_username: 'a@b.c' },
         { emailVerification: 'unstated', username: 'a@b.c' },
       ],
-      ['an address verified in words that are none', { email_verified: 'yes' }, { emailVerification: 'denied' }],
+      [
+        'an address whose verification is stated in unknown words',
+        { email_verified: 'yes' },
+        { emailVerification: 'denied' },
+      ],
       [
         'an owner of the domain that Entra has not verified',
         { email_verified: undefined, xms_edov: false },
@@ -115,7 +119,7 @@ describe('the provider of company accounts', () => {
       ['the same as a number', { email_verified: undefined, xms_edov: '0' }, { emailVerification: 'denied' }],
       ['one that Entra has', { email_verified: undefined, xms_edov: true }, { emailVerification: 'unstated' }],
       ['one that is not, in words', { email_verified: 'false' }, { emailVerification: 'denied' }],
-    ])('with %s', async (_what, lies, claims) => {
+    ])('is identified with %s', async (_what, lies, claims) => {
       issuer.state.lies = lies as Record<string, unknown>;
       expect(await signIn()).toMatchObject(claims);
     });
@@ -126,17 +130,17 @@ describe('the provider of company accounts', () => {
       ['for another client', () => ({ aud: 'other' })],
       ['that has ended', () => ({ exp: now() - 70 })],
       ['with another nonce', () => ({ nonce: 'x' })],
-    ])('with a token %s is refused', async (_what, lies) => {
+    ])('is rejected with a token %s', async (_what, lies) => {
       issuer.state.lies = lies();
       await expect(signIn()).rejects.toThrow();
     });
 
-    test('with a token that ended less than a minute ago is taken: clocks differ', async () => {
+    test('is accepted with a token that expired less than a minute ago, because clocks differ', async () => {
       issuer.state.lies = { exp: now() - 30 };
       expect(await signIn()).toMatchObject({ subject: 'sub-1' });
     });
 
-    test('with a token that another key signed is refused', async () => {
+    test('is rejected with a token that was signed by another key', async () => {
       issuer.state.isForged = true;
       await expect(signIn()).rejects.toThrow();
     });
@@ -145,7 +149,7 @@ describe('the provider of company accounts', () => {
       ['state', { state: 'x' }],
       ['nonce', { nonce: 'x' }],
       ['verifier', { codeVerifier: 'x'.repeat(43) }],
-    ])('with another %s is refused', async (_what, given) => {
+    ])('is rejected with another %s', async (_what, given) => {
       await expect(signIn(given)).rejects.toThrow();
     });
   });
@@ -172,7 +176,7 @@ describe('the provider of company accounts', () => {
     }
     const authorize = (provider: ReturnType<typeof openProvider>) => provider.authorize({ redirectUri, ...checks });
 
-    test('is asked for its addresses once an hour, and again at once when it was away', async () => {
+    test('is asked for its endpoints once an hour, and again immediately after a failure', async () => {
       const peer = await serve({});
       const provider = openProvider(peer.issuer);
       peer.seen.isAway = true;
@@ -196,7 +200,7 @@ describe('the provider of company accounts', () => {
       [['client_secret_basic', 'client_secret_post'], false],
       [['client_secret_basic'], true],
       [undefined, true],
-    ])('that takes the secret by %j is given it in the head: %s', async (methods, isBasic) => {
+    ])('receives the secret in the header if it accepts %j: %s', async (methods, isBasic) => {
       const peer = await serve({ token_endpoint_auth_methods_supported: methods });
       const provider = openProvider(peer.issuer);
       await authorize(provider);
@@ -206,7 +210,7 @@ describe('the provider of company accounts', () => {
       expect(peer.seen.authorization?.startsWith('Basic ') ?? false).toBe(isBasic);
     });
 
-    test('is not asked any more once the provider is closed', async () => {
+    test('gets no requests after the provider is closed', async () => {
       const peer = await serve({});
       const provider = openProvider(peer.issuer);
       await provider.close();

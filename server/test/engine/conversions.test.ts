@@ -5,7 +5,7 @@ import { makeAttributeConversions } from '../../src/engine/conversions.ts';
 import { makeStatsBundle, start } from '../stats/stats-bundle.ts';
 import type { StatsBundle } from '../stats/stats-bundle.ts';
 
-describe('attribute conversions', () => {
+describe('conversion attribution', () => {
   const bought: ConversionGoal = { name: 'Bought', eventName: 'Bought' };
   const dear: ConversionGoal = {
     name: 'Dear',
@@ -21,8 +21,8 @@ describe('attribute conversions', () => {
   });
   afterEach(async () => bundle.end());
 
-  describe('the goals that an event counts for (interface 2.10)', () => {
-    test('counts for each fulfilled goal of the campaign that reached the user, with run and platform', async () => {
+  describe('an event (interface 2.10)', () => {
+    test('counts for each goal that it fulfils of the campaign that reached its user, with run and platform', async () => {
       const campaignId = await bundle.addCampaign([bought, dear]);
       const runId = await bundle.addRun(campaignId, [{ customerId: 'ann', platform: 'IOS' }, { customerId: 'bob' }]);
       await bundle.track('ann', { name: 'Bought', afterHours: 1, attributes: { price: 150 } });
@@ -48,7 +48,7 @@ describe('attribute conversions', () => {
       expect(await goalsMet()).toHaveLength(2);
     });
 
-    test('counts for nothing if the message did not reach the user', async () => {
+    test('does not count for a user whom the message did not reach', async () => {
       const campaignId = await bundle.addCampaign([bought]);
       await bundle.addRun(campaignId, [
         { customerId: 'ann', outcome: 'GONE' },
@@ -66,7 +66,7 @@ describe('attribute conversions', () => {
       ['at the end of the window', conversionWindowHours, 1],
       ['a second after it', conversionWindowHours + 1 / 3_600, 0],
       ['a second before the message', -1 / 3_600, 0],
-    ])('the window: an event %s', async (_name, afterHours, counted) => {
+    ])('counts inside the conversion window only: an event %s', async (_name, afterHours, counted) => {
       const campaignId = await bundle.addCampaign([bought]);
       await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
       await bundle.track('ann', { name: 'Bought', afterHours });
@@ -74,7 +74,7 @@ describe('attribute conversions', () => {
       expect(await goalsMet()).toHaveLength(counted);
     });
 
-    test('counts an event that is reported days later by the time at which it happened', async () => {
+    test('counts by the time it happened even if it is reported days later', async () => {
       const campaignId = await bundle.addCampaign([bought]);
       await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
       bundle.clock.advance(5 * 86_400_000);
@@ -83,7 +83,7 @@ describe('attribute conversions', () => {
       expect(await goalsMet()).toEqual(['ann 0']);
     });
 
-    test('does not count for campaigns of other workspaces', async () => {
+    test('never counts for campaigns of other workspaces', async () => {
       const campaignId = await bundle.addCampaign([bought]);
       await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
       await bundle.database`
@@ -96,7 +96,7 @@ describe('attribute conversions', () => {
   });
 
   describe('the job', () => {
-    test('waits until every message sent before the event is stored', async () => {
+    test('leaves events until everything sent before them is certainly stored', async () => {
       const campaignId = await bundle.addCampaign([bought]);
       await bundle.track('ann', { name: 'Bought', afterHours: 1 });
       bundle.clock.advance(conversionSettleSeconds * 1000 - 1);
@@ -118,7 +118,7 @@ describe('attribute conversions', () => {
       expect(await goalsMet()).toHaveLength(40);
     });
 
-    test('processes events again after a crash before the commit, and counts nothing twice', async () => {
+    test('processes the events again after a crash before the commit, and counts nothing twice', async () => {
       const campaignId = await bundle.addCampaign([bought]);
       await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
       await bundle.track('ann', { name: 'Bought', afterHours: 1 });
@@ -131,7 +131,7 @@ describe('attribute conversions', () => {
       expect(await goalsMet()).toEqual(['ann 0']);
     });
 
-    test('queues no events for a workspace without goals', async () => {
+    test('keeps no list of pending events for a workspace without goals', async () => {
       await bundle.addCampaign([]);
       await bundle.track('ann', { name: 'Bought', afterHours: 1 });
       expect(await bundle.attribute()).toBe(0);
@@ -157,7 +157,7 @@ describe('attributed conversions', () => {
   });
   afterEach(() => bundle.end());
 
-  test('counts an event after a click by message, click and session, with its revenue', async () => {
+  test('counts an event after a click by message, click and session, with its value', async () => {
     const runId = await bundle.addRun(await bundle.addCampaign([bought]), [{ customerId: 'ann' }]);
     await bundle.report(runId, { nth: 0, kind: 'click' });
     await bundle.track('ann', { name: 'Bought', afterHours: 0.5, attributes: { price: 12.5 } });
@@ -166,7 +166,7 @@ describe('attributed conversions', () => {
     expect(await readConversions()).toEqual(all.map((attribution) => `0 ${attribution} 12.5`));
   });
 
-  test('ends the session of a click after half an hour without events', async () => {
+  test('ends the session of a click after half an hour without activity', async () => {
     const runId = await bundle.addRun(await bundle.addCampaign([bought]), [{ customerId: 'ann' }]);
     await bundle.report(runId, { nth: 0, kind: 'click' });
     await bundle.track('ann', { name: 'Bought', afterHours: 0.5 + 1 / 3600 });
@@ -174,14 +174,14 @@ describe('attributed conversions', () => {
     expect(await readConversions()).toEqual(['0 CLICK_CONVERSIONS', '0 CLICK_THROUGH', '0 TOTAL_CONVERSIONS']);
   });
 
-  test('stores the index of each fulfilled goal among the goals of the campaign', async () => {
+  test('records the position of each fulfilled goal among the goals of the campaign', async () => {
     await bundle.addRun(await bundle.addCampaign([looked, bought, bought]), [{ customerId: 'ann' }]);
     await bundle.track('ann', { name: 'Bought', afterHours: 0.5, attributes: { price: 3 } });
     await bundle.attribute();
     expect(await readConversions()).toEqual(['1 TOTAL_CONVERSIONS 3', '2 TOTAL_CONVERSIONS 3']);
   });
 
-  test('counts an event after the settle time, and runs at an interval of half of it, at most five seconds', async () => {
+  test('counts an event after its waiting time, and runs the job at twice that rate, at most every five seconds', async () => {
     const { database, clock } = bundle;
     await bundle.addRun(await bundle.addCampaign([bought]), [{ customerId: 'ann' }]);
     await bundle.track('ann', { name: 'Bought', afterHours: 1 });
@@ -192,7 +192,7 @@ describe('attributed conversions', () => {
     expect(makeAttributeConversions({ database, settleSeconds: 600 }).intervalMilliseconds).toBe(5_000);
   });
 
-  test('learns from each user once, for the variation that the user got', async () => {
+  test('counts each user once, for the variation that the user received, if the run learns from its goal', async () => {
     await addLearningRun('GOAL');
     await bundle.track('ann', { name: 'Bought', afterHours: 1 });
     await bundle.track('ann', { name: 'Bought', afterHours: 2 });
@@ -203,7 +203,7 @@ describe('attributed conversions', () => {
     expect(await readLearned()).toEqual(['2 0 1']);
   });
 
-  test('learns nothing from goals other than the first, or if the run learns by clicks', async () => {
+  test('ignores other goals than the first, and all goals if the run learns from clicks', async () => {
     await addLearningRun('GOAL');
     await bundle.track('ann', { name: 'Looked', afterHours: 1 });
     await bundle.attribute();

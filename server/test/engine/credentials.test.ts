@@ -18,7 +18,7 @@ import { sendAccountOf } from '../../src/providers/send-account.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
-describe('a question to a provider', () => {
+describe('a credential check with a provider', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const credential: ApnsCredential = {
     ...{
@@ -32,7 +32,7 @@ describe('a question to a provider', () => {
     privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
 
-  test('a provider that says nothing is waited for no longer than was said', async () => {
+  test('ends at the time limit if the provider does not respond', async () => {
     const server = createServer((socket) => void socket.on('error', () => {}));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -45,7 +45,7 @@ describe('a question to a provider', () => {
     expect(performance.now() - askedAt).toBeGreaterThan(55);
   });
 
-  test('what is known at once is told at once', async () => {
+  test('returns immediately if the result is already known', async () => {
     expect(await makeAsk({ maxMilliseconds: 20_000 })(credential)).toMatchObject({ verdict: 'UNKNOWN' });
     const halves = {
       provider: 'webpush',
@@ -57,7 +57,7 @@ describe('a question to a provider', () => {
     expect(await makeAsk()(halves)).toMatchObject({ verdict: 'REFUSED' });
   });
 
-  test('a credential of a sandbox leads nowhere where no simulator runs', async () => {
+  test('is unknown for a sandbox credential if no simulator runs', async () => {
     expect(await makeAsk()({ ...credential, simulated: true })).toEqual({
       verdict: 'UNKNOWN',
       words: 'It leads to the simulators of a sandbox, and none runs.',
@@ -97,7 +97,7 @@ describe('shared provider tokens', () => {
     ...more,
   });
 
-  test('any number of nodes use one token, made once, and renew it together close to an hour', async () => {
+  test('are created once for any number of nodes, and renewed together close to an hour', async () => {
     const apple = credential();
     const nodes = Array.from({ length: 6 }, () => node());
     const all = async () => new Set(await Promise.all(nodes.flatMap((one) => [one.get(apple), one.get({ ...apple })])));
@@ -112,7 +112,7 @@ describe('shared provider tokens', () => {
     expect(await bundle.database`select 1 from provider_tokens`).toHaveLength(1);
   });
 
-  test('any number of messages at once ask for the token once', async () => {
+  test('are requested once for any number of concurrent messages', async () => {
     const share = makeShareProviderToken({ ...bundle, encryption: makeEncryption(masterKey), log });
     let asked = 0;
     const tokens = makeApnsProviderTokens({
@@ -134,7 +134,7 @@ describe('shared provider tokens', () => {
     expect([new Set(next).size, next[0] === refused, asked]).toEqual([1, false, 3]);
   });
 
-  test('400 messages after a start take the lock of the token in one transaction a process, and in one more when it is renewed', async () => {
+  test('lock the token in one transaction per process for 400 messages after a start, and in one more at renewal', async () => {
     const transactions = vi.spyOn(bundle.database.reach.pool, 'take');
     const apple = credential();
     const nodes = [node(), node(), node()];
@@ -155,7 +155,7 @@ describe('shared provider tokens', () => {
     expect(transactions).toHaveBeenCalledTimes(8);
   });
 
-  test('a token that Apple refuses is replaced once for all nodes; its successor only after twenty minutes', async () => {
+  test('are replaced once for all nodes if Apple rejects one; the successor only after twenty minutes', async () => {
     const apple = credential();
     const [one, other] = [node(), node()];
     const first = await one.get(apple);
@@ -171,7 +171,7 @@ describe('shared provider tokens', () => {
     expect(await one.replace(apple, second!)).not.toBe(second);
   });
 
-  test('a token issued while the clock was ahead is replaced when the clock is right again, in memory and in the database', async () => {
+  test('are replaced in memory and in the database if they were issued while the clock was ahead', async () => {
     const apple = credential();
     const right = clock.now();
     clock.advance(24 * 60 * minute);
@@ -183,7 +183,7 @@ describe('shared provider tokens', () => {
     expect(await node().get(apple)).toBe(next);
   });
 
-  test('the clock of a sandbox does not date a token: Apple has the real time', async () => {
+  test('are dated by real time, not by the clock of a sandbox, because Apple uses real time', async () => {
     const apple = credential();
     const issuedAt = (token: string) =>
       (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8')) as { iat: number }).iat;
@@ -195,7 +195,7 @@ describe('shared provider tokens', () => {
     expect(await tokens.get(apple)).toBe(token);
   });
 
-  test('another team, another key and a replaced key have tokens of their own', async () => {
+  test('are separate for another team, another key and a replaced key', async () => {
     const apple = credential();
     const tokens = await Promise.all(
       [apple, { ...apple, teamId: 'TEAM2' }, { ...apple, keyId: 'KEY2' }, credential()].map((given) =>
@@ -205,7 +205,7 @@ describe('shared provider tokens', () => {
     expect(new Set(tokens).size).toBe(4);
   });
 
-  test('is encrypted: the database does not reveal it, and a node with another master key signs its own', async () => {
+  test('are stored encrypted; a node with another master key signs its own', async () => {
     const apple = credential();
     const token = await node().get(apple);
     const [row] = await bundle.database`select sealed as token from provider_tokens`;
@@ -213,7 +213,7 @@ describe('shared provider tokens', () => {
     expect(await node(randomBytes(32)).get(apple)).not.toBe(token);
   });
 
-  test('a database that is away holds nobody back', async () => {
+  test('are signed locally while the database is unavailable', async () => {
     const tokens = makeApnsProviderTokens({
       clock,
       share: makeShareProviderToken({
@@ -225,7 +225,7 @@ describe('shared provider tokens', () => {
     expect((await tokens.get(credential())).split('.')).toHaveLength(3);
   });
 
-  test('a key that cannot sign is refused each time, not remembered', async () => {
+  test('fail for an unusable key on each request, without remembering the failure', async () => {
     const tokens = node();
     const broken = credential({ privateKey: 'no key' });
     await expect(tokens.get(broken)).rejects.toThrow();
@@ -233,8 +233,8 @@ describe('shared provider tokens', () => {
   });
 });
 
-describe('checks of a credential', () => {
-  describe('what a provider says of a made-up device decides', () => {
+describe('credential checks', () => {
+  describe('the verdict on the response to a made-up device', () => {
     test.each<[Outcome, object]>([
       [{ kind: 'accepted' }, { verdict: 'ACCEPTED', words: 'The provider took the call.' }],
       [
@@ -286,17 +286,17 @@ describe('checks of a credential', () => {
         { kind: 'rejected', code: 'NotBadTopic', detail: 'NotBadTopic' },
         { verdict: 'ACCEPTED', words: 'NotBadTopic, which is about the made-up message.' },
       ],
-    ])('%j', async (outcome, result) => {
+    ])('is derived from the outcome: %j', async (outcome, result) => {
       expect((await check({ provider: 'apns' }, outcome)).result).toEqual(result);
     });
   });
 
-  describe('what is asked', () => {
+  describe('the probe', () => {
     test.each([
       ['fcm', 'ANDROID'],
       ['hms', 'ANDROID'],
       ['apns', 'IOS'],
-    ])('%s is asked once, with the credential alone, for a device of %s', async (provider, platform) => {
+    ])('%s: sends one request, with the credential alone, for a device of %s', async (provider, platform) => {
       const { asked } = await check({ provider });
       expect(asked).toHaveLength(1);
       const [{ message, device, credentials }] = asked as [DeliveryRequest];
@@ -312,7 +312,7 @@ describe('checks of a credential', () => {
     });
   });
 
-  test('the message is the plainest that the phone’s app could read, in a campaign and a run of nobody’s', async () => {
+  test('sends the plainest message that the phone’s app could read, in a made-up campaign and run', async () => {
     const ids = {
       workspaceId: 'probe',
       campaignId: '0'.repeat(24),
@@ -352,19 +352,19 @@ describe('checks of a credential', () => {
       privateKey: Buffer.from(ecdh.getPrivateKey('hex').padStart(64, '0'), 'hex').toString('base64url'),
     };
 
-    test('whose halves match is accepted, and nobody is asked', async () => {
+    test('is accepted if its halves match, without a request', async () => {
       const { result, asked } = await check(pair);
       expect(result).toEqual({ verdict: 'ACCEPTED', words: expect.stringMatching(/^The two keys are a pair\./) });
       expect(asked).toEqual([]);
     });
 
-    test('whose halves do not is refused, in words that say why', async () => {
+    test('is rejected with a reason if its halves do not match', async () => {
       const { result } = await check({ ...pair, publicKey: createECDH('prime256v1').generateKeys('base64url') });
       expect(result.verdict).toBe('REFUSED');
       expect(result.words).toMatch(/\w+ \w+/);
     });
 
-    test('without one of its halves is an error of the caller’s', async () => {
+    test('fails without one of its halves, as an error of the caller', async () => {
       const { privateKey: _privateKey, ...half } = pair;
       await expect(check(half)).rejects.toThrow(TypeError);
     });
@@ -385,8 +385,8 @@ const keys = {
 const subscription = JSON.stringify({ endpoint: 'https://push.example:8443/x', keys });
 const unlimited = { perMinute: undefined, throttledPerMinute: undefined };
 
-describe('the account by which a device is reached', () => {
-  test('FCM counts 600,000 messages a minute and project (delivery 1)', () => {
+describe('the account of a device', () => {
+  test('counts 600,000 messages per minute and project for FCM (delivery 1)', () => {
     expect(sendAccountOf({ platform: 'ANDROID', pushId: 't' }, credentials)).toEqual({
       ...unlimited,
       key: 'fcm:shop',
@@ -394,12 +394,12 @@ describe('the account by which a device is reached', () => {
     });
   });
 
-  test('the simulators have no quota', () => {
+  test('has no quota for the simulators', () => {
     const fcm = { ...credentials.fcm!, simulated: true };
     expect(sendAccountOf({ platform: 'ANDROID', pushId: 't' }, { fcm })).toEqual({ ...unlimited, key: 'fcm:shop' });
   });
 
-  test('Apple counts by team, Huawei by what messages are addressed to', () => {
+  test('is the team for Apple, and the app of the message for Huawei', () => {
     expect(sendAccountOf({ platform: 'IOS', pushId: 't' }, credentials)).toEqual({
       ...unlimited,
       key: 'apns:TEAM000001',
@@ -410,7 +410,7 @@ describe('the account by which a device is reached', () => {
     });
   });
 
-  test('a push service knows a site by its key, and lets a noisy one send 1,000 a minute (delivery 3)', () => {
+  test('is the key of the site for a push service, which limits a noisy site to 1,000 a minute (delivery 3)', () => {
     expect(sendAccountOf({ platform: 'WEB', pushId: subscription }, credentials)).toEqual({
       key: `webpush:${'B'.repeat(22)}:https://push.example:8443`,
       perMinute: undefined,
@@ -424,12 +424,12 @@ describe('the account by which a device is reached', () => {
     }
   });
 
-  test('a device that names a provider has the account of that one', () => {
+  test('belongs to the provider that the device names', () => {
     expect(sendAccountOf({ platform: 'WEB', provider: 'fcm', pushId: 't' }, credentials)!.key).toBe('fcm:shop');
     expect(sendAccountOf({ platform: 'IOS', provider: 'fcm', pushId: 't' }, credentials)!.key).toBe('fcm:shop');
   });
 
-  test('there is none without a credential, nor for what is no subscription', () => {
+  test('is undefined without a credential, and for an invalid subscription', () => {
     for (const platform of ['ANDROID', 'IOS', 'WEB'] as const)
       expect(sendAccountOf({ platform, pushId: subscription }, {})).toBeUndefined();
     expect(sendAccountOf({ platform: 'ANDROID', provider: 'hms', pushId: 't' }, {})).toBeUndefined();

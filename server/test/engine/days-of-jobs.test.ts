@@ -125,7 +125,7 @@ test.each<[string, { free: string[]; expected: unknown }, () => Promise<unknown>
   ],
   ['the same, with nothing to count', { free: [], expected: 0 }, () => attribute()],
   ['the report of a node', { free: [], expected: 0 }, () => reportNode()],
-])('%s looks into the days of its runs alone', async (_what, { free, expected }, work) => {
+])('%s reads only the days of its runs', async (_what, { free, expected }, work) => {
   expect(await besides(free, work)).toEqual(expected);
 });
 
@@ -141,12 +141,12 @@ async function reportNode(): Promise<number> {
   return makeReportNode({ database, clock, encryption, node, book: makeJobBook(), ...finders }).runOnce(clock.now());
 }
 
-test('each conversion is of a run whose day was looked into', async () => {
+test('assigns each conversion to a run whose day was read', async () => {
   const conversions = await bundle.database`select run_id from conversions`;
   expect(new Set(conversions.map(({ run_id }) => run_id))).toEqual(new Set(runs.values()));
 });
 
-test('a stopped run is settled once: its waiting delivery expired, and no later look reads more than an empty index', async () => {
+test('settles a stopped run once: its waiting delivery expires, and later runs of the job read an empty index only', async () => {
   const { database } = bundle;
   const runId = runs.get('STOPPED')!;
   expect(await bundle.counters(runId)).toEqual({ EXPIRED: 1 });
@@ -164,7 +164,7 @@ test('a stopped run is settled once: its waiting delivery expired, and no later 
   expect(plans[0]).toMatch(/Index Scan using runs_stopped/);
 });
 
-test('a stopped run is not settled while a worker holds a chunk of it, and is when the lease has ended', async () => {
+test('settles a stopped run only after the lease of a worker that holds one of its chunks has ended', async () => {
   const { database, workspaceId, clock } = bundle;
   const at = clock.realNow();
   const [first] = await database`

@@ -73,8 +73,8 @@ async function cut(): Promise<void> {
   for (const { pid } of await sessions()) await bundle.database`select pg_terminate_backend(${pid}::int, 5000)`;
 }
 
-describe('a ring in a transaction', () => {
-  test('wakes every node when it has committed, once for each bell, and no node when it is rolled back', async () => {
+describe('a notification in a transaction', () => {
+  test('wakes every node once per kind after the commit, and no node after a rollback', async () => {
     const [one, other] = [await openNode(), await openNode()];
     await inTransaction(bundle.database, async (tx) => {
       ringAfterCommit(tx, 'segments');
@@ -90,7 +90,7 @@ describe('a ring in a transaction', () => {
     await expect.poll(() => [one.woken, other.woken]).toEqual([['fan-out'], ['fan-out']]);
   });
 
-  test('wakes by a session too', async () => {
+  test('wakes nodes from a reserved session, too', async () => {
     const node = await openNode();
     await withSession(bundle.database, (session) =>
       inTransaction(session, async (tx) => ringAfterCommit(tx, 'segments')),
@@ -98,7 +98,7 @@ describe('a ring in a transaction', () => {
     await expect.poll(() => node.woken).toEqual(['segments']);
   });
 
-  test('that cannot be sent leaves what was stored as it is', async () => {
+  test('does not affect the stored data if it cannot be sent', async () => {
     await bundle.database`create table kept (number int)`;
     const stored = await inTransaction(bundle.database, async (tx) => {
       await tx`insert into kept values (1)`;
@@ -110,8 +110,8 @@ describe('a ring in a transaction', () => {
   });
 });
 
-describe('a ring of a node', () => {
-  test('wakes its own workers without the database, at once and only once', async () => {
+describe('a notification of a node', () => {
+  test('wakes its own workers once and immediately, without the database', async () => {
     const [node, overheard] = [await openNode(), await overhear()];
     node.doorbell.ring();
     expect(node.woken).toEqual(['fan-out']);
@@ -121,13 +121,13 @@ describe('a ring of a node', () => {
     await expect.poll(() => node.woken).toEqual(['fan-out', 'segments']);
   });
 
-  test('wakes the workers of other nodes, also when it has none', async () => {
+  test('wakes the workers of other nodes, even if it has none', async () => {
     const worker = await openNode();
     openApiNode().ring();
     await expect.poll(() => worker.woken).toEqual(['fan-out']);
   });
 
-  test('is passed on at once after a pause, and then once for all that come within 20 ms', async () => {
+  test('is forwarded immediately after a pause, then once for all within 20 ms', async () => {
     const { pause, held, endAll } = holdPauses();
     const [node, overheard] = [await openNode({}, { pause }), await overhear()];
     for (let count = 0; count < 50; count += 1) node.doorbell.ring();
@@ -144,7 +144,7 @@ describe('a ring of a node', () => {
     await expect.poll(() => overheard.length).toBe(3);
   });
 
-  test('that many nodes ring at once wakes at most fifty times a second', async () => {
+  test('wakes a node at most fifty times a second if many nodes send at once', async () => {
     const { pause, held, endAll } = holdPauses();
     const node = await openNode({}, { pause });
     const overheard = await overhear();
@@ -155,7 +155,7 @@ describe('a ring of a node', () => {
     await expect.poll(() => node.woken.length).toBe(2);
   });
 
-  test('is short, and of a kind that is not known is left alone', async () => {
+  test('is short, and ignored if its kind is unknown', async () => {
     const [node, overheard] = [await openNode(), await overhear()];
     await bundle.database`select pg_notify('carillon', 'toString x')`;
     await bundle.database`select pg_notify('carillon', '')`;
@@ -165,8 +165,8 @@ describe('a ring of a node', () => {
   });
 });
 
-describe('the session that listens', () => {
-  test('is one for a node, idle in no transaction, and gone when the node has stopped', async () => {
+describe('the listening session', () => {
+  test('is one per node, idle outside a transaction, and gone after the node has stopped', async () => {
     const node = await openNode();
     expect(node.atStart).toEqual(['fan-out', 'segments']);
     openApiNode().ring();
@@ -179,7 +179,7 @@ describe('the session that listens', () => {
     expect(node.woken).toEqual(['fan-out']);
   });
 
-  test('that was cut off is made again; what was rung meanwhile and what is rung later wakes', async () => {
+  test('is reopened after a disconnect, and then wakes for earlier and later notifications', async () => {
     const { pause, held, endAll } = holdPauses();
     const node = await openNode({}, { pause });
     await cut();
@@ -196,7 +196,7 @@ describe('the session that listens', () => {
     await expect.poll(() => node.woken).toEqual(['fan-out', 'segments', 'fan-out']);
   });
 
-  test('is tried for at growing distances while the database is away, by nodes one after another', async () => {
+  test('is retried at growing intervals while the database is unavailable, with jitter between nodes', async () => {
     const url = new URL(bundle.url);
     url.port = String(await findFreePort());
     for (const [draw, expected] of [
@@ -218,7 +218,7 @@ describe('the session that listens', () => {
     }
   });
 
-  test('that nobody answers any more is noticed, and a stop does not wait for it', async () => {
+  test('is closed if the server stops answering, and does not delay a stop', async () => {
     const front = await startFront();
     const node = await openNode({ url: front.url, times: { answerMilliseconds: 100, probeMilliseconds: 20 } });
     front.silence();
@@ -237,7 +237,7 @@ describe('the session that listens', () => {
     await answering.stop();
   });
 
-  test('that a database ends while it is being closed ends nothing else', async () => {
+  test('causes no uncaught fault if the database shuts down while it closes', async () => {
     const front = await startFront();
     const faults: Error[] = [];
     const note = (fault: Error): void => void faults.push(fault);
@@ -250,7 +250,7 @@ describe('the session that listens', () => {
     expect(faults).toEqual([]);
   });
 
-  test.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode reports that it does not listen', async () => {
+  test.skipIf(!isPoolerInstalled)('reports that it does not listen behind a pooler in transaction mode', async () => {
     const pooler = await startPooler(bundle.url, { mode: 'transaction', roundRobin: true });
     ends.push(() => pooler.stop());
     const { signal } = new AbortController();
@@ -269,7 +269,7 @@ describe('the session that listens', () => {
 });
 
 describe('a push that a node of role `api` accepts', () => {
-  test('wakes the workers of another node once it is stored, one that joins its campaign and a repeated one too', async () => {
+  test('wakes the workers of another node once it is stored, also if it joins a campaign or is repeated', async () => {
     const api = await makePushBundle();
     ends.unshift(() => api.end());
     await api.addUser('ada');

@@ -159,7 +159,7 @@ describe('emails', () => {
   });
   afterEach(() => bundle.drop());
 
-  test('a waiting email arrives with its subject and text, and is not sent again', async () => {
+  test('sends a waiting email once, with its subject and text', async () => {
     const id = await bundle.insert({ recipients: ['ann@customer.example', 'ben@customer.example'] });
     expect(await bundle.run()).toBe(1);
     const [email] = bundle.smtp.received;
@@ -184,7 +184,7 @@ describe('emails', () => {
     expect(await bundle.run()).toBe(0);
   });
 
-  test('a subject and text in other letters arrive as they were', async () => {
+  test('keeps the characters of a subject and text in other scripts', async () => {
     await bundle.insert({ subject: 'Segment "Zoë ✓ 日本"', body: 'Segment: Zoë ✓ 日本\n' });
     await bundle.run();
     const [email] = bundle.smtp.received;
@@ -193,7 +193,7 @@ describe('emails', () => {
     expect(unquote(email!.text)).toBe('Segment: Zoë ✓ 日本\n');
   });
 
-  test('a kept email is shown and never sent', async () => {
+  test('shows a kept email and never sends it', async () => {
     const id = await bundle.insert({ state: 'KEPT' });
     expect(await bundle.run()).toBe(0);
     expect(await bundle.find(id)).toMatchObject({ state: 'KEPT', nextAt: null, endedAt: start, body: 'Users: 3\n' });
@@ -201,7 +201,7 @@ describe('emails', () => {
     expect(await listMessages(bundle.database, { channel: 'emails', workspaceId: other, limit: 10 })).toEqual([]);
   });
 
-  test('a permanently refused recipient fails the email immediately, with the reason', async () => {
+  test('fails an email immediately, with the reason, if the server permanently rejects its recipient', async () => {
     bundle.smtp.refuse({ command: 'RCPT', responseCode: 550, message: 'No such user here' });
     const id = await bundle.insert();
     await bundle.run();
@@ -211,7 +211,7 @@ describe('emails', () => {
     expect(bundle.smtp.received).toEqual([]);
   });
 
-  test('one refused recipient of two: the other gets it, once, and the refusal is shown', async () => {
+  test('sends an email to the accepted one of two recipients once, and shows the rejection of the other', async () => {
     bundle.smtp.refuse({
       command: 'RCPT',
       responseCode: 550,
@@ -228,7 +228,7 @@ describe('emails', () => {
     expect(await bundle.run()).toBe(0);
   });
 
-  test('a permanently refused message fails immediately; a temporarily refused one is tried again', async () => {
+  test('fails a permanently rejected message immediately, and retries a temporarily rejected one', async () => {
     bundle.smtp.refuse({ command: 'DATA', responseCode: 554, message: 'Spam' });
     const refused = await bundle.insert();
     await bundle.run();
@@ -244,7 +244,7 @@ describe('emails', () => {
     expect(await bundle.find(deferred)).toMatchObject({ state: 'SENT', attempts: 2, error: null });
   });
 
-  test('a server that is down gets it when it is up, with the same Message-ID', async () => {
+  test('sends an email after the server returns, with the same Message-ID', async () => {
     await bundle.smtp.down();
     const id = await bundle.insert();
     expect(await bundle.run()).toBe(1);
@@ -259,7 +259,7 @@ describe('emails', () => {
     ]);
   });
 
-  test('a server that stays down: four attempts over 60 s, 10 min and 1 h, then the email has failed', async () => {
+  test('fails an email after four attempts over 60 s, 10 min and 1 h', async () => {
     await bundle.smtp.down();
     const id = await bundle.insert();
     await bundle.run();
@@ -272,7 +272,7 @@ describe('emails', () => {
     await bundle.smtp.up();
   });
 
-  test('every attempt is kept with the response of the server, and sending a finished email again restarts the schedule', async () => {
+  test('keeps every attempt with the response of the server, and restarts the schedule when an email is resent', async () => {
     const { database, workspaceId, clock, smtp } = bundle;
     smtp.refuse({ command: 'DATA', responseCode: 451, message: 'come back later' });
     const id = await bundle.insert();
@@ -305,7 +305,7 @@ describe('emails', () => {
     expect(attempts[0]!.at).toEqual(start);
   });
 
-  test('sending a kept email again without a mail server reports that, and it stays kept', async () => {
+  test('reports a missing mail server when a kept email is resent, and keeps the email', async () => {
     const { database, workspaceId, clock } = bundle;
     const id = await bundle.insert({ state: 'KEPT' });
     expect(await resendMessage(database, { channel: 'emails', workspaceId, id, at: clock.now() })).toBe(true);
@@ -317,7 +317,7 @@ describe('emails', () => {
     expect(await listEmailAttempts(database, id)).toMatchObject([{ number: 11, isTaken: false }]);
   });
 
-  test('two concurrent nodes send each email once', async () => {
+  test('sends each email once from two concurrent nodes', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => bundle.insert()));
     const { database, clock, smtpClient } = bundle;
     const nodes = [
@@ -330,7 +330,7 @@ describe('emails', () => {
     expect(sent.toSorted()).toEqual(ids.toSorted());
   });
 
-  test('a worker that dies: sent again after the lease, and its late outcome changes nothing', async () => {
+  test('sends an email again after the lease of a crashed worker, and ignores its late outcome', async () => {
     const { database } = bundle;
     const id = await bundle.insert();
     const leaseUntil = new Date(start.getTime() + 120 * second);
@@ -353,7 +353,7 @@ describe('emails', () => {
     expect(await bundle.find(id)).toMatchObject({ state: 'SENT', attempts: 3 });
   });
 
-  test('an email that kills its worker every time runs out of attempts', async () => {
+  test('fails an email that kills its worker on every attempt', async () => {
     const { database, clock } = bundle;
     const id = await bundle.insert();
     for (let count = 1; count <= 4; count += 1) {
@@ -371,7 +371,7 @@ describe('emails', () => {
     expect(bundle.smtp.received).toEqual([]);
   });
 
-  test('line breaks in a segment name inject neither a header, a recipient nor a line of the report', async () => {
+  test('prevents line breaks in a segment name from injecting a header, a recipient or a line of the report', async () => {
     const segmentName = 'Lapsed\r\nBcc: eve@evil.example\r\n\r\nUsers: 999999\n.\r\nRCPT TO:<eve@evil.example>';
     const report = operationReport({ ...success, segmentName });
     await bundle.insert(report);
@@ -385,7 +385,7 @@ describe('emails', () => {
     expect(email!.text.match(/^Users: .*$/gm)).toEqual(['Users: 7']);
   });
 
-  test('a subject or recipient that was not cleaned injects nothing either', async () => {
+  test('prevents injection by an unclean subject or recipient, too', async () => {
     await bundle.insert({ subject: 'Hi\r\nBcc: eve@evil.example\r\n\r\nbody' });
     await bundle.insert({ recipients: ['ann@customer.example\r\nRCPT TO:<eve@evil.example>'] });
     await bundle.insert({ recipients: ['ann@customer.example, eve@evil.example'] });
@@ -403,8 +403,8 @@ const success: OperationReportInput = {
   rejects: [],
 };
 
-describe('the report of an operation', () => {
-  test('a success shows the counts and the rejected lines', () => {
+describe('the report of a segment operation', () => {
+  test('lists the counts and the rejected lines of a success', () => {
     const rejects = [
       { line: 9, reason: 'empty' },
       { line: 4, reason: 'a quote' },
@@ -429,7 +429,7 @@ describe('the report of an operation', () => {
     });
   });
 
-  test('a failure shows the cause', () => {
+  test('states the cause of a failure', () => {
     const report = operationReport({
       ...success,
       kind: 'REPLACE',
@@ -445,18 +445,18 @@ describe('the report of an operation', () => {
     ['ADD', 'users added'],
     ['REMOVE', 'users removed'],
     ['REPLACE', 'users replaced'],
-  ] as const)('the subject of %s says "%s"', (kind, words) => {
+  ] as const)('describes %s in its subject as "%s"', (kind, words) => {
     expect(operationReport({ ...success, kind }).subject).toBe(`Segment "Lapsed": ${words}`);
   });
 
-  test('the first 20 rejected lines are shown, and how many more there are', () => {
+  test('lists the first 20 rejected lines, and the number of the others', () => {
     const rejects = Array.from({ length: 50 }, (_, index) => ({ line: index + 1, reason: 'empty' }));
     const { body } = operationReport({ ...success, rejects });
     expect(body.match(/^ {2}line \d+: empty$/gm)?.length).toBe(20);
     expect(body).toContain('  line 20: empty\n  and 30 more\n');
   });
 
-  test('every control character and change of direction is gone from subject and name, other letters stay', () => {
+  test('removes every control character and direction override from subject and name, and keeps other characters', () => {
     const controls = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).filter(
       (character) => character < ' ' || character >= '\x7f',
     );
@@ -467,7 +467,7 @@ describe('the report of an operation', () => {
     }
   });
 
-  test('a very long name is cut in the subject between characters', () => {
+  test('truncates a very long name in the subject between characters', () => {
     const { subject } = operationReport({ ...success, segmentName: '👋'.repeat(500) });
     expect(subject).toBe(`Segment "${'👋'.repeat(119)}…": created`);
     expect(subject.isWellFormed()).toBe(true);

@@ -63,13 +63,13 @@ describe('event batches', () => {
 
   let told: number;
 
-  describe('what a stream was told of', () => {
+  describe('a marked event', () => {
     const event = (number: number) => ({
       ...{ kind: 'delivered', uuid: eventUuid(['delivered', runId, idOf(number)]), runId, bucket: 3 },
       ...{ userId: idOf(1000 + number), deviceId: idOf(number), platform: 'IOS', at: now.toISOString() },
     });
 
-    test('becomes a batch, once, and is told of', async () => {
+    test('is batched once, and wakes the sender', async () => {
       await addStream('stream');
       await addWindow([delivered(1), delivered(2)]);
       expect(await note()).toBe(1);
@@ -82,7 +82,7 @@ describe('event batches', () => {
       expect(await readBatches()).toHaveLength(1);
     });
 
-    test('is in batches of a hundred at most (fact 7)', async () => {
+    test('is in a batch of at most a hundred (fact 7)', async () => {
       await addStream('stream');
       await addWindow(Array.from({ length: 201 }, (_, number) => delivered(number)));
       await note();
@@ -91,7 +91,7 @@ describe('event batches', () => {
       expect(new Set(batches.flat().map(({ deviceId }) => deviceId)).size).toBe(201);
     });
 
-    test('is one event for each user whom a control group kept out, where the stream asks for them', async () => {
+    test('is sent once per user withheld by a control group, if the stream subscribes to these', async () => {
       await addStream('asks');
       await addStream('does not', ['delivered']);
       const out = { outcome: 'WITHHELD', code: 'GLOBAL_CONTROL_GROUP', userId: idOf(7), attempts: 0 } as const;
@@ -110,7 +110,7 @@ describe('event batches', () => {
       expect(doesNot).toEqual([event(4)]);
     });
 
-    test('of a stream that asks for clicks alone is no row', async () => {
+    test('is not sent for deliveries if the stream subscribes to clicks only', async () => {
       await addStream('stream', ['clicked']);
       await addStream('other');
       await addWindow([delivered(1)]);
@@ -119,7 +119,7 @@ describe('event batches', () => {
       expect(await readBatches()).toEqual([]);
     });
 
-    test('says which content it was, in the words of figures', async () => {
+    test('names its content as the statistics do', async () => {
       await addStream('stream');
       await addWindow([delivered(1, { variant: { variation: 2, locale: 2 } })]);
       await addReport({ variation: 3, locale: 'fr', action: 'buy' });
@@ -133,7 +133,7 @@ describe('event batches', () => {
       ]);
     });
 
-    test('is what was stored at the time of a mark, in its buckets and of its run', async () => {
+    test('is read from the rows stored at the time of the mark, in its buckets and its run', async () => {
       await addStream('stream');
       await addWindow([delivered(1)]);
       await addWindow([delivered(2)], { at: later(1), mark: now });
@@ -142,7 +142,7 @@ describe('event batches', () => {
       expect((await readBatches()).flat()).toEqual([event(1)]);
     });
 
-    test('is nothing of a test of a campaign', async () => {
+    test('is not sent for a test of a campaign', async () => {
       await addStream('stream');
       await addWindow([delivered(1)], { of: testRunId });
       await addReport({ runId: testRunId });
@@ -150,7 +150,7 @@ describe('event batches', () => {
       expect(await readBatches()).toEqual([]);
     });
 
-    test('is one event where it was marked twice', async () => {
+    test('is sent once if it was marked twice', async () => {
       await addStream('stream');
       await addWindow([delivered(1)]);
       await addWindow([]);
@@ -160,7 +160,7 @@ describe('event batches', () => {
       expect((await readBatches()).flat()).toHaveLength(2);
     });
 
-    test('waits while the receiver has two hundred batches before it', async () => {
+    test('waits while the receiver has two hundred unsent batches', async () => {
       await addStream('stream');
       await addStream('other');
       await testDatabase.database`
@@ -209,7 +209,7 @@ describe('event batches', () => {
       await testDatabase.database`update event_stream_batches set attempts = ${attempts}`;
     }
 
-    test('is posted until a response is 2xx; then it goes, and its stream counts its events', async () => {
+    test('is posted until a 2xx response, then removed and counted for its stream', async () => {
       for (const status of [200, 204, 299]) {
         await testDatabase.database`delete from event_streams`;
         await addBatch();
@@ -223,7 +223,7 @@ describe('event batches', () => {
       }
     });
 
-    test('that is not taken is posted again after 30, 60 and 120 seconds, and then given up (fact 7)', async () => {
+    test('is posted again after 30, 60 and 120 seconds if it is rejected, then given up (fact 7)', async () => {
       const waits = [30, 60, 120];
       for (const [attempts, seconds] of waits.entries()) {
         await testDatabase.database`delete from event_streams`;
@@ -242,7 +242,7 @@ describe('event batches', () => {
       expect(stream).toEqual({ events: 0, deliveredAt: null });
     });
 
-    test('is not taken by a response below 200 or from 300 on', async () => {
+    test('is not delivered by a status below 200 or above 299', async () => {
       for (const status of [199, 300, 404]) {
         await testDatabase.database`delete from event_streams`;
         await addBatch();
@@ -250,14 +250,14 @@ describe('event batches', () => {
       }
     });
 
-    test('whose last attempt did not end is given up, and not posted a fifth time', async () => {
+    test('is given up instead of posted a fifth time if its last attempt did not end', async () => {
       await addBatch(4);
       const { posted, stored } = await post(answered(200));
       expect(posted).toEqual([]);
       expect(stored).toMatchObject({ state: 'GIVEN_UP', error: 'the last attempt did not end', endedAt: now });
     });
 
-    describe('for a receiver that does not answer', () => {
+    describe('for an unresponsive receiver', () => {
       const silent = { kind: 'failed', error: 'timeout' } as CallbackAnswer;
 
       async function addBatches(count: number): Promise<void> {
@@ -275,7 +275,7 @@ describe('event batches', () => {
       }
       const readStream = async () => (await findEventStream(testDatabase.database, { workspaceId, id: 'stream' }))!;
 
-      test('waits after three attempts, loses none, and goes out when the receiver answers', async () => {
+      test('waits after three attempts, loses none, and is sent when the receiver responds', async () => {
         await addBatches(10);
         expect(await postAll(silent)).toBe(3);
         expect(await readStream()).toMatchObject({ silentSince: now, pausedUntil: later(5), pendingBatches: 10 });
@@ -288,7 +288,7 @@ describe('event batches', () => {
         expect(await readStream()).toMatchObject({ silentSince: null, pausedUntil: null, pendingBatches: 4 });
       });
 
-      test('is posted at once to a new address', async () => {
+      test('is posted immediately to a new address', async () => {
         await addBatches(10);
         await postAll(silent);
         const change = { id: 'stream', workspaceId, at: now };
@@ -298,7 +298,7 @@ describe('event batches', () => {
         expect(await postAll(answered(204))).toBe(7);
       });
 
-      test('is given up when it has waited for a day', async () => {
+      test('is given up after it has waited for a day', async () => {
         await addBatches(10);
         await postAll(silent);
         await postAll(silent, later(86_401));
@@ -306,7 +306,7 @@ describe('event batches', () => {
       });
     });
 
-    test('that somebody sends again has its whole schedule before it', async () => {
+    test('gets its whole schedule again if it is resent', async () => {
       await addBatch(100);
       expect((await post(answered(500))).stored).toMatchObject({ state: 'PENDING', nextAt: later(30) });
     });
@@ -359,13 +359,13 @@ describe('event batches', () => {
   }
 });
 
-describe('marks', () => {
+describe('event marks', () => {
   const run = { id: 'run', workspaceId: 'WORKSPACE' };
   const stored = (bucket: number, outcome: string, code: string | null = null) => ({
     delivery: { bucket, outcome, code },
   });
 
-  test('an accepted message is an event, and so is a user whom a control group kept out', () => {
+  test('count an accepted message, and a user withheld by a control group', () => {
     expect(
       marksOf(run, [
         stored(4, 'ACCEPTED', 'FALLBACK_USER_ATTRIBUTE'),
@@ -379,7 +379,7 @@ describe('marks', () => {
     ]);
   });
 
-  test('of rows none of which is an event nothing is told', () => {
+  test('are empty for rows that contain no event', () => {
     const others = ['WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED'].map((outcome) =>
       stored(1, outcome, 'GLOBAL_CONTROL_GROUP'),
     );
@@ -388,7 +388,7 @@ describe('marks', () => {
   });
 });
 
-describe('a batch for a stream that answers', () => {
+describe('a batch for a responsive stream', () => {
   const encryption = makeEncryption(Buffer.alloc(32, 9));
 
   let node: Awaited<ReturnType<typeof makeNodeBundle>>;
@@ -397,7 +397,7 @@ describe('a batch for a stream that answers', () => {
   });
   afterEach(() => node.end());
 
-  test.each([3, 30])('does not wait for %i streams of other workspaces that never answer', async (streams) => {
+  test.each([3, 30])('does not wait for %i unresponsive streams of other workspaces', async (streams) => {
     const silent = await Promise.all(Array.from({ length: streams }, () => node.silent()));
     const healthy = await node.receiver();
     for (const [number, { origin }] of silent.entries()) {
@@ -414,7 +414,7 @@ describe('a batch for a stream that answers', () => {
   });
   let lastWorkspace = '';
 
-  test('does not wait for three streams of its workspace that never answer at the same host', async () => {
+  test('does not wait for three unresponsive streams of its workspace at the same host', async () => {
     const host = await node.receiver((path) => path.startsWith('/hangs'));
     const workspaceId = await node.addWorkspace();
     for (const number of [1, 2, 3])

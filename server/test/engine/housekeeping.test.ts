@@ -29,7 +29,7 @@ import { insertTestWorkspace } from '../test-workspace.ts';
 
 const now = new Date('2026-03-02T12:00:00Z');
 
-describe('the clock of the database', () => {
+describe('the database clock', () => {
   let bundle: TestDatabase;
   beforeAll(async () => {
     bundle = await createTestDatabase();
@@ -38,7 +38,7 @@ describe('the clock of the database', () => {
   });
   afterAll(() => bundle.drop());
 
-  test('a clock that another node moved is followed; one that this node moves while it looks is not set back', async () => {
+  test('is followed when another node moves it, and does not undo a move of this node during the check', async () => {
     const { database } = bundle;
     const clock = makeClock();
     let moves = 0;
@@ -82,7 +82,7 @@ describe('housekeeping jobs', () => {
     await testDatabase.database.unsafe(tables.map((table) => `delete from ${table}`).join('; '));
   });
 
-  test('a key whose overlap after a rotation has ended is archived as of its end, and no other is', async () => {
+  test('archive a key as of the end of its overlap after a rotation, and no other', async () => {
     const { database } = testDatabase;
     await addKey('ended', before(5_000));
     await addKey('ends now', now);
@@ -99,7 +99,7 @@ describe('housekeeping jobs', () => {
     expect(await job.runOnce(now)).toBe(0);
   });
 
-  test('a segment is archived when it expires (interface 3.1)', async () => {
+  test('archive a segment when it expires (interface 3.1)', async () => {
     const { database } = testDatabase;
     await addSegment('expired', { expiresAt: now });
     await addSegment('expires', { expiresAt: before(-1) });
@@ -109,7 +109,7 @@ describe('housekeeping jobs', () => {
     expect([...rows]).toEqual([{ id: 'expired' }]);
   });
 
-  describe('what no reader of segments can see any more', () => {
+  describe('segment data that no reader can see any more', () => {
     const tidy = () => makeDropSegmentLeftovers({ database: testDatabase.database }).runOnce(now);
     const members = async (): Promise<string[]> => {
       const rows = await testDatabase.database<{ name: string }[]>`
@@ -117,7 +117,7 @@ describe('housekeeping jobs', () => {
       return rows.map(({ name }) => name);
     };
 
-    test('is deleted: members that were removed, of the archived after 30 days, of runs that are over', async () => {
+    test('is deleted: removed members, those of segments archived for 30 days, and of ended runs', async () => {
       const { database } = testDatabase;
       await addSegment('live', { version: 3 });
       await addMember('live', 'removed', 3);
@@ -154,7 +154,7 @@ describe('housekeeping jobs', () => {
     });
   });
 
-  describe('records that are of no use any more', () => {
+  describe('outdated records', () => {
     const drop = (inboxMessages = 100, at = now) =>
       makeDropOldRecords({ database: testDatabase.database, clock: makeManualClock(now), inboxMessages }).runOnce(at);
     const day = 24 * hour;
@@ -194,7 +194,7 @@ describe('housekeeping jobs', () => {
       ...['campaign_request_ids', 'live_activities', 'report_files'],
     ];
 
-    test('go a day after their time, report files at theirs, and younger ones stay (decision D13)', async () => {
+    test('are removed a day after their time, report files at theirs, and younger ones stay (decision D13)', async () => {
       await addPairs();
       expect(await drop()).toBe(0);
       const left = await Promise.all(pairs.map(async (table) => [table, await count(table)]));
@@ -203,7 +203,7 @@ describe('housekeeping jobs', () => {
       expect([...(await testDatabase.database`select key from send_budgets`)]).toEqual([{ key: 'young' }]);
     });
 
-    test('in the inbox are the newest messages, as many as it holds', async () => {
+    test('include messages of the inbox above its capacity', async () => {
       await testDatabase.database`
         insert into sandbox_messages (id, workspace_id, platform, device_token, title, body, collapse_id, message_id, payload,
           received_at)
@@ -214,7 +214,7 @@ describe('housekeeping jobs', () => {
       expect(rows.map(({ id }) => Number(id))).toEqual([3, 4, 5]);
     });
 
-    test('of limits are those of whom nothing was heard for ten minutes', async () => {
+    test('include rate limits of subjects that were idle for ten minutes', async () => {
       await testDatabase.database`
         insert into limit_windows (operation, subject, events, last_event_at)
         values ('token', sha256('a'), '{}', ${before(600_001)}), ('token', sha256('b'), '{}', ${before(600_000)})`;
@@ -222,7 +222,7 @@ describe('housekeeping jobs', () => {
       expect(await count('limit_windows')).toBe(1);
     });
 
-    test('keeps attempts to sign in for ten minutes of real time, however far ahead the sandbox is', async () => {
+    test('include sign-in attempts after ten minutes of real time, whatever the clock of the sandbox', async () => {
       await testDatabase.database`
         insert into limit_windows (operation, subject, events, last_event_at)
         values ('sign-in-address', sha256('a'), '{}', ${before(600_000)})`;
@@ -230,7 +230,7 @@ describe('housekeeping jobs', () => {
       expect(await count('limit_windows')).toBe(1);
     });
 
-    test('are looked for again at once after a full batch', async () => {
+    test('are looked for again immediately after a full batch', async () => {
       await testDatabase.database`
         insert into campaign_request_ids (workspace_id, operation, request_id, used_at)
         select ${workspaceId}, 'a', number::text, ${before(day + 1)} from generate_series(1, 10001) as number`;
@@ -240,7 +240,7 @@ describe('housekeeping jobs', () => {
     });
   });
 
-  test('receipts are forgotten ten minutes after a look at which their transaction was over', async () => {
+  test('remove receipts ten minutes after their transaction was found to have ended', async () => {
     const { database } = testDatabase;
     const clock = makeManualClock(now);
     const { runOnce } = makeDropOldReceipts({ database, clock });
@@ -261,7 +261,7 @@ describe('housekeeping jobs', () => {
     expect(await count('transaction_receipts')).toBe(0);
   });
 
-  test('today and tomorrow are made of the ledger and of the events, once, and each is told of', async () => {
+  test('create the days of today and tomorrow for the ledger and the events, once, and log each', async () => {
     const { database } = testDatabase;
     const told: unknown[] = [];
     const log = { info: (line: unknown, message: string) => void told.push([line, message]) } as never;
@@ -301,7 +301,7 @@ describe('housekeeping jobs', () => {
       return makeReportNode({ database, clock, encryption, node, book, findUrl, findCertificateEnd });
     }
 
-    test('says what it is, by real time, and what its jobs did; a node that stops takes its report with it', async () => {
+    test('states what the node is, by real time, and what its jobs did, and is removed when the node stops', async () => {
       const { database } = testDatabase;
       const encryption = makeEncryption(masterKey);
       const job = await makeJob({ encryption });
@@ -323,12 +323,12 @@ describe('housekeeping jobs', () => {
       expect(await count('nodes')).toBe(0);
     });
 
-    test('says nothing of an address that it does not know', async () => {
+    test('omits an unknown address', async () => {
       await (await makeJob({ url: '' })).runOnce(now);
       expect([...(await testDatabase.database`select url from nodes`)]).toEqual([{ url: null }]);
     });
 
-    test('forgets nodes that were not heard of for a day', async () => {
+    test('removes nodes that were silent for a day', async () => {
       const job = await makeJob();
       for (const [id, silence] of [['gone', 24 * hour + 1] as const, ['silent', 24 * hour] as const])
         await testDatabase.database`
@@ -339,7 +339,7 @@ describe('housekeeping jobs', () => {
       expect(rows.map(({ id }) => id)).toEqual(['node', 'silent']);
     });
 
-    test('is stored by a node that lacks the master key too, and its job says which one', async () => {
+    test('is stored even by a node without the master key, and its job names the missing key', async () => {
       const encryption = makeEncryption(Buffer.alloc(32, 2));
       const job = await makeJob({ encryption });
       const [keyId] = makeEncryption(masterKey).masterKeyIds();
@@ -347,7 +347,7 @@ describe('housekeeping jobs', () => {
       expect(await count('nodes')).toBe(1);
     });
 
-    test('follows a rotation: what it encrypts under from then on is the installation’s key', async () => {
+    test('follows a rotation: the node then encrypts under the key of the installation', async () => {
       const encryption = makeEncryption(Buffer.alloc(32, 2), masterKey);
       await (await makeJob({ encryption })).runOnce(now);
       expect(encryption.masterKeyIds()).toEqual(makeEncryption(masterKey, Buffer.alloc(32, 2)).masterKeyIds());
@@ -424,7 +424,7 @@ describe('old records and erased users', () => {
     );
   });
 
-  describe('a user whose deletion is due', () => {
+  describe('a user due for deletion', () => {
     const id = 'a'.repeat(24);
     const merged = 'b'.repeat(24);
 
@@ -480,7 +480,7 @@ describe('old records and erased users', () => {
       ].map((table) => [table, 0]),
     );
 
-    test('is erased with what was merged into it, and the counts of each table are kept', async () => {
+    test('is erased with the users merged into it, and the counts of each table are kept', async () => {
       expect(await erase(after(-1))).toBe(0);
       expect(await erase(now)).toBe(1);
       const counts = { ...none, users: 1, merged_users: 1, identifiers: 2, user_messages: 1 };
@@ -495,7 +495,7 @@ describe('old records and erased users', () => {
       expect([...left]).toEqual([{ userId: 'c'.repeat(24) }]);
     });
 
-    test('is looked at again an hour later, for what work in progress wrote, and then nothing says whose rows they were', async () => {
+    test('is checked again an hour later for rows of work in progress, and then its ids are removed', async () => {
       await erase(now);
       expect(await erase(after(3_599_999))).toBe(0);
       const { database } = testDatabase;
@@ -527,7 +527,7 @@ describe('old records and erased users', () => {
       for (const name of await listDays()) await testDatabase.database.unsafe(`drop table ${name}`);
     });
 
-    test('are dropped when they are older than they are kept, the oldest first, one of each a round', async () => {
+    test('are dropped after their retention, the oldest first, one of each per run', async () => {
       for (const days of [90, 91, 92]) await makeDay('deliveries', -days);
       for (const days of [400, 401]) await makeDay('events', -days);
       const job = makeJob();
@@ -541,7 +541,7 @@ describe('old records and erased users', () => {
       expect(await listDays()).toHaveLength(2);
     });
 
-    test('of the ledger stay while a run of theirs is not over', async () => {
+    test('stay while a run of a ledger day has not ended', async () => {
       await makeDay('deliveries', -100);
       await insertSentRun(testDatabase.database, { workspaceId, id: 'run', at: now });
       await testDatabase.database`
@@ -553,7 +553,7 @@ describe('old records and erased users', () => {
       expect(await job.runOnce(now)).toBe(1);
     });
 
-    test('of events stay while one of them is to be looked at, which is asked once a day', async () => {
+    test('stay while an event waits for attribution, which is checked once a day', async () => {
       await makeDay('events', -500);
       await testDatabase.database`
         insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
@@ -569,7 +569,7 @@ describe('old records and erased users', () => {
       expect(await listDays()).toEqual([]);
     });
 
-    test('are old by the earlier of the two clocks: what the sandbox moves drops nothing', async () => {
+    test('are aged by the earlier of the two clocks, so that the sandbox clock drops nothing', async () => {
       await makeDay('deliveries', -50);
       expect(await makeJob().runOnce(after(100 * day))).toBe(0);
       clock.anchor(after(100 * day));
@@ -578,7 +578,7 @@ describe('old records and erased users', () => {
     });
   });
 
-  describe('records that are older than they are kept', () => {
+  describe('records past their retention', () => {
     const retention = {
       ...{ runs: 400, interactions: 400, pushRequests: 90, messages: 90, operations: 400, audit: 1_825, apiLog: 7 },
     };
@@ -603,7 +603,7 @@ describe('old records and erased users', () => {
       return (await testDatabase.database`select 1 from ${testDatabase.database(table)}`).length;
     }
 
-    test('are removed, each kind after its own days, and the log says how many of which', async () => {
+    test('are removed by kind after its days, and the log states how many', async () => {
       await addAuditLines(after(-1_825 * day - 1), 2);
       await addAuditLines(after(-1_825 * day + 1_000), 1);
       await addApiLines(after(-7 * day - 1), 3);
@@ -616,7 +616,7 @@ describe('old records and erased users', () => {
       expect(lines).toEqual([]);
     });
 
-    test('are old by the earlier of the two clocks', async () => {
+    test('are aged by the earlier of the two clocks', async () => {
       await addApiLines(now, 1);
       expect(await trim(after(8 * day))).toBe(0);
       clock.anchor(after(8 * day));
@@ -624,7 +624,7 @@ describe('old records and erased users', () => {
       expect(await trim(after(8 * day))).toBe(1);
     });
 
-    test('of a table that cannot be trimmed keep no other from it, and the fault is told', async () => {
+    test('are removed from other tables if one cannot be trimmed, and the fault is reported', async () => {
       const { database } = testDatabase;
       await addAuditLines(after(-2_000 * day), 1);
       await addApiLines(after(-8 * day), 1);
@@ -638,7 +638,7 @@ describe('old records and erased users', () => {
       expect(await trim()).toBe(1);
     });
 
-    test('that must stay are passed by, batch by batch, and looked at again from the first when all were', async () => {
+    test('are skipped batch by batch if they must stay, and checked again from the first', async () => {
       const { database } = testDatabase;
       await insertSentRun(database, { workspaceId, id: makeId(after(-500 * day)), at: after(-500 * day) });
       const ids = Array.from({ length: 250 }, () => makeId(after(-600 * day)));

@@ -55,7 +55,7 @@ describe('jobs', () => {
       return { ran, lines, notes, running: startJob(job, { clock, log, book, rest: rest as never }) };
     }
 
-    test('runs at once, again while there is work, and then after its interval', async () => {
+    test('runs immediately, again while there is work, and then after its interval', async () => {
       const { ran, notes, running } = openJob([3, 1]);
       await pass(0);
       // By the time that the sandbox moves; its result is noted by real time.
@@ -68,7 +68,7 @@ describe('jobs', () => {
       await running.stop();
     });
 
-    test('looks when it is woken, and once more when that was while it ran', async () => {
+    test('runs when it is woken, and once more if that happened during a run', async () => {
       const { ran, running } = openJob([]);
       running.wake();
       await pass(0);
@@ -84,7 +84,7 @@ describe('jobs', () => {
     test.each([
       [200, 999],
       [5_000, 4_999],
-    ])('that throws waits its interval of %d ms, at least a second', async (intervalMilliseconds, quiet) => {
+    ])('waits its interval of %d ms, or at least a second, after it throws', async (intervalMilliseconds, quiet) => {
       const fault = new Error('away');
       const { ran, lines, notes, running } = openJob([fault], { intervalMilliseconds });
       await pass(quiet);
@@ -95,7 +95,7 @@ describe('jobs', () => {
       await running.stop();
     });
 
-    test('of a node that rests waits as long as that says', async () => {
+    test('waits longer on a resting node', async () => {
       const { ran, running } = openJob([], { rest: { stretch: (milliseconds) => milliseconds * 2 } });
       await pass(9_999);
       expect(ran).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('jobs', () => {
       await running.stop();
     });
 
-    test('ends after the run under way, and runs no more', async () => {
+    test('ends after the current run, and does not run again', async () => {
       const { ran, running } = openJob([1, 1, 1]);
       await running.stop();
       expect([ran.length, vi.getTimerCount()]).toEqual([1, 0]);
@@ -114,8 +114,8 @@ describe('jobs', () => {
     });
   });
 
-  describe('the book of jobs', () => {
-    test('has the last success and the last failure of each, sorted by name', () => {
+  describe('the job book', () => {
+    test('has the last success and the last failure of each job, sorted by name', () => {
       const book = makeJobBook();
       book.note('b', { at: start, done: 3 });
       book.note('a', { at: after(1), done: 0 });
@@ -134,13 +134,13 @@ describe('jobs', () => {
       [{}, 'Error'],
       [{ code: 7 }, '7'],
       [{ code: 'x'.repeat(61) }, 'x'.repeat(60)],
-    ])('names the kind of a fault and no more: %s', (error, fault) => {
+    ])('names only the kind of a fault: %s', (error, fault) => {
       const book = makeJobBook();
       book.note('a', { at: start, error });
       expect(book.read()[0]!.fault).toBe(fault);
     });
 
-    test('calls a job failing at the third failure in a row', () => {
+    test('reports a job as failing after the third failure in a row', () => {
       let failed = 0;
       const book = makeJobBook({ onFailed: () => (failed += 1) });
       const fail = () => book.note('a', { at: start, error: new Error('x') });
@@ -161,15 +161,15 @@ describe('jobs', () => {
     });
   });
 
-  describe('what could not be started', () => {
-    test('is tried again after 2 seconds, then 4, 8 and so on, at most a minute', () => {
+  describe('the backoff of failed items', () => {
+    test('is 2 seconds, then 4, 8 and so on, at most a minute', () => {
       const putOff = makeBackoff();
       const waits = [2, 4, 8, 16, 32, 60, 60];
       for (const seconds of waits) expect(putOff.add('a', start)).toEqual(after(seconds));
       for (let time = 0; time < 20; time += 1) expect(putOff.add('a', start)).toEqual(after(60));
     });
 
-    test('is left out until then; once it was started it begins anew', () => {
+    test('excludes an item until its time, and starts over after a success', () => {
       const putOff = makeBackoff();
       putOff.add('a', start);
       putOff.add('b', after(1));
@@ -180,7 +180,7 @@ describe('jobs', () => {
       expect(putOff.add('b', start)).toEqual(after(4));
     });
 
-    test('is forgotten when nothing was heard of it for ten minutes', () => {
+    test('forgets an item that was idle for ten minutes', () => {
       const putOff = makeBackoff();
       for (const id of ['a', 'b']) putOff.add(id, start);
       expect(putOff.add('a', after(602))).toEqual(after(606));
@@ -188,7 +188,7 @@ describe('jobs', () => {
     });
   });
 
-  describe('a batch', () => {
+  describe('one-by-one processing of a batch', () => {
     const faulty = (id: string) => Object.assign(new Error(`broken ${id}`), { severity: 'ERROR', code: '22003' });
     /** Works the items that are not put off; those that are faulty throw, once they were taken. */
     function openBatch(
@@ -216,7 +216,7 @@ describe('jobs', () => {
       return { run, asked, worked, faults, putOff };
     }
 
-    test('is worked together, and what was put off before is taken up again', async () => {
+    test('processes the batch together, and clears the backoff of its items', async () => {
       const { run, asked, worked, putOff } = openBatch(['a', 'b', 'c']);
       putOff.add('b', after(-10));
       expect(await run(2)).toBe(2);
@@ -224,7 +224,7 @@ describe('jobs', () => {
       expect(putOff.add('b', start)).toEqual(after(2));
     });
 
-    test('that throws is worked item by item; the one at fault is put off and told, the others are done', async () => {
+    test('continues item by item after a fault: the faulty one is delayed and reported, the others are done', async () => {
       const { run, asked, worked, faults } = openBatch(['a', 'b', 'c'], { isFaulty: (id) => id === 'b' });
       expect(await run(10)).toBe(2);
       expect(worked).toEqual(['a', 'c']);
@@ -238,13 +238,13 @@ describe('jobs', () => {
       ]);
     });
 
-    test('is looked at as often as it has items, and no more', async () => {
+    test('queries as often as it has items, and no more', async () => {
       const { run, worked, asked } = openBatch(['a', 'b', 'c', 'd'], { isFaulty: (id) => id === 'a' });
       expect(await run(3)).toBe(2);
       expect([worked, asked.length]).toEqual([['b', 'c'], 4]);
     });
 
-    test('throws what is the database’s fault, and what took none threw', async () => {
+    test('throws a database fault, and a fault without an item', async () => {
       const away = () => Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
       const first = openBatch(['a'], { isFaulty: () => true, fault: away });
       await expect(first.run(5)).rejects.toThrow('away');
@@ -268,7 +268,7 @@ describe('jobs', () => {
       await expect(processOneByOne(lost, apart)).rejects.toThrow('away');
     });
 
-    test('tells a fault in one line, with what it is and when it is tried again', () => {
+    test('logs a fault in one line, with the item and the time of its retry', () => {
       const { log, lines } = openLog();
       makeFaultLogger(log, 'run')({ id: 'r1', error: new Error('x'), retryAt: after(2) });
       expect(lines).toMatchObject([
@@ -301,7 +301,7 @@ describe('jobs', () => {
       return { job, claims, due, ends, lines };
     }
 
-    test('claims as many as are free, for a minute of real time, and returns how many came', async () => {
+    test('claims up to the free number for a minute of real time, and returns the count', async () => {
       const { job, claims, due, ends } = openLeased();
       due.push([{ id: 'a' }, { id: 'b' }]);
       const round = job.runOnce(after(3_600));
@@ -312,7 +312,7 @@ describe('jobs', () => {
       expect([vi.getTimerCount(), job.name, job.intervalMilliseconds]).toEqual([0, 'post', 1_000]);
     });
 
-    test('leaves who is slower than a second under way, and claims the fewer', async () => {
+    test('leaves items running that take over a second, and claims fewer', async () => {
       const { job, claims, due, ends } = openLeased({ maxUnderWay: 2 });
       due.push([{ id: 'slow' }]);
       const round = job.runOnce(start);
@@ -342,7 +342,7 @@ describe('jobs', () => {
       expect([await job.runOnce(start), claims]).toEqual([0, []]);
     });
 
-    test('goes on after one that failed, and tells which', async () => {
+    test('continues after a failure, and logs the failed item', async () => {
       const { job, claims, due, ends, lines } = openLeased();
       due.push([{ id: 'a' }]);
       const round = job.runOnce(start);
@@ -355,7 +355,7 @@ describe('jobs', () => {
     });
   });
 
-  describe('outcomes of a node that stops', () => {
+  describe('the outcomes of a stopping node', () => {
     const away = () => Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
     function openKept(store: () => Promise<string>) {
       const { log } = openLog();
@@ -372,7 +372,7 @@ describe('jobs', () => {
       return { outcomes, stored, pauses };
     }
 
-    test('are tried for ten seconds more, one a second, and then given up', async () => {
+    test('are retried for ten seconds, once a second, and then given up', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
       let tries = 0;
       const { outcomes, stored, pauses } = openKept(async () => {
@@ -399,7 +399,7 @@ describe('jobs', () => {
       expect([tries - before, outcomes.waiting(), outcomes.fault()]).toEqual([11, 0, undefined]);
     });
 
-    test('that are another worker’s by now are given up at once', async () => {
+    test('are given up immediately if they belong to another worker by now', async () => {
       const { stored, pauses } = openKept(async () => Promise.reject(new LostWorkError('lost')));
       await expect(stored).rejects.toThrow(LostWorkError);
       expect(pauses).toEqual([]);
@@ -420,8 +420,8 @@ describe('jobs', () => {
   });
 });
 
-describe('rest', () => {
-  test('a node that nobody has called for five seconds rests: its jobs look every twentieth time', () => {
+describe('the rest of a node', () => {
+  test('begins five seconds after the last call, and makes jobs run at a twentieth of their rate', () => {
     let now = 0;
     const rest = makeRest(() => now);
     expect(rest.stretch(1_000)).toBe(20_000);
@@ -435,7 +435,7 @@ describe('rest', () => {
     expect(rest.stretch(1_000)).toBe(20_000);
   });
 
-  test('a call wakes a node that rested, and no other; the end of a call counts once', () => {
+  test('ends with a call, and not otherwise; the end of a call counts once', () => {
     let now = 0;
     let woken = 0;
     const rest = makeRest(() => now);
@@ -460,7 +460,7 @@ describe('the outcome buffer', () => {
     ['a constraint', refused('23514')],
     ['a statement that cannot be written', () => new RangeError('Invalid time value')],
   ])(
-    'outcomes that are refused for %s are given up after twenty tries more, and keep nothing else back',
+    'gives up outcomes that are rejected for %s after twenty retries, without blocking others',
     async (_what, fault) => {
       const { outcomes, lines, pauses } = makeKept();
       const { store, tries } = makeStore(Infinity, fault);
@@ -480,14 +480,14 @@ describe('the outcome buffer', () => {
     ['a lock', refused('55P03')],
     ['a node that is away', () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })],
     ['a certificate that has expired', () => Object.assign(new Error('expired'), { code: 'CERT_HAS_EXPIRED' })],
-  ])('outcomes that are refused for %s are kept for as long as that lasts', async (_what, fault) => {
+  ])('keeps outcomes that fail for %s as long as the failure lasts', async (_what, fault) => {
     const { outcomes } = makeKept();
     const { store, tries } = makeStore(1_000, fault);
     expect(await outcomes.store(store)).toBe('stored');
     expect(tries()).toBe(1_001);
   });
 
-  test('outcomes that another worker has by now are not stored again', async () => {
+  test('does not store outcomes again that belong to another worker by now', async () => {
     const { outcomes } = makeKept();
     const { store, tries } = makeStore(Infinity, () => new LostWorkError('lost'));
     await expect(outcomes.store(store)).rejects.toThrow(LostWorkError);
@@ -526,7 +526,7 @@ describe('a worker', () => {
   ];
   const all = [...byTime, ...fanOut, ...receivers, ...housekeeping];
 
-  test('a worker looks for all work when it starts, and for what is due or all of it when it is told to', async () => {
+  test('runs all jobs at its start, and the due ones or all of them when it is woken', async () => {
     await expectRuns(all, () => start());
     await expectRuns([...byTime, ...fanOut, ...receivers], () => worker!.wakeDue());
     await expectRuns(all, () => worker!.wake());
@@ -534,13 +534,13 @@ describe('a worker', () => {
 
   const ring = (bell: Bell) => inTransaction(bundle.database, async (tx) => ringAfterCommit(tx, bell));
 
-  test('a ring wakes what sends, or what reads files', async () => {
+  test('wakes the senders or the file readers on a notification', async () => {
     await expectRuns(all, () => start());
     await expectRuns(fanOut, () => ring('fan-out'));
     await expectRuns(receivers, () => ring('segments'));
   });
 
-  test('a worker that has stopped does nothing more, and what could not be stored is given up in time', async () => {
+  test('does nothing after it has stopped, and gives up outcomes in time', async () => {
     let stops = 0;
     const closed: string[] = [];
     await start({
@@ -555,12 +555,12 @@ describe('a worker', () => {
     expect([ran.size, stops, closed]).toEqual([0, 1, ['smtp']]);
   });
 
-  test('alerts are watched for where somebody says what they are of', async () => {
+  test('watches alerts if it has a source of issues', async () => {
     const watching = { readAlertIssues: async () => [], recheck: async () => {}, consoleUrl: undefined };
     await expectRuns([...all, 'watch-alerts'], () => start({ alerts: watching as never }));
   });
 
-  test('a worker that hears no ring finds the work with its next look', async () => {
+  test('finds work by polling if it gets no notification', async () => {
     const url = new URL(bundle.url);
     url.port = String(await findFreePort());
     // The looks come at their usual distance.

@@ -28,7 +28,7 @@ type Given = {
   aheadMilliseconds?: number;
 };
 
-describe('sending Live Activities', () => {
+describe('the sender of Live Activities', () => {
   let testDatabase: TestDatabase;
   let workspaceId: string;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('sending Live Activities', () => {
     name: { provider: 'apns', appId: 'default', version: 'v1' },
   });
 
-  test('a due message is sent with its app’s credential, before campaigns, and its outcome stored', async () => {
+  test('sends a due message with the credential of its app, before campaigns, and stores its outcome', async () => {
     const { asked, looks, turns, stored, tokens, job, clock } = await send();
     expect(asked).toEqual([
       {
@@ -67,18 +67,18 @@ describe('sending Live Activities', () => {
     expect(await job.runOnce(clock.now())).toBe(0);
   });
 
-  test('a message of the default app asks for the credential of no other', async () => {
+  test('requests no credential of another app for a message of the default app', async () => {
     const { looks } = await send({ row: { appId: 'default' } });
     expect(looks).toEqual([[workspaceId, { platform: 'IOS', appId: null }]]);
   });
 
-  test('a token that Apple knows no more is removed, and no other', async () => {
+  test('removes a token that Apple reports as unregistered, and no other', async () => {
     const { stored, tokens } = await send({ outcome: { kind: 'gone', code: 'Unregistered' } });
     expect(stored).toMatchObject({ state: 'GONE', code: 'Unregistered' });
     expect(tokens).toEqual(['c2']);
   });
 
-  describe('a token that Apple calls bad, as it does with every token of the wrong environment (field report A2)', () => {
+  describe('a token that Apple rejects, as it does every token of the wrong environment (field report A2)', () => {
     const bad = {
       kind: 'ambiguous',
       code: 'BadDeviceToken',
@@ -90,7 +90,7 @@ describe('sending Live Activities', () => {
       await testDatabase.database`delete from provider_evidence`;
     });
 
-    test('is tried again, and in the end its message is rejected; the token stays', async () => {
+    test('is tried again, and its message finally rejected, but the token stays', async () => {
       const first = await send({ outcome: bad });
       expect(first.stored).toMatchObject({ state: 'WAITING', code: 'BadDeviceToken', attempts: 1 });
       await testDatabase.database.unsafe('delete from live_activity_messages; delete from live_activity_tokens');
@@ -99,7 +99,7 @@ describe('sending Live Activities', () => {
       expect(tokens).toEqual(['c1', 'c2']);
     });
 
-    test('waits for the credential where twenty others got the same', async () => {
+    test('waits for the credential if twenty others got the same response', async () => {
       const remembered = Array.from({ length: 19 }, (_, index) => ({
         ...{ deviceId: `t${index}`, code: 'BadDeviceToken', at: now.getTime() },
       }));
@@ -115,13 +115,13 @@ describe('sending Live Activities', () => {
     });
   });
 
-  test('a message whose time is over is not sent, at the very instant either', async () => {
+  test('does not send a message at or after the end of its lifetime', async () => {
     const { asked, looks, stored } = await send({ row: { sendUntil: now } });
     expect([asked, looks]).toEqual([[], []]);
     expect(stored).toMatchObject({ state: 'EXPIRED', code: 'TTL' });
   });
 
-  test('a message whose workers died until no attempt was left is set aside', async () => {
+  test('quarantines a message whose workers died at every attempt', async () => {
     expect((await send({ row: { attempts: maxDeliveryAttempts - 1 } })).stored).toMatchObject({ state: 'ACCEPTED' });
     await testDatabase.database.unsafe('delete from live_activity_messages; delete from live_activity_tokens');
     const { asked, stored } = await send({ row: { attempts: maxDeliveryAttempts } });
@@ -129,7 +129,7 @@ describe('sending Live Activities', () => {
     expect(stored).toMatchObject({ state: 'FAILED', code: 'SET_ASIDE' });
   });
 
-  test('an app without a credential while others have one is rejected; without one at all somebody may add it', async () => {
+  test('rejects an app without a credential if others have one, and waits if there is none', async () => {
     expect((await send({ find: () => undefined })).stored).toMatchObject({
       state: 'REJECTED',
       code: 'NO_CREDENTIAL_FOR_APP',
@@ -142,13 +142,13 @@ describe('sending Live Activities', () => {
     expect(stored).toEqual({ state: 'WAITING', code: 'NO_CREDENTIAL', attempts: 0, nextAt: later(32.5) });
   });
 
-  test('while the account is silent nothing is sent, and no attempt counts', async () => {
+  test('sends nothing while the account is paused, and counts no attempt', async () => {
     const { asked, stored } = await send({ turn: later(30) });
     expect(asked).toEqual([]);
     expect(stored).toEqual({ state: 'WAITING', code: 'PROVIDER_WAIT', attempts: 0, nextAt: later(32.5) });
   });
 
-  test('Apple is told the end of a message by real time, whatever the sandbox’s clock says', async () => {
+  test('sends the expiry of a message in real time, whatever the clock of the sandbox', async () => {
     const { asked } = await send({ aheadMilliseconds: 600_000 });
     expect(asked[0]!.message.expiresAt).toEqual(later(3000));
   });
@@ -208,10 +208,10 @@ describe('sending Live Activities', () => {
 
 type Settling = Parameters<typeof settleLiveOutcome>[1];
 
-describe('the outcome of an event', () => {
+describe('the outcome of a Live Activity event', () => {
   const account = { key: 'apns:TEAM', perMinute: undefined, throttledPerMinute: undefined };
 
-  test('what Apple took, refused or knows no more is over, and its account is told', () => {
+  test('is final if Apple accepted, rejected or no longer knows the token, and the account is informed', () => {
     expect(settle({ kind: 'accepted' })).toEqual({
       settled: { state: 'ACCEPTED', code: null },
       told: [{ reported: 'apns:TEAM', kind: 'accepted' }],
@@ -227,7 +227,7 @@ describe('the outcome of an event', () => {
     expect(settle({ kind: 'accepted' }, { account: undefined }).told).toEqual([]);
   });
 
-  test('what was not sent counts as no attempt, and is tried some seconds after it may be', () => {
+  test('counts no attempt for an unsent event, which is retried some seconds after its time', () => {
     expect(settle({ kind: 'held', until: later(60) })).toEqual({
       settled: { state: 'WAITING', code: 'PROVIDER_WAIT', nextAt: later(62.5), attempts: 2 },
       told: [],
@@ -247,7 +247,7 @@ describe('the outcome of an event', () => {
     });
   });
 
-  test('what may be tried again waits as a campaign’s does, up to as many attempts', () => {
+  test('is a retry like that of a campaign, up to the same number of attempts', () => {
     const wait = { kind: 'wait', code: 'ServiceUnavailable', scope: 'device' } as const;
     const unknown = { kind: 'unknown', code: 'timeout' } as const;
     // The third attempt: between 10 and 80 seconds, and the draw is 0.5.
@@ -266,7 +266,7 @@ describe('the outcome of an event', () => {
     }
   });
 
-  test('pauses the account that Apple told to wait, also after the last attempt', () => {
+  test('pauses the account that Apple asked to wait, even after the last attempt', () => {
     const wait = { kind: 'wait', code: 'TooManyRequests', scope: 'credential', retryAfterSeconds: 600 } as const;
     const message = { attempts: maxDeliveryAttempts, sendUntil: later(3600) };
     const { settled, told } = settle(wait, { message });
@@ -274,7 +274,7 @@ describe('the outcome of an event', () => {
     expect(told).toContainEqual({ silenced: 'apns:TEAM', until: later(602.5), reason: 'TooManyRequests' });
   });
 
-  test('a wait for all of the account silences it, and no other wait does', () => {
+  test('pauses the account for a wait of the whole account, and for no other wait', () => {
     const ofAccount = { kind: 'wait', code: 'TooManyRequests', scope: 'credential' } as const;
     expect(settle(ofAccount)).toEqual({
       settled: { state: 'WAITING', code: 'TooManyRequests', nextAt: later(105), attempts: 3 },
@@ -286,7 +286,7 @@ describe('the outcome of an event', () => {
     expect(settle(ofAccount, { account: undefined }).told).toEqual([]);
   });
 
-  test('what would be sent when its time is over is over now', () => {
+  test('is final if the event would be sent after its lifetime', () => {
     const at = (seconds: number) =>
       settle({ kind: 'held', until: later(60) }, { message: { attempts: 1, sendUntil: later(seconds) } }).settled;
     expect(at(62.5)).toEqual({ state: 'EXPIRED', code: 'PROVIDER_WAIT' });
@@ -302,7 +302,7 @@ describe('the outcome of an event', () => {
   }
 });
 
-describe('rules of the simulator', () => {
+describe('the checks of the simulator', () => {
   const headers = { 'apns-topic': 'com.example.shop.push-type.liveactivity', 'apns-priority': '10' };
   const update = { timestamp: 1_790_000_000, event: 'update', 'content-state': { step: 2 } };
   const start = {
@@ -316,7 +316,7 @@ describe('rules of the simulator', () => {
     return rest;
   };
 
-  test('what the server writes is taken', () => {
+  test('accept the events that the server writes', () => {
     const event = { kind: 'update', contentState: { step: 2 }, staleDate: 1_790_003_600, priority: 5 } as const;
     expect(checkLiveActivity(JSON.parse(writeLivePayload(event, 1_790_000_000)), headers)).toBeUndefined();
     const { attributes, alert } = start;
@@ -335,10 +335,10 @@ describe('rules of the simulator', () => {
     ['an event that there is not', { aps: { ...update, event: 'stop' } }, 'BadMessage'],
     ['milliseconds', { aps: { ...update, timestamp: 1_790_000_000_000 } }, 'BadMessage'],
     ['a member of another kind of push', { aps: { ...update, badge: 1 } }, 'BadMessage'],
-    ['a member beside aps', { aps: update, beside: { svc: {} } }, 'BadMessage'],
+    ['a member next to aps', { aps: update, beside: { svc: {} } }, 'BadMessage'],
     ['the topic of the app', { aps: update, more: { 'apns-topic': 'com.example.shop' } }, 'BadTopic'],
     ['a priority of 1', { aps: update, more: { 'apns-priority': '1' } }, 'BadPriority'],
-  ])('%s is refused', (_, { aps, ...more }, reason) => {
+  ])('reject %s', (_, { aps, ...more }, reason) => {
     expect(reasonOf(aps, more)).toBe(reason);
   });
 });

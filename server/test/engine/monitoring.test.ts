@@ -14,7 +14,7 @@ import type { Outcome } from '../../src/providers/provider.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
-describe('the meter of a node', () => {
+describe('the node meter', () => {
   const start = new Date('2026-03-01T12:00:10Z');
   const minute = new Date('2026-03-01T12:00:00Z');
   const later = (minutes: number): Date => new Date(minute.getTime() + minutes * 60_000);
@@ -25,7 +25,7 @@ describe('the meter of a node', () => {
   const answered = (kind: Outcome['kind'], milliseconds = 10) => ({ outcome: { kind } as Outcome, milliseconds });
 
   describe('calls', () => {
-    test('a push that was accepted counts as one, and its time with it; no other call does', () => {
+    test('count as a push with its duration if a push was accepted, and otherwise do not', () => {
       const { meter } = openMeter();
       meter.noteCall(call());
       meter.noteCall(call({ route: '/v5/sendpushes' }));
@@ -41,20 +41,20 @@ describe('the meter of a node', () => {
       [{ status: 400 }, 'calls.refused'],
       // Some refusals of the API come with 200.
       [{ status: 200, errorName: 'ER013' }, 'calls.refused'],
-    ])('%j counts as %s and as no push', (more, name) => {
+    ])('count %j as %s, and not as a push', (more, name) => {
       const { meter } = openMeter();
       meter.noteCall(call(more));
       expect(meter.readTotals().counts).toEqual({ calls: 1, [name]: 1 });
       expect(meter.readTotals().accepts.read().count).toBe(0);
     });
 
-    test('399 is no refusal', () => {
+    test('do not count 399 as rejected', () => {
       const { meter } = openMeter();
       meter.noteCall(call({ status: 399 }));
       expect(meter.readTotals().counts).toEqual({ calls: 1, pushes: 1 });
     });
 
-    test('are told apart by method and route, each with its statuses and times', () => {
+    test('are separate by method and route, each with its statuses and durations', () => {
       const { meter } = openMeter();
       for (const more of [{}, {}, { status: 404 }, { method: 'GET' }, { route: '/other', durationMilliseconds: 2_000 }])
         meter.noteCall(call(more));
@@ -88,7 +88,7 @@ describe('the meter of a node', () => {
       ['wait', 'waits'],
       ['unreached', 'waits'],
       ['unknown', 'waits'],
-    ] as const)('%s is counted as %s', (kind, name) => {
+    ] as const)('count %s as %s', (kind, name) => {
       const { meter } = openMeter();
       meter.noteSend('hms', answered(kind));
       expect(meter.readTotals().counts).toEqual({
@@ -96,7 +96,7 @@ describe('the meter of a node', () => {
       });
     });
 
-    test('times are added up, and the longest of a minute is kept, rounded', () => {
+    test('have their durations added up, and the longest of a minute kept, rounded', () => {
       const { meter } = openMeter();
       for (const milliseconds of [10, 30.6, 20]) meter.noteSend('fcm', answered('accepted', milliseconds));
       const [taken] = meter.take();
@@ -112,7 +112,7 @@ describe('the meter of a node', () => {
     });
   });
 
-  test('callbacks, fills, commits and jobs have totals of their own, those that did not happen yet too', () => {
+  test('has totals of callbacks, fills, commits and jobs, including those that have not occurred', () => {
     const { meter } = openMeter();
     meter.noteCallback('received');
     for (const _ of [1, 2]) meter.noteCallback('unreached');
@@ -134,7 +134,7 @@ describe('the meter of a node', () => {
   });
 
   describe('minutes', () => {
-    test('are those of real time; one that is over is told once, the one under way again and again', () => {
+    test('are those of real time; a past one is reported once, the current one repeatedly', () => {
       const { meter, clock } = openMeter();
       clock.setOffset(3_600_000);
       meter.noteFailedJob();
@@ -154,7 +154,7 @@ describe('the meter of a node', () => {
       expect(meter.readTotals().counts).toEqual({ 'jobs.failed': 3 });
     });
 
-    test('of the last hour are kept while nobody takes them', () => {
+    test('are kept for the last hour until they are read', () => {
       const { meter, clock } = openMeter();
       for (let number = 0; number < 62; number += 1) {
         meter.noteFailedJob();
@@ -166,7 +166,7 @@ describe('the meter of a node', () => {
     });
   });
 
-  test('what is remembered is read once for all who ask until its time is over, and again at once when it failed', async () => {
+  test('remembers a value for all callers until it expires, and reads it again after a failure', async () => {
     const clock = makeManualClock(start);
     let reads = 0;
     let fault: Error | undefined;
@@ -190,7 +190,7 @@ describe('the meter of a node', () => {
     expect(await remembered()).toBe(4);
   });
 
-  test('a delivery is counted by its provider, its outcome told on', async () => {
+  test('counts a delivery by its provider, and passes its outcome on', async () => {
     const noted: unknown[] = [];
     const noteSend = (provider: string, { outcome, milliseconds }: { outcome: Outcome; milliseconds: number }) =>
       void noted.push([provider, outcome.kind, milliseconds >= 0 && milliseconds < 10_000]);
@@ -224,7 +224,7 @@ describe('the meter of a node', () => {
     ]);
   });
 
-  describe('the samples of a node', () => {
+  describe('the metrics of a node', () => {
     const use = { held: 3, idle: 2, awaited: 1, max: 10 };
     const pool = { reach: { pool: { countUse: () => use } } } as never;
     const sources = (more: Partial<NodeSources> = {}): NodeSources => ({
@@ -237,7 +237,7 @@ describe('the meter of a node', () => {
       ...more,
     });
 
-    test('say what it is, whether it is ready, and what troubles it', async () => {
+    test('describe the node, its readiness and its troubles', async () => {
       const well = await readNodeSamples(sources());
       expect(well.carillon_build_info).toEqual([{ labels: { version: '1.2.3', role: 'api' }, value: 1 }]);
       expect(well.carillon_ready).toEqual([{ labels: {}, value: 1 }]);
@@ -250,7 +250,7 @@ describe('the meter of a node', () => {
       expect(well.carillon_trouble!.some(({ value }) => value !== 0)).toBe(false);
     });
 
-    test('count calls, sends that did not happen yet, jobs and connections', async () => {
+    test('count calls, sends that have not occurred, jobs and connections', async () => {
       const { meter } = openMeter();
       meter.noteCall(call());
       meter.noteSend('fcm', answered('gone', 40));
@@ -297,8 +297,8 @@ describe('the meter of a node', () => {
   }
 });
 
-describe('events of Live Activities', () => {
-  test('an event of a Live Activity is counted among the sends of Apple, by its outcome and its time', async () => {
+describe('the metrics of Live Activities', () => {
+  test('count an event among the sends of Apple, by outcome and duration', async () => {
     const meter = makeNodeMeter({ clock: makeManualClock(new Date('2026-03-01T12:00:00Z')) });
     const outcomes = [{ kind: 'accepted' }, { kind: 'gone', code: 'Unregistered' }] as const;
     let sent = 0;
@@ -311,7 +311,7 @@ describe('events of Live Activities', () => {
   });
 });
 
-describe('minutes of a node', () => {
+describe('the minutes of a node', () => {
   let bundle: TestDatabase;
   beforeAll(async () => {
     bundle = await createTestDatabase();
@@ -327,7 +327,7 @@ describe('minutes of a node', () => {
     errorName: undefined,
   };
 
-  test('a node writes one row a minute however much it does, and what several count is added up in steps', async () => {
+  test('are written as one row each, whatever the load, and added up over nodes in steps', async () => {
     const clock = makeManualClock(new Date('2026-03-01T10:00:10Z'));
     const [one, two] = [startNode('one', clock), startNode('two', clock)];
     for (let sent = 0; sent < 1000; sent += 1) one.meter.noteSend('fcm', accepted);
@@ -365,7 +365,7 @@ describe('minutes of a node', () => {
     expect(day.series.find(({ name }) => name === 'calls')!.values.at(-1)).toBe(4);
   });
 
-  test('rows of before the last eight days are forgotten', async () => {
+  test('are removed after eight days', async () => {
     const clock = makeManualClock(new Date('2026-04-01T10:00:00Z'));
     await startNode('one', clock).report();
     const rows = await bundle.database<{ minute: Date }[]>`select minute from node_minutes`;
@@ -402,7 +402,7 @@ describe('traces of sends', () => {
   const accepted: Outcome = { kind: 'accepted' };
 
   describe('a window to named users', () => {
-    test('is a step of the trace of its request, and says how it ended', async () => {
+    test('is a span in the trace of its request, and has its result', async () => {
       const given = openTracing();
       const result = await sendTraced(given, { window: windowOf(0, sampled), outcomes: [] });
       expect(result).toEqual({ told: [], sent: [] });
@@ -420,13 +420,13 @@ describe('traces of sends', () => {
       ['was not sampled', unsampled],
       ['has no trace', null],
       ['has a trace that cannot be read', 'x'],
-    ])('makes no step when its request %s', async (_what, traceparent) => {
+    ])('creates no span if its request %s', async (_what, traceparent) => {
       const given = openTracing();
       const { told } = await sendTraced(given, { window: windowOf(0, traceparent), outcomes: [accepted] });
       expect([given.spans, told]).toEqual([[], [[0, 'accepted']]]);
     });
 
-    test('has a step for each call of a provider, with its outcome', async () => {
+    test('has a span for each provider call, with its outcome', async () => {
       const given = openTracing();
       const outcomes: (Outcome | Error)[] = [
         accepted,
@@ -467,7 +467,7 @@ describe('traces of sends', () => {
       ]);
     });
 
-    test('that fails says of what kind, and throws on', async () => {
+    test('records the kind of a failure, and rethrows it', async () => {
       const given = openTracing();
       const traced = given.traceWindows(async () => {
         throw new TypeError('broken');
@@ -478,7 +478,7 @@ describe('traces of sends', () => {
   });
 
   describe('a window of an audience', () => {
-    test('begins a trace of its own that links to its request, with one step for a provider and its counts', async () => {
+    test('begins a separate trace with a link to its request, one span per provider and its counts', async () => {
       const given = openTracing();
       const outcomes = [accepted, accepted, { kind: 'gone', code: 'x' } as Outcome, new Error('broken')];
       const { told, sent } = await sendTraced(given, { window: windowOf(1, sampled), devices: 11, outcomes });
@@ -496,21 +496,21 @@ describe('traces of sends', () => {
       });
     });
 
-    test('makes no step for a provider when nothing was sent', async () => {
+    test('creates no span for a provider if nothing was sent', async () => {
       const given = openTracing();
       await sendTraced(given, { window: windowOf(1, null), devices: 11, outcomes: [] });
       expect(given.spans).toHaveLength(1);
       expect(given.spans[0]!.start).toMatchObject({ link: undefined });
     });
 
-    test('that is not sampled is sent without any further step', async () => {
+    test('is sent without further spans if it is not sampled', async () => {
       const given = openTracing({ isSampled: false });
       const { told } = await sendTraced(given, { window: windowOf(1, null), outcomes: [accepted] });
       expect([given.spans.length, given.spans[0]!.ended, told]).toEqual([1, [], [[0, 'accepted']]]);
     });
   });
 
-  test('a batch outside of any window is sent as it is', () => {
+  test('passes a batch outside any window on unchanged', () => {
     const given = openTracing();
     const batch = { devices: [] } as unknown as DeliveryBatch;
     const opened: DeliveryBatch[] = [];

@@ -58,7 +58,7 @@ async function readPieces(): Promise<Buffer[]> {
   return rows.map(({ bytes }) => bytes);
 }
 
-test('a file that was asked for is made of the lines of its report, and says how many and how large', async () => {
+test('creates a requested file from the lines of its report, with their number and its size', async () => {
   const asked: unknown[] = [];
   await addReport('report');
   const job = makeJob(async function* (report) {
@@ -79,7 +79,7 @@ test('a file that was asked for is made of the lines of its report, and says how
   expect(logged).toEqual([]);
 });
 
-test('one file is made at a time, that which waited the longest, and none that is not due', async () => {
+test('creates one file at a time, the one that waited longest, and only due ones', async () => {
   await addReport('second', { nextAt: later(-1) });
   await addReport('first', { nextAt: later(-2) });
   await addReport('third', { nextAt: later(1) });
@@ -96,7 +96,7 @@ test('one file is made at a time, that which waited the longest, and none that i
 const incompressible = (number: number): string =>
   createHash('shake256', { outputLength: 8_192 }).update(String(number)).digest('base64');
 
-test('a large file is stored in pieces of 256 KiB at least, the last one shorter, in their order', async () => {
+test('stores a large file in ordered pieces of at least 256 KiB, except the last', async () => {
   await addReport('report');
   const lines = Array.from({ length: 100 }, (_, number) => incompressible(number));
   await makeJob(readLines(...lines)).runOnce(now);
@@ -113,7 +113,7 @@ test('a large file is stored in pieces of 256 KiB at least, the last one shorter
   expect(await readReports()).toMatchObject([{ state: 'READY', campaigns: 100, bytes }]);
 });
 
-test('a file that fails is tried again after a minute, with its fault in the log', async () => {
+test('retries a failed file after a minute, and logs its fault', async () => {
   await addReport('report');
   const job = makeJob(failing);
   expect(await job.runOnce(now)).toBe(1);
@@ -128,7 +128,7 @@ test('a file that fails is tried again after a minute, with its fault in the log
   expect(await job.runOnce(later(60))).toBe(1);
 });
 
-test('the fifth attempt that fails is the last', async () => {
+test('gives up after the fifth failed attempt', async () => {
   await addReport('report', { attempts: 3 });
   await makeJob(failing).runOnce(now);
   expect(await readReports()).toMatchObject([{ state: 'WAITING', attempts: 4 }]);
@@ -139,7 +139,7 @@ test('the fifth attempt that fails is the last', async () => {
   ]);
 });
 
-test('a fifth attempt may succeed, and a file of which five workers died is given up unread', async () => {
+test('may succeed in the fifth attempt, and gives up a file whose five workers died', async () => {
   await addReport('a', { attempts: 4 });
   await makeJob(readLines('a\n')).runOnce(now);
   await addReport('b', { attempts: 5 });
@@ -150,7 +150,7 @@ test('a fifth attempt may succeed, and a file of which five workers died is give
   expect(logged).toEqual([{ reportId: 'b', err: new Error('no attempt came to an end') }]);
 });
 
-test('what a worker makes that lost its file is not stored, and ends it neither', async () => {
+test('stores nothing and does not settle the file if the worker lost it', async () => {
   await addReport('report');
   await makeJob(async function* () {
     yield 'a\n';
@@ -161,7 +161,7 @@ test('what a worker makes that lost its file is not stored, and ends it neither'
   expect(logged).toEqual([]);
 });
 
-test('a worker has its file for five minutes, and for as long again with each piece that it stores', async () => {
+test('leases a file for five minutes, and for as long again with each stored piece', async () => {
   await addReport('report');
   const leases: unknown[] = [];
   const noteLease = async () => void leases.push((await readReports())[0]!.leaseUntil);

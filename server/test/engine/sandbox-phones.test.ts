@@ -93,7 +93,7 @@ async function readInbox() {
   return [...rows];
 }
 
-test('what each provider takes of a workspace with simulated credentials is in the inbox, in its order', async () => {
+test('shows the messages that each provider accepted for a workspace with simulated credentials in order', async () => {
   expect(await send('ANDROID')).toBe('accepted');
   await phones.settle();
   expect(await send('IOS')).toBe('accepted');
@@ -106,7 +106,7 @@ test('what each provider takes of a workspace with simulated credentials is in t
   expect(inbox[0]).toMatchObject({ workspaceId, title: 'Title' });
 });
 
-test('a message that is read was there before those that come later, also after the clock was moved back', async () => {
+test('sorts new messages after old ones, even after the clock was moved back', async () => {
   await send('ANDROID');
   const [before] = await readInbox();
   await stop();
@@ -118,7 +118,7 @@ test('a message that is read was there before those that come later, also after 
   expect(second!.id > first!.id).toBe(true);
 });
 
-test('a credential of another workspace, another key and another secret are refused, as by the providers', async () => {
+test('rejects a credential of another workspace, another key and another secret, as the providers do', async () => {
   const others = await makeSimulatedCredentials('shop');
   expect(await send('IOS', { credentials: others })).toBe('stopped InvalidProviderToken');
   expect((await send('WEB', { credentials: others })).split(' ')[0]).not.toBe('accepted');
@@ -129,7 +129,7 @@ test('a credential of another workspace, another key and another secret are refu
   expect(await readInbox()).toEqual([]);
 });
 
-test('a workspace whose credentials are added later is known once they are read again', async () => {
+test('accepts a workspace with later credentials once they are read again', async () => {
   const later = await makeSimulatedCredentials('later');
   const other = await insertTestWorkspace(testDatabase.database, now);
   for (const credential of Object.values(later)) await store(credential, other);
@@ -152,7 +152,7 @@ async function addApp({ platform, appId, name, identifier, environment }: App): 
     values (${workspaceId}, ${platform}, ${appId}, ${name}, ${identifier}, ${environment}, ${now})`;
 }
 
-test('an iPhone app of a team is learned before messages are sent to its devices, once', async () => {
+test('registers the iPhone app of a team before messages are sent to its devices, once', async () => {
   const courier = app('IOS', 'com.example.courier');
   await addApp(courier);
   const apns = { ...made.apns, topic: courier.identifier };
@@ -172,7 +172,7 @@ test('an iPhone app of a team is learned before messages are sent to its devices
   expect((await send('IOS', sending)).split(' ')[0]).not.toBe('accepted');
 });
 
-test('whoever waits for a message is told of it, and of none after the time', async () => {
+test('notifies a waiting caller of a message, and stops waiting after the time', async () => {
   let isOver = false;
   const waiting = phones.waitForMessage(60_000).then(() => void (isOver = true));
   await phones.waitForMessage(0.5);

@@ -50,7 +50,7 @@ describe('due campaigns', () => {
 
   let told: number;
 
-  test('what was fired and what was started counts together, and is told once', async () => {
+  test('count campaigns that fired and requests that started together, and wake once', async () => {
     expect(await fire()).toBe(0);
     expect(told).toBe(0);
     await addCampaign('campaign');
@@ -60,7 +60,7 @@ describe('due campaigns', () => {
     expect(told).toBe(1);
   });
 
-  test('workers are woken by a run to an audience and by one to named users', async () => {
+  test('wake the workers for a run to an audience and for one to named users', async () => {
     await addCampaign('audience');
     await fire();
     expect(told).toBe(1);
@@ -71,7 +71,7 @@ describe('due campaigns', () => {
   });
 
   test.each(['BUSINESS_EVENT_TRIGGERED', 'EVENT_TRIGGERED'])(
-    'a campaign of %s waits for its expiry alone: it ends, and nothing is sent',
+    'end at their expiry, without a send, if they are of type %s',
     async (deliveryType) => {
       await addCampaign('campaign', { deliveryType });
       expect(await fire()).toBe(1);
@@ -80,7 +80,7 @@ describe('due campaigns', () => {
     },
   );
 
-  test('a message lives from its firing, and as much longer as its zones and best times take', async () => {
+  test('give a message its lifetime from the firing, extended by zones and best times', async () => {
     const settings = { ttlMinutes: { ANDROID: 120, IOS: 60, WEB: 60 } };
     const livesUntil = async (timing: object): Promise<Date> => {
       await testDatabase.database.unsafe('delete from runs; delete from campaigns');
@@ -95,7 +95,7 @@ describe('due campaigns', () => {
     expect(await livesUntil({ inUserZone: 'SEND' })).toEqual(hoursAfter(28));
   });
 
-  test('what is sent zone by zone is not late before it is late in the last zone', async () => {
+  test('are late only if they are late in the last zone, if they are sent zone by zone', async () => {
     const dueAt = hoursAfter(-27);
     const timing = { inUserZone: 'SEND' };
     await addCampaign('in time', { timing, nextAt: dueAt });
@@ -109,7 +109,7 @@ describe('due campaigns', () => {
     ]);
   });
 
-  test('named users are a hundred at most, as when the request was accepted (decision D32)', async () => {
+  test('reach at most a hundred named users, as when the request was accepted (decision D32)', async () => {
     await addIdentifier('hundred', 100);
     await addIdentifier('more', 101);
     for (const value of ['hundred', 'more', 'nobody']) await addCampaign(value, { selector: identifier(value) });
@@ -134,7 +134,7 @@ describe('due campaigns', () => {
     expect(row!.users).toContainEqual([100, 'user 100']);
   });
 
-  test('a periodic campaign goes on after a run that failed, at its next occurrence', async () => {
+  test('continue at the next occurrence after a failed run if they are periodic', async () => {
     const selector = { attribute: 'no such', isCustom: false, values: ['a'] };
     await addCampaign('campaign', { deliveryType: 'PERIODIC', timing: daily, selector });
     await fire();
@@ -142,7 +142,7 @@ describe('due campaigns', () => {
     expect(await readCampaign('campaign')).toEqual({ status: 'ACTIVE', reason: null, nextAt: hoursAfter(24) });
   });
 
-  test('a one-time campaign that was missed fails, and says why (decision D37)', async () => {
+  test('fail with the reason if they are one-time and were missed (decision D37)', async () => {
     await addCampaign('campaign', { nextAt: hoursAfter(-2) });
     await fire();
     expect(await readCampaign('campaign')).toEqual({
@@ -151,7 +151,7 @@ describe('due campaigns', () => {
     });
   });
 
-  test('a request that joined a campaign is sent under the same rules: users of now, an hour late, else missed', async () => {
+  test('apply the same rules to a request that joined a campaign: current users, at most an hour late', async () => {
     await addIdentifier('one', 1);
     await addIdentifier('more', 101);
     const due: [id: string, value: string, dueAt: Date][] = [
@@ -235,7 +235,7 @@ describe('due campaigns', () => {
   }
 });
 
-describe('fire due campaigns', () => {
+describe('the firing of campaigns', () => {
   let bundle: FanOutBundle;
   beforeEach(async () => {
     bundle = await makeFanOutBundle();
@@ -262,7 +262,7 @@ describe('fire due campaigns', () => {
     });
 
   describe('an occurrence', () => {
-    test('of 1,000 due campaigns is fired once by 8 schedulers at the same time (fault F15, reliability R4)', async () => {
+    test('is fired once per campaign by 8 schedulers at the same time, for 1,000 due campaigns (fault F15, reliability R4)', async () => {
       await schedule({ type: 'later', date: '03/01/2026', time: '01:00 PM' });
       await bundle.database`
         insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
@@ -288,7 +288,7 @@ describe('fire due campaigns', () => {
       ]);
     });
 
-    test('is not fired before it has come', async () => {
+    test('is not fired before its time', async () => {
       const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
       await fireAt('2026-03-02T08:59:59.999Z');
       expect(await runs(id)).toEqual([]);
@@ -297,7 +297,7 @@ describe('fire due campaigns', () => {
       expect(await campaign(id)).toEqual({ status: 'SENDING', reason: null, nextAt: undefined });
     });
 
-    test('gives the message its time to live: it counts from the firing, not from the request', async () => {
+    test('gives the message its time to live from the firing, not from the request', async () => {
       await bundle.addDevices(3);
       const id = await schedule({ type: 'later', date: '03/20/2026', time: '09:00 AM' });
       await fireAt('2026-03-20T09:00:00Z');
@@ -308,7 +308,7 @@ describe('fire due campaigns', () => {
       expect((await campaign(id)).status).toBe('SENT');
     });
 
-    test('02:30 in New York happens once on the day that skips it (fault F9)', async () => {
+    test('at 02:30 in New York happens once on the day that skips it (fault F9)', async () => {
       setClock('2026-03-06T12:00:00Z');
       const id = await schedule({ time: '02:30 AM', timezone: 'America/New_York' });
       await fireAt('2026-03-07T07:30:00Z', '2026-03-08T06:30:00Z', '2026-03-08T07:30:00Z', '2026-03-09T06:30:00Z');
@@ -319,7 +319,7 @@ describe('fire due campaigns', () => {
       ]);
     });
 
-    test('01:30 in New York happens once on the day that has it twice (fault F10)', async () => {
+    test('at 01:30 in New York happens once on the day that has it twice (fault F10)', async () => {
       setClock('2026-10-31T12:00:00Z');
       const id = await schedule({ time: '01:30 AM', timezone: 'America/New_York' });
       await fireAt('2026-11-01T05:30:00Z', '2026-11-01T06:30:00Z', '2026-11-02T06:30:00Z');
@@ -345,7 +345,7 @@ describe('fire due campaigns', () => {
   });
 
   describe('a downtime (decision D37, fault F14)', () => {
-    test('of ten minutes sends the occurrence once, late', async () => {
+    test('sends the occurrence once, late, after ten minutes', async () => {
       const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
       await fireAt('2026-03-02T09:10:00Z', '2026-03-02T09:11:00Z');
       expect(await runs(id)).toEqual([{ occurrence: '2026-03-02T09:00:00.000Z', status: 'QUEUED', reason: null }]);
@@ -354,14 +354,14 @@ describe('fire due campaigns', () => {
     test.each([
       { what: '60 minutes are sent', at: '2026-03-02T10:00:00.000Z', status: 'SENDING', run: 'QUEUED' },
       { what: 'a millisecond more is missed', at: '2026-03-02T10:00:00.001Z', status: 'FAILED', run: 'MISSED' },
-    ])('of a one-time campaign: $what', async ({ at, status, run }) => {
+    ])('has a limit for a one-time campaign: $what', async ({ at, status, run }) => {
       const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
       await fireAt(at);
       expect((await campaign(id)).status).toBe(status);
       expect((await runs(id)).map((row) => row.status)).toEqual([run]);
     });
 
-    test('a missed one-time campaign is FAILED and says MISSED, and reaches nobody', async () => {
+    test('fails a missed one-time campaign with MISSED, and sends nothing', async () => {
       await bundle.addDevices(3);
       const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
       await fireAt('2026-03-02T11:00:00Z');
@@ -372,7 +372,7 @@ describe('fire due campaigns', () => {
       expect(bundle.sent).toEqual([]);
     });
 
-    test('of three days over a daily campaign leaves MISSED rows and one late send, never a burst', async () => {
+    test('leaves MISSED rows of a daily campaign and one late send after three days, never a burst', async () => {
       const id = await schedule({ time: '09:00 AM' });
       await fireAt('2026-03-05T09:20:00Z');
       expect((await runs(id)).map(({ occurrence, status }) => `${occurrence.slice(5, 16)} ${status}`)).toEqual([
@@ -384,21 +384,21 @@ describe('fire due campaigns', () => {
       expect(await campaign(id)).toEqual({ status: 'ACTIVE', reason: null, nextAt: '2026-03-06T09:00:00.000Z' });
     });
 
-    test('of three days that ends too late for the last occurrence sends nothing', async () => {
+    test('sends nothing after three days if it ends too late for the last occurrence', async () => {
       const id = await schedule({ time: '09:00 AM' });
       await fireAt('2026-03-05T12:00:00Z');
       expect((await runs(id)).map(({ status }) => status)).toEqual(['MISSED', 'MISSED', 'MISSED', 'MISSED']);
       expect(await campaign(id)).toMatchObject({ status: 'ACTIVE', nextAt: '2026-03-06T09:00:00.000Z' });
     });
 
-    test('with a limit of a week still sends only the last occurrence', async () => {
+    test('sends only the last occurrence even with a limit of a week', async () => {
       const id = await schedule({ time: '09:00 AM' });
       setClock('2026-03-05T12:00:00Z');
       await fire({ lateSendMinutes: 10_080 });
       expect((await runs(id)).map(({ status }) => status)).toEqual(['MISSED', 'MISSED', 'MISSED', 'QUEUED']);
     });
 
-    test('with a limit of 0 leaves the scheduler the minute it needs', async () => {
+    test('leaves the scheduler the minute it needs with a limit of 0', async () => {
       const ids = [
         await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' }),
         await schedule({ type: 'later', date: '03/02/2026', time: '08:58 AM' }),
@@ -408,7 +408,7 @@ describe('fire due campaigns', () => {
       expect((await Promise.all(ids.map(runs))).flat().map(({ status }) => status)).toEqual(['QUEUED', 'MISSED']);
     });
 
-    test('of a year is recorded in bounded batches, every occurrence once, by competing schedulers', async () => {
+    test('is recorded in bounded batches after a year, every occurrence once, by competing schedulers', async () => {
       const id = await schedule({ time: '09:00 AM', endDate: '12/31/2027' });
       setClock('2027-03-05T09:30:00Z');
       const job = makeFireDueCampaigns({ ...bundle, lateSendMinutes: 60, onFired() {} });
@@ -440,7 +440,7 @@ describe('fire due campaigns', () => {
       expect(bundle.sent).toHaveLength(8);
     });
 
-    test('whose last occurrence was missed is RETIRED, too', async () => {
+    test('is RETIRED, too, if its last occurrence was missed', async () => {
       const id = await schedule({ time: '09:00 AM', endDate: '03/02/2026' });
       await fireAt('2026-03-04T09:00:00Z');
       expect(await bundle.end()).toBe(1);
@@ -459,7 +459,7 @@ describe('fire due campaigns', () => {
       expect((await campaign(id)).status).toBe('RETIRED');
     });
 
-    test('reaches the members its segment has at each occurrence', async () => {
+    test('reaches the current members of its segment at each occurrence', async () => {
       await bundle.addDevices(6);
       const segmentId = 'a'.repeat(24);
       const { database, workspaceId } = bundle;
@@ -491,7 +491,7 @@ describe('fire due campaigns', () => {
   });
 
   describe('pause and resume', () => {
-    test('a paused periodic campaign does not fire; resumed, it continues with its next occurrence', async () => {
+    test('skips occurrences of a paused periodic campaign, which continues with the next one when resumed', async () => {
       const id = await schedule({ time: '09:00 AM' });
       await fireAt('2026-03-02T09:00:00Z');
       await workAll();
@@ -503,7 +503,7 @@ describe('fire due campaigns', () => {
       expect(await occurrences(id)).toEqual(['2026-03-02T09:00:00.000Z', '2026-03-05T09:00:00.000Z']);
     });
 
-    test('a periodic campaign resumed after its last occurrence is RETIRED', async () => {
+    test('retires a periodic campaign that is resumed after its last occurrence', async () => {
       const id = await schedule({ time: '09:00 AM', endDate: '03/02/2026' });
       await change(id, 'pause');
       setClock('2026-03-04T09:00:00Z');
@@ -513,7 +513,7 @@ describe('fire due campaigns', () => {
       expect(await runs(id)).toEqual([]);
     });
 
-    test('a paused one-time campaign keeps its occurrence and, when resumed, follows the rules for late ones', async () => {
+    test('keeps the occurrence of a paused one-time campaign, with the rules for late ones when resumed', async () => {
       const [inTime, late] = [
         await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' }),
         await schedule({ type: 'later', date: '03/02/2026', time: '07:00 AM' }),
@@ -526,7 +526,7 @@ describe('fire due campaigns', () => {
       expect([(await campaign(inTime)).status, (await campaign(late)).status]).toEqual(['SENDING', 'FAILED']);
     });
 
-    test('a campaign that is being sent stops where it is, and reaches the rest when it is resumed', async () => {
+    test('stops a campaign in the middle of a send, and reaches the rest when it is resumed', async () => {
       await bundle.addDevices(40);
       const { campaignId, runId } = await bundle.accept();
       await bundle.release();
@@ -550,7 +550,7 @@ describe('fire due campaigns', () => {
       expect(await bundle.states(campaignId)).toEqual({ campaign: 'SENT', run: 'SENT', reason: null });
     });
 
-    test('a run that waits to begin begins after the pause', async () => {
+    test('delays the start of a waiting run until it is resumed', async () => {
       await bundle.addDevices(5);
       const { campaignId } = await bundle.accept();
       await change(campaignId, 'pause');
@@ -562,7 +562,7 @@ describe('fire due campaigns', () => {
   });
 
   describe('a stop', () => {
-    test('of a scheduled or active campaign is final: nothing fires any more', async () => {
+    test('ends a scheduled or active campaign for good: nothing fires any more', async () => {
       for (const input of [{ type: 'later', date: '03/02/2026' } as const, {}]) {
         const id = await schedule({ time: '09:00 AM', ...input });
         expect(await change(id, 'stop')).toEqual({ kind: 'changed', status: 'STOPPED' });
@@ -575,7 +575,7 @@ describe('fire due campaigns', () => {
       }
     });
 
-    test('settles a window that was under way, however far the clock is moved before the next look', async () => {
+    test('settles a window in flight, however far the clock is moved before the next check', async () => {
       await bundle.addDevices(10);
       const { campaignId, runId } = await bundle.accept();
       await bundle.release();
@@ -592,7 +592,7 @@ describe('fire due campaigns', () => {
       expect(await bundle.counters(runId)).toEqual({ EXPIRED: 10 });
     });
 
-    test('ends the run; what waited for another attempt is EXPIRED, and ledger and counters agree', async () => {
+    test('ends the run: waiting retries are EXPIRED, and ledger and counters agree', async () => {
       await bundle.addDevices(40);
       bundle.answer((_device, nth) =>
         nth % 2 === 0 ? { kind: 'accepted' } : { kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: 5 },
@@ -621,7 +621,7 @@ describe('fire due campaigns', () => {
       expect([...(await bundle.database`select state from chunks`)]).toEqual([{ state: 'DONE' }]);
     });
 
-    test('while a window is in flight: its outcomes are kept, and waiting ones are settled', async () => {
+    test('keeps the outcomes of a window in flight, and settles waiting ones', async () => {
       await bundle.addDevices(20);
       const { campaignId, runId } = await bundle.accept();
       await bundle.release();
@@ -648,7 +648,7 @@ describe('fire due campaigns', () => {
       ]);
     });
 
-    test('against 8 schedulers at the very instant leaves no run of a stopped campaign open', async () => {
+    test('leaves no run of a stopped campaign open, even against 8 schedulers at the same instant', async () => {
       const ids: string[] = [];
       for (let number = 0; number < 30; number += 1) ids.push(await schedule({ time: '09:00 AM' }));
       setClock('2026-03-02T09:00:00Z');
@@ -662,7 +662,7 @@ describe('fire due campaigns', () => {
       expect(row).toEqual({ stopped: 30, open: 0 });
     });
 
-    test('of a campaign of another workspace finds none', async () => {
+    test('does not find a campaign of another workspace', async () => {
       const id = await schedule({ time: '09:00 AM' });
       expect(
         await changeCampaignState(bundle, {
@@ -675,7 +675,7 @@ describe('fire due campaigns', () => {
     });
   });
 
-  test('a campaign that cannot be fired keeps none back that is due with it, is told of, and is fired once it can be', async () => {
+  test('continues with other due campaigns if one cannot be fired, logs it, and fires it once possible', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1)
       ids.push(await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' }));
@@ -692,7 +692,7 @@ describe('fire due campaigns', () => {
     expect(await runs(poisoned)).toMatchObject([{ status: 'QUEUED' }]);
   });
 
-  test('a database that is full is the fault of no campaign: the job fails, and all are fired when it has space again', async () => {
+  test('fails as a job without blaming a campaign if the database is full, and fires all when it has space again', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 2; count += 1)
       ids.push(await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' }));
@@ -711,7 +711,7 @@ describe('fire due campaigns', () => {
     });
     const tomorrow = { type: 'later', date: '03/02/2026', time: '09:00 AM' } as const;
 
-    test('looks them up when it fires', async () => {
+    test('looks up its users when it fires', async () => {
       const id = await schedule(tomorrow, toUser('late-0'));
       bundle.clock.advance(minute);
       await bundle.addDevices(1, 'late');
@@ -722,7 +722,7 @@ describe('fire due campaigns', () => {
       expect((await campaign(id)).status).toBe('SENT');
     });
 
-    test('without recipients is SENT, run and campaign', async () => {
+    test('ends as SENT without recipients, run and campaign', async () => {
       const id = await schedule(tomorrow, toUser('nobody'));
       await fireAt('2026-03-02T09:00:00Z');
       expect((await campaign(id)).status).toBe('SENT');

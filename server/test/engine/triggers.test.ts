@@ -112,7 +112,7 @@ async function readRuns() {
   ];
 }
 
-test('the due triggers of a campaign become one of its runs, which is told of and lives from now on', async () => {
+test('combines the due triggers of a campaign into one run, whose lifetime begins now, and wakes the workers', async () => {
   const settings = { ttlMinutes: { ANDROID: 120, IOS: 5, WEB: 5 } };
   await addCampaign('one', { settings });
   await addCampaign('two');
@@ -137,7 +137,7 @@ test('the due triggers of a campaign become one of its runs, which is told of an
   expect(states[3]).toMatch(/^d SENT/);
 });
 
-test('while nothing is due nothing is told', async () => {
+test('wakes no worker while nothing is due', async () => {
   await addCampaign('one');
   await addTrigger('one', 'a', { dueAt: new Date(now.getTime() + 1) });
   expect(await release()).toBe(0);
@@ -145,7 +145,7 @@ test('while nothing is due nothing is told', async () => {
   expect(await readRuns()).toEqual([]);
 });
 
-test('a trigger that is an hour late is sent, and one that is later is dropped (decision D37)', async () => {
+test('sends a trigger that is an hour late, and drops a later one (decision D37)', async () => {
   await addCampaign('one');
   await addTrigger('one', 'a', { dueAt: minutesAgo(60) });
   await addTrigger('one', 'b', { dueAt: new Date(minutesAgo(60).getTime() - 1) });
@@ -154,7 +154,7 @@ test('a trigger that is an hour late is sent, and one that is later is dropped (
   expect(await readRuns()).toHaveLength(1);
 });
 
-test('where every trigger is dropped there is no run, and nothing is told', async () => {
+test('creates no run and wakes no worker if every trigger is dropped', async () => {
   await addCampaign('one');
   await addTrigger('one', 'b', { dueAt: minutesAgo(61) });
   await release();
@@ -163,7 +163,7 @@ test('where every trigger is dropped there is no run, and nothing is told', asyn
   expect(told).toBe(0);
 });
 
-test('a paused campaign holds its triggers, and one that is over drops them', async () => {
+test('holds the triggers of a paused campaign, and drops those of an ended one', async () => {
   await addCampaign('paused', { status: 'PAUSED' });
   await addCampaign('stopped', { status: 'STOPPED' });
   await addTrigger('paused', 'a');
@@ -173,7 +173,7 @@ test('a paused campaign holds its triggers, and one that is over drops them', as
   expect(await readRuns()).toEqual([]);
 });
 
-test('of two triggers of a user the first is sent, and the second is due still', async () => {
+test('sends the first of two triggers of a user, and keeps the second due', async () => {
   await addCampaign('one');
   await addTrigger('one', 'a', { occurredAt: minutesAgo(2), dueAt: minutesAgo(2) });
   await addTrigger('one', 'a', { occurredAt: minutesAgo(1), dueAt: minutesAgo(1) });
@@ -189,7 +189,7 @@ test('of two triggers of a user the first is sent, and the second is due still',
   expect(await readRuns()).toHaveLength(2);
 });
 
-test('what was done after the event and until it is due is looked at, and nothing before or after', async () => {
+test('checks events after the triggering one until the due time, and none before or after', async () => {
   await addCampaign('one', { condition: notBought });
   const times = {
     before: minutesAgo(61),
@@ -237,7 +237,7 @@ async function addUsers(...ids: string[]): Promise<void> {
       values (${workspaceId}, 1, ${id}, ${id}, ${now}, ${now})`;
 }
 
-test('only who is in the campaign’s audience now is sent to', async () => {
+test('sends only to users who are in the audience now', async () => {
   await addUsers('a', 'b');
   await addSegment('segment', 'READY', ['a']);
   await addCampaign('one', { segmentId: 'segment' });
@@ -248,7 +248,7 @@ test('only who is in the campaign’s audience now is sent to', async () => {
   expect(await readTriggers()).toEqual(['a SENT in run 0', 'b DROPPED AUDIENCE', 'c DROPPED LATE']);
 });
 
-test('of a segment that cannot be sent to nobody is sent to', async () => {
+test('sends to no user of a segment that is archived or failed', async () => {
   await addUsers('a');
   for (const state of ['ARCHIVED', 'FAILED']) {
     await addSegment(state, state, ['a']);
@@ -259,7 +259,7 @@ test('of a segment that cannot be sent to nobody is sent to', async () => {
   expect(await readTriggers()).toEqual(['a DROPPED AUDIENCE', 'a DROPPED AUDIENCE']);
 });
 
-test('while another node releases triggers this one releases none', async () => {
+test('releases nothing while another node releases triggers', async () => {
   await addCampaign('one');
   await addTrigger('one', 'a');
   await inTransaction(testDatabase.database, async (tx) => {
@@ -271,7 +271,7 @@ test('while another node releases triggers this one releases none', async () => 
   expect(await readTriggers()).toEqual(['a SENT in run 0']);
 });
 
-test('a campaign whose triggers cannot be released waits, longer each time, and keeps none of the others back', async () => {
+test('delays a campaign whose triggers cannot be released, at growing intervals, without blocking others', async () => {
   const { database } = testDatabase;
   await addCampaign('broken', { condition: {} });
   await addCampaign('whole');

@@ -120,7 +120,7 @@ describe('rich content of an unknown type (field B12)', () => {
     expect(warning).toBe('payload.ANDROID.richContent[0].type is unknown, so the item is left out');
   });
 
-  test('is refused in a strict workspace', async () => {
+  test('is rejected in a strict workspace', async () => {
     expect(await faultOf(goodBody({ campaignName: fresh(), payload }), strict)).toMatch(/not allowed/);
   });
 });
@@ -164,7 +164,7 @@ describe('dates and times (field B14)', () => {
 });
 
 describe('an attribute by its name in the API (field B1)', () => {
-  test('finds the user by e-mail', async () => {
+  test('finds the user by email', async () => {
     for (const named of [{ attribute: 'USER_ATTRIBUTE_USER_EMAIL' }, { attribute: 'email', isCustom: true }]) {
       const targetUserAttributes = { ...named, comparisonParameter: 'is', attributeValue: 'ada@example.com' };
       const answer = await bundle.send(userBody('x', { campaignName: fresh(), targetUserAttributes }));

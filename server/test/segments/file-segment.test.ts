@@ -16,7 +16,7 @@ afterEach(() => bundle.end());
 
 const users = ['ada@example.com', 'grace@example.com', 'tim@example.com'];
 
-describe('creating', () => {
+describe('the creation of a file segment', () => {
   test('is accepted immediately with the documented body; the segment exists without users (interface 4.3, 3.1)', async () => {
     const answer = await bundle.create({ file_url: bundle.serve('ada@example.com') });
     expect(answer.statusCode).toBe(202);
@@ -30,7 +30,7 @@ describe('creating', () => {
     expect(bundle.asked).toEqual([]);
   });
 
-  test('fills with the users the file names; unknown values are not counted and no users are created (fact 2.2)', async () => {
+  test('adds the users that the file names, without counting unknown values or creating users (fact 2.2)', async () => {
     await bundle.addUsers(users);
     await bundle.create({ file_url: bundle.serve('ada@example.com\nnobody@example.com\ntim@example.com\n') });
     expect(await bundle.fill()).toBe(1);
@@ -46,7 +46,7 @@ describe('creating', () => {
     expect((await bundle.database`select count(*) as users from users`)[0]!.users).toBe(3);
   });
 
-  test('a value that names two users names nobody (decision D23)', async () => {
+  test('ignores a value that matches two users (decision D23)', async () => {
     await bundle.addUsers(['same@example.com', 'same@example.com', 'ada@example.com']);
     await bundle.create({ file_url: bundle.serve('same@example.com\nada@example.com') });
     await bundle.fill();
@@ -54,7 +54,7 @@ describe('creating', () => {
     expect(await bundle.operation()).toMatchObject({ values_found: 2, values_processed: 2, user_count: 1 });
   });
 
-  test('a user whom two lines name by two devices is a member once, and is replaced once', async () => {
+  test('makes a user a member once whom two lines name by two devices, and replaces such a user once', async () => {
     await bundle.addUsers(['ada@example.com']);
     await bundle.database`
       insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
@@ -72,7 +72,7 @@ describe('creating', () => {
     expect(await bundle.operation(4)).toMatchObject({ state: 'SUCCEEDED', user_count: 1, counted_users: 1 });
   });
 
-  test('numbers compare as numbers, texts byte for byte (decision D24)', async () => {
+  test('compares numbers as numbers, and texts byte for byte (decision D24)', async () => {
     await bundle.addUsers([7, 8.5, -0], 'points');
     await bundle.create({
       attribute_name: 'points',
@@ -86,7 +86,7 @@ describe('creating', () => {
   });
 
   test.each(['uid', 'customer_id', 'USER_ATTRIBUTE_UNIQUE_ID'])(
-    'the attribute %s is the customer id',
+    'treats the attribute %s as the customer id',
     async (attribute) => {
       await bundle.addUsers(['a']);
       await bundle.create({ attribute_name: attribute, file_url: bundle.serve('user-u_em-0-a\nother') });
@@ -95,7 +95,7 @@ describe('creating', () => {
     },
   );
 
-  test('a name in use is refused, an archived one too, and nothing is stored or counted', async () => {
+  test('rejects a name that is in use, even by an archived segment, and stores and counts nothing', async () => {
     await bundle.create();
     await bundle.call('PATCH', '/v2/custom-segments/archive', { body: { name: 'Buyers' } });
     const answer = await bundle.create();
@@ -107,13 +107,13 @@ describe('creating', () => {
     expect(rows!.operations).toBe(1);
   });
 
-  test('of 100 concurrent requests with one name one is accepted', async () => {
+  test('accepts one of 100 concurrent requests with one name', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => bundle.create()));
     const statuses = answers.map((answer) => answer.statusCode).sort();
     expect(statuses).toEqual([202, ...Array.from({ length: 99 }, () => 409)]);
   });
 
-  test('the same Idempotency-Key gives the first answer again (decision D4)', async () => {
+  test('repeats the first response for the same Idempotency-Key (decision D4)', async () => {
     const sending = { headers: { 'idempotency-key': 'k1' } };
     const first = await bundle.create({}, sending);
     expect((await bundle.create({}, sending)).json()).toEqual(first.json());
@@ -121,14 +121,14 @@ describe('creating', () => {
   });
 });
 
-describe('changing', () => {
+describe('changes of a file segment', () => {
   const fillWith = async (...values: string[]) => {
     await bundle.addUsers(users);
     await bundle.create({ file_url: bundle.serve(values.join('\n')) });
     await bundle.fill();
   };
 
-  test('add: who was there is not counted again', async () => {
+  test('add users, without counting existing members again', async () => {
     await fillWith(users[0]!);
     const answer = await bundle.change('add-users', { file_url: bundle.serve(`${users[0]}\n${users[1]}`) });
     expect([answer.statusCode, answer.json().message]).toEqual([202, 'File-segment user-add request accepted']);
@@ -139,7 +139,7 @@ describe('changing', () => {
     expect(await bundle.segment()).toMatchObject({ state: 'READY', version: 2, user_count: 2 });
   });
 
-  test('remove: counts who was there', async () => {
+  test('remove users, and count those who were members', async () => {
     await fillWith(users[0]!, users[1]!);
     const answer = await bundle.change('remove-users', { file_url: bundle.serve(`${users[1]}\n${users[2]}`) });
     expect(answer.json().message).toBe('File-segment user-remove request accepted');
@@ -148,7 +148,7 @@ describe('changing', () => {
     expect(await bundle.operation(2)).toMatchObject({ user_count: 1, counted_users: 0 });
   });
 
-  test('replace: only who is new counts against the day', async () => {
+  test('replace users, and count only new ones against the day', async () => {
     await fillWith(users[0]!, users[1]!);
     const answer = await bundle.change('replace', { file_url: bundle.serve(`${users[1]}\n${users[2]}`) });
     expect(answer.json().message).toBe('File-segment user-replace request accepted');
@@ -157,7 +157,7 @@ describe('changing', () => {
     expect(await bundle.operation(2)).toMatchObject({ user_count: 2, counted_users: 1 });
   });
 
-  test('removed and added again is a member once', async () => {
+  test('make a user who was removed and added again a member once', async () => {
     await fillWith(users[0]!);
     for (const operation of ['remove-users', 'add-users', 'add-users'] as const)
       await bundle.change(operation, { file_url: bundle.serve(users[0]!) });
@@ -166,7 +166,7 @@ describe('changing', () => {
     expect((await bundle.segment()).user_count).toBe(1);
   });
 
-  test('operations on one segment follow each other, whoever works them', async () => {
+  test('happen one after another on one segment, whatever the workers', async () => {
     await bundle.addUsers(users);
     await bundle.create({ file_url: bundle.serve(users.join('\n')) });
     await bundle.change('remove-users', { file_url: bundle.serve(users[0]!) });
@@ -177,14 +177,14 @@ describe('changing', () => {
     expect(await bundle.segment()).toMatchObject({ state: 'READY', version: 3, user_count: 3 });
   });
 
-  test('cs_id wins over the name', async () => {
+  test('find the segment by cs_id before the name', async () => {
     await fillWith(users[0]!);
     const { id } = await bundle.segment();
     const answer = await bundle.change('add-users', { name: 'Nobody', cs_id: id, file_url: bundle.serve(users[1]!) });
     expect(answer.json()).toMatchObject({ cs_name: 'Buyers', cs_id: id });
   });
 
-  test('a failed change leaves the members as they were, and the segment ready', async () => {
+  test('leave the members unchanged and the segment ready if they fail', async () => {
     await fillWith(users[0]!);
     await bundle.change('replace', { file_url: bundle.serve('<html>', { 'content-type': 'text/html' }) });
     await bundle.fill();
@@ -196,15 +196,18 @@ describe('changing', () => {
     });
   });
 
-  test.each(['add-users', 'remove-users', 'replace'] as const)('%s of an unknown segment is 404', async (operation) => {
-    const answer = await bundle.change(operation);
-    expect([answer.statusCode, answer.json()]).toEqual([
-      404,
-      { title: 'Entity Not Found', description: 'Segment not found with the given name: Buyers' },
-    ]);
-  });
+  test.each(['add-users', 'remove-users', 'replace'] as const)(
+    'return 404 for %s of an unknown segment',
+    async (operation) => {
+      const answer = await bundle.change(operation);
+      expect([answer.statusCode, answer.json()]).toEqual([
+        404,
+        { title: 'Entity Not Found', description: 'Segment not found with the given name: Buyers' },
+      ]);
+    },
+  );
 
-  test('another attribute than the segment was made with is refused', async () => {
+  test('are rejected for another attribute than that of the segment', async () => {
     await fillWith(users[0]!);
     const answer = await bundle.change('add-users', { attribute_name: 'u_mb' });
     expect([answer.statusCode, answer.json().title]).toEqual([400, 'Invalid Request']);
@@ -213,10 +216,10 @@ describe('changing', () => {
   });
 });
 
-describe('archiving', () => {
+describe('archiving a file segment', () => {
   const patch = (path: string, body: object) => bundle.call('PATCH', `/v2/custom-segments/${path}`, { body });
 
-  test('and back: 200, the documented texts, and the members are there again', async () => {
+  test('can be undone: both return 200 with the documented texts, and the members are restored', async () => {
     await bundle.addUsers(users);
     await bundle.create({ file_url: bundle.serve(users[0]!) });
     await bundle.fill();
@@ -230,12 +233,12 @@ describe('archiving', () => {
     expect(await bundle.segment()).toMatchObject({ state: 'READY', user_count: 1 });
   });
 
-  test('an unknown one is 404', async () => {
+  test('returns 404 for an unknown segment', async () => {
     expect((await patch('archive', { name: 'None' })).statusCode).toBe(404);
     expect((await patch('unarchive', { cs_id: 'a'.repeat(24) })).statusCode).toBe(404);
   });
 
-  test('happens by itself after expiry_time days, not a second earlier (interface 3.1)', async () => {
+  test('happens automatically after expiry_time days, not a second earlier (interface 3.1)', async () => {
     await bundle.create({ expiry_time: 2 });
     bundle.clock.advance(2 * 86_400_000 - 1000);
     expect(await bundle.expire()).toBe(0);
@@ -246,7 +249,7 @@ describe('archiving', () => {
     expect([again.statusCode, again.json().description]).toEqual([409, 'Name already exists : Buyers']);
   });
 
-  test('30 days later the members are deleted for good', async () => {
+  test('deletes the members permanently after 30 days', async () => {
     await bundle.addUsers(users);
     await bundle.create({ file_url: bundle.serve(users.join('\n')) });
     await bundle.fill();
@@ -263,7 +266,7 @@ describe('archiving', () => {
 });
 
 describe('the download', () => {
-  test('that fails is tried again after 5, 30 and 120 s, then reported with the documented text (decision D25)', async () => {
+  test('is retried after 5, 30 and 120 s, then reported with the documented text (decision D25)', async () => {
     await bundle.create({ file_url: `${bundle.origin}/missing.csv`, callback_url: `${bundle.origin}/callback` });
     const waits: number[] = [];
     for (let second = 0; second <= 200; second += 1) {
@@ -280,7 +283,7 @@ describe('the download', () => {
     expect(await bundle.segment()).toMatchObject({ state: 'FAILED', user_count: 0 });
   });
 
-  test('that works the second time fills with that file', async () => {
+  test('fills the segment with the file of the second attempt if that succeeds', async () => {
     await bundle.addUsers(users);
     let calls = 0;
     bundle.files.set('/flaky.csv', (_request, response) => {
@@ -295,7 +298,7 @@ describe('the download', () => {
     expect(await bundle.members()).toEqual([users[1]]);
   });
 
-  test('cut off in the middle counts nothing of what came', async () => {
+  test('counts nothing of a file that was cut off', async () => {
     await bundle.addUsers(users);
     let calls = 0;
     bundle.files.set('/cut.csv', (_request, response) => {
@@ -312,7 +315,7 @@ describe('the download', () => {
     expect(await bundle.members()).toEqual([users[1]]);
   });
 
-  test('of more than 150 MB is reported immediately with the documented text', async () => {
+  test('fails immediately with the documented text for a file over 150 MB', async () => {
     bundle.files.set('/large.csv', (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'gzip' });
       response.end(gzipSync(Buffer.alloc(151 * 1024 * 1024, 'x'), { level: 1 }));
@@ -325,7 +328,7 @@ describe('the download', () => {
     });
   });
 
-  test('in an encoding that nobody knows is reported by its name, and not tried again', async () => {
+  test('fails with the name of an unknown encoding, and is not retried', async () => {
     bundle.files.set('/packed.csv', (_request, response) =>
       response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'compress' }).end('user-1'),
     );
@@ -339,7 +342,7 @@ describe('the download', () => {
     });
   });
 
-  test('of an object that keeps the token of its upload fills like any other', async () => {
+  test('accepts an object that keeps the token of its upload', async () => {
     await bundle.addUsers(users);
     bundle.files.set('/stored.csv', (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'aws-chunked,gzip' });
@@ -350,7 +353,7 @@ describe('the download', () => {
     expect(await bundle.members()).toHaveLength(users.length);
   });
 
-  test('to an address that is not public fails like any other, and nothing is asked there (decision D29)', async () => {
+  test('fails for a private address without a request to it (decision D29)', async () => {
     await bundle.create({ file_url: 'http://10.1.2.3/secret.csv' });
     await bundle.fill();
     expect(await bundle.operation()).toMatchObject({
@@ -360,8 +363,8 @@ describe('the download', () => {
   });
 });
 
-describe('a crash', () => {
-  test('of the worker: another starts again from the file when the lease has ended; one result, one callback', async () => {
+describe('a crash during a segment fill', () => {
+  test('makes another worker start again from the file after the lease, with one result and one callback', async () => {
     await bundle.addUsers(users);
     const url = bundle.serve(users.join('\n'));
     await bundle.create({ file_url: url, callback_url: `${bundle.origin}/cb` });
@@ -375,7 +378,7 @@ describe('a crash', () => {
     expect((await bundle.database`select count(*) as callbacks from callbacks`)[0]!.callbacks).toBe(1);
   });
 
-  test('none: a clock that is moved four times while the file is on its way takes the operation from nobody', async () => {
+  test('is not counted if a clock is moved four times during the download', async () => {
     await bundle.addUsers(['a@x.io', 'b@x.io']);
     const asked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -396,7 +399,7 @@ describe('a crash', () => {
     expect(operation).toEqual({ state: 'SUCCEEDED', user_count: 2, crashes: 0 });
   });
 
-  test('a worker that lost its lease meanwhile changes nothing', async () => {
+  test('lets a worker that lost its lease change nothing', async () => {
     await bundle.addUsers(users);
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
@@ -421,7 +424,7 @@ describe('a crash', () => {
     expect((await bundle.operation()).crashes).toBe(1);
   });
 
-  test('a graceful stop gives the operation back without counting', async () => {
+  test('is not counted for a graceful stop, which returns the operation', async () => {
     const reached = Promise.withResolvers<void>();
     bundle.files.set('/endless.csv', (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv' }).write('a\n');
@@ -448,7 +451,7 @@ describe('a crash', () => {
     await expect.poll(async () => (await copies()).length, { timeout: 10_000 }).toBe(1);
   };
 
-  test('none: a database that ends the session of the fill four times is waited for, and nothing counts', async () => {
+  test('is not counted if the database ends the session of the fill four times', async () => {
     await bundle.addUsers(users);
     let cuts = 0;
     bundle.files.set('/cut.csv', async (_request, response) => {
@@ -482,7 +485,7 @@ describe('a crash', () => {
       end $$;
       create trigger refuse_state before update on segment_operations for each row execute function refuse_state()`);
 
-  test('none: a database that refuses even to have the operation back is asked until it takes it', async () => {
+  test('is not counted if the database rejects the return of the operation, which is retried until it succeeds', async () => {
     await bundle.addUsers(users);
     await refuse('WAITING', 3);
     let asked = 0;
@@ -500,7 +503,7 @@ describe('a crash', () => {
     expect(await bundle.operation()).toMatchObject({ state: 'SUCCEEDED', crashes: 0 });
   });
 
-  test('none: a refusal that the database does not take is worked again, and is the same refusal', async () => {
+  test('is not counted if the database rejects the stored failure, which is repeated with the same result', async () => {
     await refuse('FAILED', 1);
     await bundle.create({ file_url: bundle.serve('a\n', { 'content-type': 'text/html' }) });
     expect(await bundle.fill()).toBe(1);
@@ -510,7 +513,7 @@ describe('a crash', () => {
     expect(await bundle.operation()).toMatchObject({ state: 'FAILED', status: 400, crashes: 0 });
   });
 
-  test('three crashes end the operation with status 500 and the documented text', async () => {
+  test('ends the operation at the third time, with status 500 and the documented text', async () => {
     await bundle.create({ callback_url: `${bundle.origin}/cb` });
     for (let crash = 0; crash < 3; crash += 1) {
       await bundle.database`
@@ -526,7 +529,7 @@ describe('a crash', () => {
     });
   });
 
-  test('staging tables of a worker that died are dropped, those in use stay', async () => {
+  test('leaves staging tables that are dropped, unlike those in use', async () => {
     await bundle.create();
     const { id } = await bundle.operation();
     await bundle.database`
@@ -539,10 +542,10 @@ describe('a crash', () => {
   });
 });
 
-describe('the callback and the report', () => {
+describe('the callback and the report of an operation', () => {
   const bodyOf = async () => JSON.parse((await bundle.database`select body from callbacks`)[0]!.body);
 
-  test('of a success has exactly the documented members (interface 2.7)', async () => {
+  test('have exactly the documented members for a success (interface 2.7)', async () => {
     await bundle.addUsers(users);
     const received: { body: string; id: unknown }[] = [];
     bundle.files.set('/cb', (request, response) => {
@@ -573,7 +576,7 @@ describe('the callback and the report', () => {
     ]);
   });
 
-  test('of a failure has the cause and no counts', async () => {
+  test('have the cause and no counts for a failure', async () => {
     await bundle.create({
       file_url: bundle.serve('<html>', { 'content-type': 'text/html' }),
       callback_url: `${bundle.origin}/cb`,
@@ -588,7 +591,7 @@ describe('the callback and the report', () => {
     });
   });
 
-  test('a report is kept for the addresses, with counts and rejected lines', async () => {
+  test('are sent and stored for the addresses, with counts and rejected lines', async () => {
     await bundle.create({ file_url: bundle.serve('a,b\n'), emails: ['ops@example.com', 'ops@example.com'] });
     await bundle.fill();
     const [email] = await bundle.database`select recipients, subject, body, state from mails`;
@@ -598,8 +601,8 @@ describe('the callback and the report', () => {
   });
 });
 
-describe('limits (interface 8, decision D22)', () => {
-  test('10 operations an hour, 100 a day, exactly, whatever they are; a refused one is not counted', async () => {
+describe('the limits of segments (interface 8, decision D22)', () => {
+  test('allow exactly 10 operations an hour and 100 a day of any kind, without counting rejected ones', async () => {
     const limited = await makeSegmentBundle({ limits: { operationsPerHour: 3, operationsPerDay: 5 } });
     try {
       const statuses: number[] = [];
@@ -627,7 +630,7 @@ describe('limits (interface 8, decision D22)', () => {
     }
   });
 
-  test('1,000 active segments of every kind; archiving makes room, unarchiving needs it', async () => {
+  test('allow 1,000 active segments of any kind; archiving frees one, unarchiving needs one', async () => {
     const limited = await makeSegmentBundle({ limits: { activeSegments: 2 } });
     try {
       await limited.create({ name: 'One' });
@@ -644,7 +647,7 @@ describe('limits (interface 8, decision D22)', () => {
     }
   });
 
-  test('a file that goes over the users of a day fails whole; when they are used up requests are refused', async () => {
+  test('fail a file that exceeds the users of a day, and reject requests once these are used up', async () => {
     const limited = await makeSegmentBundle({ limits: { usersPerDay: 2 } });
     try {
       await limited.addUsers(users);
@@ -668,7 +671,7 @@ describe('limits (interface 8, decision D22)', () => {
   });
 });
 
-test('a file that was applied is told as such when the planner could not be given its figures', async () => {
+test('reports a file as applied even if the statistics for the planner could not be updated', async () => {
   const other = await makeSegmentBundle();
   try {
     await other.addUsers(users);
@@ -685,7 +688,7 @@ test('a file that was applied is told as such when the planner could not be give
   }
 });
 
-test('torture: every file of test/fixtures/csv gives the counts beside it', async () => {
+test('counts every file of test/fixtures/csv as its expected.json says (torture)', async () => {
   const folder = join(import.meta.dirname, '..', 'fixtures', 'csv');
   const expected = JSON.parse(await readFile(join(folder, 'expected.json'), 'utf8')) as Record<string, object>;
   const files = (await readdir(folder)).filter((name) => name.endsWith('.csv'));
@@ -704,7 +707,7 @@ test('torture: every file of test/fixtures/csv gives the counts beside it', asyn
   }
 });
 
-test('whatever the file, the counts are those of the plainest model (decision D23)', async () => {
+test('counts any file as the simplest model does (decision D23)', async () => {
   const known = ['a', 'b', 'c', 'é', '1'];
   await bundle.addUsers([...known, 'c']);
   const cell = fc.constantFrom(

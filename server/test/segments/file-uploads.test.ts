@@ -16,7 +16,7 @@ import type { SegmentBundle } from './segment-bundle.ts';
 
 type Posting = { command?: UploadCommand; limits?: Partial<SegmentLimits> };
 
-describe('posted files', () => {
+describe('uploaded segment files', () => {
   let bundle: SegmentBundle;
   beforeEach(async () => {
     bundle = await makeSegmentBundle();
@@ -53,10 +53,10 @@ describe('posted files', () => {
       { workspaceId: bundle.workspaceId, actor: { kind: 'program', name: 'Console' }, command, bytes },
     );
 
-  describe('a file that is posted', () => {
+  describe('an uploaded file', () => {
     const content = `${users[0]}\r\nnobody@example.com\n\n"quoted"\n${users[2]}\n${users[0]}\n\xe9a,b`;
 
-    test('gives what the same file gives when it is downloaded: counts, members, rejected lines', async () => {
+    test('has the same counts, members and rejected lines as when it is downloaded', async () => {
       await bundle.addUsers(users);
       await bundle.create({ name: 'Downloaded', file_url: bundle.serve(content) });
       await bundle.fill();
@@ -80,7 +80,7 @@ describe('posted files', () => {
       expect([posted.id, posted.file_url]).toEqual([accepted.operationId, null]);
     });
 
-    test('adds, removes and replaces', async () => {
+    test('adds, removes and replaces users', async () => {
       await bundle.addUsers(users);
       await post(chunksOf(users[0]!));
       await post(chunksOf(users[1]!), { command: change('ADD') });
@@ -94,7 +94,7 @@ describe('posted files', () => {
       expect(await bundle.members('Posted')).toEqual([users[2]]);
     });
 
-    test('is kept in pieces of 1 MiB and gives the same bytes, however they came', async () => {
+    test('is stored in pieces of 1 MiB with the same bytes, however they arrive', async () => {
       const total = 3 * 1024 * 1024 + 17;
       const bytes = Buffer.alloc(total, '0123456789\n');
       await fc.assert(
@@ -113,7 +113,7 @@ describe('posted files', () => {
     });
     let cutNumber = 0;
 
-    test('is deleted when the operation has succeeded, and when it has failed', async () => {
+    test('is deleted after its operation succeeded or failed', async () => {
       await post(chunksOf(users[0]!));
       await post(chunksOf(Buffer.from('\ufeffada', 'utf16le')), { command: creation('Unreadable') });
       expect((await readTraces()).pieces).toBe(2);
@@ -130,8 +130,8 @@ describe('posted files', () => {
     });
   });
 
-  describe('nothing is stored of a file', () => {
-    test('over 150 MB, which ends at the first byte beyond; a file of exactly so much is taken', async () => {
+  describe('a rejected file', () => {
+    test('is cut off at the first byte over 150 MB, and one of exactly 150 MB is accepted', async () => {
       const block = Buffer.alloc(1024 * 1024, 'a@example.com\n');
       let read = 0;
       async function* fileOf(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -157,7 +157,7 @@ describe('posted files', () => {
       expect(kept!.bytes).toBe(maxFileBytes);
     });
 
-    test('that breaks off', async () => {
+    test('leaves nothing if it breaks off', async () => {
       const before = await readTraces();
       async function* broken(): AsyncGenerator<Uint8Array> {
         yield Buffer.alloc(2_500_000, 'a\n');
@@ -179,7 +179,7 @@ describe('posted files', () => {
       ],
       ['beyond the operations of an hour', { limits: { operationsPerHour: 1 } }, 'SEGMENT_OPERATIONS_LIMITED'],
       ['beyond the active segments', { limits: { activeSegments: 1 } }, 'SEGMENT_ACTIVE_LIMITED'],
-    ] as const)('%s, and it is not read', async (_what, posting: Posting, code) => {
+    ] as const)('is not read if it is one %s', async (_what, posting: Posting, code) => {
       await post(chunksOf('a'), { command: creation('Taken') });
       const before = await readTraces();
       let isRead = false;
@@ -192,7 +192,7 @@ describe('posted files', () => {
       expect(await readTraces()).toEqual(before);
     });
 
-    test('whose name was taken while it came', async () => {
+    test('leaves nothing if its name was taken during the upload', async () => {
       async function* slow(): AsyncGenerator<Uint8Array> {
         yield Buffer.from('a\n');
         await post(chunksOf('b'));
@@ -202,7 +202,7 @@ describe('posted files', () => {
     });
   });
 
-  test('while a file comes no transaction is open and nobody waits: other operations of the workspace are accepted and worked', async () => {
+  test('holds no transaction open during an upload: other operations of the workspace are accepted and processed', async () => {
     await bundle.addUsers(users);
     async function* slow(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(`${users[0]}\n`);
@@ -229,11 +229,11 @@ describe('posted files', () => {
   }
 });
 
-describe('limits of segments', () => {
+describe('the limits of segment operations', () => {
   const start = Date.parse('2026-03-01T12:00:00Z');
   const hour = 3_600_000;
 
-  test('operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (reliability R12)', async () => {
+  test('match the model of two sliding windows exactly, on two nodes, at any pauses (reliability R12)', async () => {
     const { database, drop } = await createTestDatabase();
     const clock = makeManualClock(new Date(start));
     const limits = { ...documentedSegmentLimits, operationsPerHour: 3, operationsPerDay: 7, activeSegments: 1_000_000 };
@@ -286,7 +286,7 @@ describe('limits of segments', () => {
     }
   });
 
-  test('200 concurrent requests on two nodes: exactly 10 pass (fault F37)', async () => {
+  test('pass exactly 10 of 200 concurrent requests on two nodes (fault F37)', async () => {
     const { database, drop } = await createTestDatabase();
     const clock = makeManualClock(new Date(start));
     const limits = documentedSegmentLimits;

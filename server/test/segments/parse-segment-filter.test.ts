@@ -7,7 +7,7 @@ import { attribute, filterOf, group, parsed, segmentIds } from './filter-arbitra
 import type { Filter } from './filter-arbitraries.ts';
 import { propertyRuns } from '../property-runs.ts';
 
-describe('parsing refuses what it cannot honour, by name', () => {
+describe('segment filter parsing', () => {
   const is = { data_type: 'string', operator: 'is', value: 'a' };
   const nest = (levels: number): Filter =>
     levels === 1 ? group(attribute(is)) : group({ filter_type: 'nested_filters', ...nest(levels - 1) });
@@ -193,7 +193,7 @@ describe('parsing refuses what it cannot honour, by name', () => {
       'filters[0].value must be an ISO 8601 date or time',
     ],
     [
-      'a day that is none',
+      'an invalid day',
       one({ data_type: 'datetime', operator: 'on', value: '2026-02-29' }),
       'invalid',
       'filters[0].value must be an ISO 8601 date or time',
@@ -243,11 +243,11 @@ describe('parsing refuses what it cannot honour, by name', () => {
       'invalid',
       'filters[0].filters[1].value must be a text',
     ],
-  ])('%s', (...[, tree, code, reason]) => {
+  ])('rejects what it cannot honour, by name: %s', (...[, tree, code, reason]) => {
     expect(parseSegmentFilter(tree)).toEqual({ fault: { code, reason } });
   });
 
-  test('at the limits it is accepted', () => {
+  test('accepts a tree at the limits', () => {
     for (const tree of [
       nest(10),
       group(...Array(100).fill(attribute(is))),
@@ -259,7 +259,7 @@ describe('parsing refuses what it cannot honour, by name', () => {
       expect(parseSegmentFilter(tree)).toEqual({ filter: expect.anything(), unknownFields: [] });
   });
 
-  test('null counts as absent, and options that say nothing about a type may stand with it', () => {
+  test('treats null as absent, and accepts options that do not apply to a type', () => {
     const tree = one({
       data_type: 'double',
       operator: 'in',
@@ -282,7 +282,7 @@ describe('parsing refuses what it cannot honour, by name', () => {
     });
   });
 
-  test('fields nobody knows are handed back with their paths, at most 20', () => {
+  test('returns unknown fields with their paths, at most 20', () => {
     const tree = { ...group(attribute({ ...is, colour: 1 }), { ...reference, colour: null }), colour: 'red' };
     expect(parseSegmentFilter(tree)).toMatchObject({
       unknownFields: ['colour', 'filters[0].colour', 'filters[1].colour'],
@@ -291,13 +291,13 @@ describe('parsing refuses what it cannot honour, by name', () => {
     expect((parseSegmentFilter(one(many)) as { unknownFields: string[] }).unknownFields).toHaveLength(20);
   });
 
-  test('a tree that holds itself is too deep', () => {
+  test('rejects a tree that contains itself as too deep', () => {
     const tree: Filter = { filter_type: 'nested_filters', filter_operator: 'and' };
     tree.filters = [tree];
     expect(parseSegmentFilter(tree)).toMatchObject({ fault: { code: 'too-deep' } });
   });
 
-  test('nothing makes it throw', () => {
+  test('never throws', () => {
     const anything = fc.anything({
       withBigInt: true,
       withDate: true,
@@ -324,7 +324,7 @@ describe('parsing refuses what it cannot honour, by name', () => {
   });
 });
 
-describe('the description', () => {
+describe('the description of a filter', () => {
   const describeTrees = (included: unknown, excluded?: unknown) =>
     describeSegmentFilter({
       included: parsed(included),
@@ -353,11 +353,11 @@ describe('the description', () => {
       { data_type: 'array_double', operator: 'greaterThan', value: 1, negate: true, array_filter_type: 'all_of' },
       'not each of x is greater than 1',
     ],
-  ])('%j is "%s"', (filter, sentence) =>
+  ])('describes %j as "%s"', (filter, sentence) =>
     expect(describeTrees(group(attribute(filter)))).toBe(`Users for whom ${sentence}.`),
   );
 
-  test('joins groups, names segments and says who is excluded', () => {
+  test('joins groups, names segments and states who is excluded', () => {
     const level = attribute({ name: 'level', data_type: 'double', operator: 'greaterThan', value: 2 });
     const town = attribute({ name: 'town', data_type: 'string', operator: 'is', value: 'Bonn' });
     const inner = { filter_type: 'nested_filters', filter_operator: 'or', filters: [level, town] };
@@ -368,7 +368,7 @@ describe('the description', () => {
     );
   });
 
-  test('is cut to 1,000 characters, never within one', () => {
+  test('is truncated to 1,000 characters, never within one', () => {
     const filters = Array.from({ length: 60 }, () =>
       attribute({ data_type: 'string', operator: 'is', value: '😀'.repeat(20) }),
     );
@@ -379,8 +379,8 @@ describe('the description', () => {
   });
 });
 
-describe('times', () => {
-  test('every day of the calendar is one, no other is, and what is one converts', () => {
+describe('filter times', () => {
+  test('accept every day of the calendar and no other, and convert it', () => {
     const isTime = new RegExp(isoTimePattern);
     for (const year of [0, 1, 4, 99, 100, 400, 1582, 1900, 2000, 2023, 2024, 2026, 2100, 9999]) {
       for (let month = 0; month <= 13; month += 1) {
@@ -399,7 +399,7 @@ describe('times', () => {
     }
   });
 
-  test('an offset and a fraction are read; a fraction is cut to milliseconds', () => {
+  test('have an offset and a fraction, which is truncated to milliseconds', () => {
     expect(parseIsoTime('2026-03-10T10:00:00.123999999+05:30')).toEqual({
       kind: 'instant',
       at: new Date('2026-03-10T04:30:00.123Z'),

@@ -15,9 +15,9 @@ let names = 0;
 const fresh = () => `Segment ${(names += 1)}`;
 const countSegments = async () => (await bundle.database`select count(*) as n from segments`)[0]!.n as number;
 
-describe('v2 refusals (fact 2.1)', () => {
+describe('rejected v2 requests (fact 2.1)', () => {
   test.each(['name', 'attribute_name', 'attribute_type', 'file_url', 'expiry_time'])(
-    '%s is required on create, and the answer names it',
+    'return 400 with the name of the missing field %s',
     async (field) => {
       const before = await countSegments();
       for (const missing of [undefined, null, '']) {
@@ -55,7 +55,7 @@ describe('v2 refusals (fact 2.1)', () => {
     ['expiry_time', 3651],
     ['expiry_time', 1.5],
     ['expiry_time', '30'],
-  ])('%s %j is refused by name, nothing is stored', async (field, value) => {
+  ])('return 400 with the name of the field for %s %j, and store nothing', async (field, value) => {
     const before = await countSegments();
     const answer = await bundle.create({ name: fresh(), [field]: value });
     expect([answer.statusCode, answer.json().title]).toEqual([400, 'Invalid Request']);
@@ -63,7 +63,7 @@ describe('v2 refusals (fact 2.1)', () => {
     expect(await countSegments()).toBe(before);
   });
 
-  test.each([null, ''])('an optional field of %j is one that is not sent', async (nothing) => {
+  test.each([null, ''])('do not include an optional field of %j, which counts as absent', async (nothing) => {
     const name = fresh();
     const created = await bundle.create({ name, callback_url: nothing, emails: nothing });
     expect([created.statusCode, created.headers['x-svc-warning']]).toEqual([202, undefined]);
@@ -80,7 +80,7 @@ describe('v2 refusals (fact 2.1)', () => {
     );
   });
 
-  test('a malformed body: 400 in the same shape', async () => {
+  test('return 400 in the same shape for a malformed body', async () => {
     for (const body of ['', '{', '[]', '"x"', '{"name":"a","name":"b"}']) {
       const answer = await bundle.call('POST', '/v2/custom-segments/file-segment', {
         headers: { 'content-type': 'application/json' },
@@ -90,7 +90,7 @@ describe('v2 refusals (fact 2.1)', () => {
     }
   });
 
-  test('another media type: 415; a body over 1 MiB: 413', async () => {
+  test('return 415 for another media type, and 413 for a body over 1 MiB', async () => {
     const xml = await bundle.call('POST', '/v2/custom-segments/file-segment', {
       headers: { 'content-type': 'text/csv' },
       body: 'a,b',
@@ -100,21 +100,24 @@ describe('v2 refusals (fact 2.1)', () => {
     expect(large.statusCode).toBe(413);
   });
 
-  test('an unknown field is ignored with a warning (decision D5)', async () => {
+  test('do not include an unknown field, which is ignored with a warning (decision D5)', async () => {
     const answer = await bundle.create({ name: fresh(), team: 'Default' });
     expect([answer.statusCode, answer.headers['x-svc-warning']]).toEqual([202, 'unknown field "team"']);
   });
 
-  test.each(['GET', 'PUT', 'DELETE'] as const)('%s on the create path is 405 and names POST', async (method) => {
-    const answer = await bundle.call(method, '/v2/custom-segments/file-segment');
-    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'POST']);
-  });
+  test.each(['GET', 'PUT', 'DELETE'] as const)(
+    'return 405 with Allow: POST for %s on the create path',
+    async (method) => {
+      const answer = await bundle.call(method, '/v2/custom-segments/file-segment');
+      expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'POST']);
+    },
+  );
 
   test.each([
     ['none', undefined],
     ['no Basic', 'Digest x'],
     ['a wrong key', 'Basic d3Jvbmc6d3Jvbmc='],
-  ])('credentials: %s → 401 with the documented text', async (_name, authorization) => {
+  ])('return 401 with the documented text for credentials: %s', async (_name, authorization) => {
     const answer = await bundle.create({ name: fresh() }, { headers: { authorization } });
     expect([answer.statusCode, answer.json()]).toEqual([
       401,
@@ -125,13 +128,13 @@ describe('v2 refusals (fact 2.1)', () => {
     ]);
   });
 
-  test('a key of another kind: 403 (decision D20)', async () => {
+  test('return 403 for a key of another kind (decision D20)', async () => {
     const authorization = bundle.basic(await bundle.makeKey('push'));
     const answer = await bundle.create({ name: fresh() }, { headers: { authorization } });
     expect([answer.statusCode, Object.keys(answer.json())]).toEqual([403, ['title', 'description']]);
   });
 
-  test('SVC-DBNAME is required and must be the workspace of the key', async () => {
+  test('return 400 without SVC-DBNAME, or if it is not the workspace of the key', async () => {
     const none = await bundle.create({ name: fresh() }, { headers: { 'svc-dbname': undefined } });
     expect([none.statusCode, none.json().description]).toEqual([
       400,
@@ -142,7 +145,7 @@ describe('v2 refusals (fact 2.1)', () => {
     expect(foreign.statusCode).toBe(400);
   });
 
-  test("another workspace's segment is unknown, by name and by id (reliability R10)", async () => {
+  test('return 404 for a segment of another workspace, by name and by id (reliability R10)', async () => {
     const name = fresh();
     const { cs_id } = (await bundle.create({ name })).json();
     const other = await insertTestWorkspace(bundle.database, new Date(start.getTime() + 9000));
@@ -160,7 +163,7 @@ describe('v2 refusals (fact 2.1)', () => {
   });
 });
 
-describe('v3 (fact 2.3)', () => {
+describe('the v3 segment API (fact 2.3)', () => {
   const isAdult = {
     filter_operator: 'and',
     filters: [{ filter_type: 'user_attributes', name: 'age', data_type: 'double', operator: 'greaterThan', value: 17 }],
@@ -175,7 +178,7 @@ describe('v3 (fact 2.3)', () => {
   const create = async (more: object = {}) =>
     (await post({ name: fresh(), included_filters: ageOver((values += 1)), ...more })).json();
 
-  test('a filter segment is created: 201 in the documented envelope', async () => {
+  test('creates a filter segment with 201 in the documented envelope', async () => {
     const name = fresh();
     const answer = await post({ name, included_filters: isAdult });
     expect(answer.statusCode).toBe(201);
@@ -198,7 +201,7 @@ describe('v3 (fact 2.3)', () => {
     });
   });
 
-  test('it is got by id, found by exact name, listed newest first, and changed', async () => {
+  test('returns a segment by id or exact name, lists segments newest first, and changes them', async () => {
     const { data } = await create();
     expect((await get(`/${data.id}`)).json().data).toEqual(data);
     const found = (await get(`?name=${encodeURIComponent(data.name)}`)).json().data;
@@ -212,20 +215,20 @@ describe('v3 (fact 2.3)', () => {
     expect(row!.updated_by).toBe('ada@example.com');
   });
 
-  test('what is null in a change stays', async () => {
+  test('keeps a field that is null in a change', async () => {
     const { data } = await create();
     const changed = await patch(data.id, { name: null, included_filters: ageOver(998), updated_by: null });
     expect([changed.statusCode, changed.json().data?.name]).toEqual([200, data.name]);
   });
 
-  test('a file segment shows as FILE and cannot be changed here (decision D28)', async () => {
+  test('shows a file segment as FILE, and rejects its change (decision D28)', async () => {
     const { cs_id } = (await bundle.create({ name: fresh() })).json();
     expect((await get(`/${cs_id}`)).json().data).toMatchObject({ type: 'FILE', source: 'API', user_count: 0 });
     const refused = await patch(cs_id, { name: 'Other' });
     expect([refused.statusCode, refused.json().error.code]).toEqual([403, 'Forbidden operation']);
   });
 
-  test('the same name and the same filters are refused, the latter naming the other', async () => {
+  test('rejects the same name and the same filters, and names the other segment for the latter', async () => {
     const { data } = await create();
     const name = await post({ name: data.name, included_filters: ageOver(12_345) });
     expect([name.statusCode, name.json().error.code]).toEqual([409, 'Resource not created']);
@@ -236,7 +239,7 @@ describe('v3 (fact 2.3)', () => {
     ]);
   });
 
-  test('segments that refer to each other in a circle: 412', async () => {
+  test('returns 412 for segments that refer to each other in a cycle', async () => {
     const one = (await create()).data;
     const refer = (id: string) => ({
       filter_operator: 'or',
@@ -249,7 +252,7 @@ describe('v3 (fact 2.3)', () => {
     }
   });
 
-  test('references that multiply beyond 1,000 filters: 413, before anything is evaluated', async () => {
+  test('returns 413 for references that expand beyond 1,000 filters, before any evaluation', async () => {
     let id = (await create()).data.id;
     const refer = (ids: string[]) => ({
       filter_operator: 'or',
@@ -297,12 +300,12 @@ describe('v3 (fact 2.3)', () => {
       400,
       'Invalid Request',
     ],
-  ] as [string, unknown, number, string][])('%s', async (_name, body, ...expected) => {
+  ] as [string, unknown, number, string][])('rejects a body with %s', async (_name, body, ...expected) => {
     const answer = await post(body);
     expect([answer.statusCode, answer.json().error.code]).toEqual(expected);
   });
 
-  test('too deep a tree: 413', async () => {
+  test('returns 413 for a tree that is too deep', async () => {
     let tree: object = ageOver(1);
     for (let level = 0; level < 12; level += 1)
       tree = { filter_operator: 'and', filters: [{ filter_type: 'nested_filters', ...tree }] };
@@ -310,7 +313,7 @@ describe('v3 (fact 2.3)', () => {
     expect([answer.statusCode, answer.json().error.code]).toEqual([413, 'Query has too many nesting levels']);
   });
 
-  test('a malformed id: 400; an unknown id: 404', async () => {
+  test('returns 400 for a malformed id, and 404 for an unknown one', async () => {
     const bad = await get('/xyz');
     expect([bad.statusCode, bad.json().error]).toMatchObject([
       400,
@@ -323,7 +326,7 @@ describe('v3 (fact 2.3)', () => {
     ]);
   });
 
-  test('SVC-APPKEY or SVC-DBNAME must name the workspace', async () => {
+  test('requires SVC-APPKEY or SVC-DBNAME of the workspace', async () => {
     for (const wrong of [{ 'svc-dbname': undefined }, { 'svc-dbname': 'other' }, { 'svc-appkey': 'OTHER' }]) {
       const answer = await bundle.call('GET', '/v3/custom-segments', { headers: wrong });
       expect([answer.statusCode, answer.json().error.code]).toEqual([400, 'Request Error']);
@@ -331,7 +334,7 @@ describe('v3 (fact 2.3)', () => {
     expect((await bundle.call('GET', '/v3/custom-segments')).statusCode).toBe(200);
   });
 
-  test('unknown members at any depth are warned of (decision D5)', async () => {
+  test('warns of unknown members at any depth (decision D5)', async () => {
     const tree = ageOver(7_777) as { filters: object[] };
     tree.filters[0] = { ...tree.filters[0], colour: 'red' };
     const answer = await post({ name: fresh(), included_filters: tree, extra: 1 });
@@ -341,7 +344,7 @@ describe('v3 (fact 2.3)', () => {
     );
   });
 
-  test('100 looks a minute and no more; other operations apart', async () => {
+  test('allows 100 reads a minute, separately from other operations', async () => {
     const limited = await makeSegmentBundle();
     try {
       const look = () => limited.call('GET', `/v3/custom-segments/${'a'.repeat(24)}`);
@@ -360,8 +363,8 @@ describe('v3 (fact 2.3)', () => {
   });
 });
 
-describe('cohort sync (fact 2.4)', () => {
-  test.each([null, ''])('a description of %j is none', async (cohort_description) => {
+describe('the cohort sync (fact 2.4)', () => {
+  test.each([null, ''])('treats a description of %j as absent', async (cohort_description) => {
     expect((await sync({ cohort_name: 'Described', cohort_id: 'described', cohort_description })).statusCode).toBe(200);
   });
 
@@ -377,7 +380,7 @@ describe('cohort sync (fact 2.4)', () => {
       },
     });
 
-  test('makes the segment, adds who exists, removes them again, and never makes a user', async () => {
+  test('creates the segment, adds existing users, removes them again, and never creates a user', async () => {
     await bundle.addUsers(['one', 'two'], 'cohort');
     const ids = ['user-cohort-0-one', 'user-cohort-1-two', 'stranger'].map((uid) => ({ uid }));
     const added = await sync({ members: ids });
@@ -397,7 +400,7 @@ describe('cohort sync (fact 2.4)', () => {
     expect((await bundle.database`select count(*) as n from users where customer_id = 'stranger'`)[0]!.n).toBe(0);
   });
 
-  test('two concurrent first requests create one segment', async () => {
+  test('creates one segment for concurrent first requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
         sync({ cohort_name: 'Race', cohort_id: 'race', members: [{ uid: 'user-cohort-0-one' }] }),
@@ -407,7 +410,7 @@ describe('cohort sync (fact 2.4)', () => {
     expect((await bundle.segment('Race')).user_count).toBe(1);
   });
 
-  test('a name that another segment has is refused: file segments are not changed this way', async () => {
+  test('rejects a name of another segment, so that file segments are not changed this way', async () => {
     const name = fresh();
     await bundle.create({ name });
     expect((await sync({ cohort_name: name, cohort_id: 'other' })).statusCode).toBe(409);
@@ -422,19 +425,19 @@ describe('cohort sync (fact 2.4)', () => {
     ['cohort_id', {}, { cohort_id: '' }],
     ['members', {}, { members: {} }],
     ['members', {}, { members: [{ uid: 5.5 }] }],
-  ])('%s: refused in the shape of the data family', async (field, more, parameters) => {
+  ])('rejects %s in the shape of the data API', async (field, more, parameters) => {
     const answer = await sync(parameters, more);
     expect([answer.statusCode, answer.json().status]).toEqual([400, 'fail']);
     expect(answer.json().error.attribute).toBe(field);
   });
 
-  test('SVC-APPKEY is required and must be the workspace', async () => {
+  test('requires SVC-APPKEY of the workspace', async () => {
     expect((await sync({}, {}, { 'svc-appkey': undefined })).statusCode).toBe(400);
     expect((await sync({}, {}, { 'svc-appkey': 'OTHER' })).statusCode).toBe(400);
   });
 });
 
-test('whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)', async () => {
+test('answers any request in the documented shape, and never with an internal error (reliability R11)', async () => {
   const fuzzed = await makeSegmentBundle({ limits: { cohortRequestsPerMinute: 100_000 } });
   try {
     const anything = fc.anything({ maxDepth: 3, withNullPrototype: false });

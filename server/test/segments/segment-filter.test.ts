@@ -68,7 +68,7 @@ async function passing(filter: Filter, values: unknown[]): Promise<unknown[]> {
 
 const strange = [null, '', ' ', 0, 1, true, false, [], {}, ['a'], [1], [null], { x: 'a' }, 'a', '1', 'true', '[]'];
 
-describe('each operator finds these values and no others; negated, it finds the rest and users without the attribute', () => {
+describe('an operator, which matches these values only; negated, it matches the rest and users without the attribute', () => {
   const texts = [
     'Köln',
     'KÖLN',
@@ -103,7 +103,7 @@ describe('each operator finds these values and no others; negated, it finds the 
     ['startWithInTheFollowing', { operator: 'startWithInTheFollowing', value: ['kölne'] }, ['Kölner']],
     ['endsWithInTheFollowing', { operator: 'endsWithInTheFollowing', value: ['nn', 'ER'] }, ['Bonn', 'Kölner']],
     ['exists', { operator: 'exists' }, texts],
-  ])('string %s', async (_what, filter, found) => {
+  ])('matches string %s', async (_what, filter, found) => {
     expect(await passing({ data_type: 'string', ...filter }, [...texts, 7, true, null, ['Köln'], {}])).toEqual(found);
   });
 
@@ -116,7 +116,7 @@ describe('each operator finds these values and no others; negated, it finds the 
     ['greaterThan', { operator: 'greaterThan', value: 2 }, [9007199254740991, 1e300]],
     ['between, both included', { operator: 'between', value: -0.5, value1: 0.1 }, [-0.5, 0, 0.1, 5e-324]],
     ['exists', { operator: 'exists' }, numbers],
-  ])('double %s', async (_what, filter, found) => {
+  ])('matches double %s', async (_what, filter, found) => {
     expect(await passing({ data_type: 'double', ...filter }, [...numbers, '1', true, null, [1], {}])).toEqual(found);
   });
 
@@ -124,7 +124,7 @@ describe('each operator finds these values and no others; negated, it finds the 
     ['is true', { operator: 'is', value: true }, [true]],
     ['is false', { operator: 'is', value: false }, [false]],
     ['exists', { operator: 'exists' }, [true, false]],
-  ])('bool %s', async (_what, filter, found) => {
+  ])('matches bool %s', async (_what, filter, found) => {
     expect(await passing({ data_type: 'bool', ...filter }, strange)).toEqual(found);
   });
 
@@ -186,7 +186,7 @@ describe('each operator finds these values and no others; negated, it finds the 
     ['is an instant, to the millisecond', { operator: 'is', value: '2026-03-09T23:59:59.999Z' }, ['yesterday']],
     ['in days and instants', { operator: 'in', value: ['1999-12-31', '2026-03-11T00:00Z'] }, ['old', 'tomorrow']],
     ['exists', { operator: 'exists' }, all],
-  ])('datetime %s', async (_what, filter, found) => {
+  ])('matches datetime %s', async (_what, filter, found) => {
     const noTimes = [
       '2026-02-29',
       '2026-03-10T24:00',
@@ -206,7 +206,7 @@ describe('each operator finds these values and no others; negated, it finds the 
     );
   });
 
-  test('seconds are rounded to a millisecond', async () => {
+  test('rounds seconds to a millisecond', async () => {
     const now = at.getTime() / 1000;
     const filter = { data_type: 'datetime', operator: 'is', value: at.toISOString() };
     expect(await passing(filter, [now, now + 0.0004, now - 0.0004, now + 0.0006])).toEqual([
@@ -226,7 +226,7 @@ describe('each operator finds these values and no others; negated, it finds the 
     ['startsWith', { operator: 'startsWith', value: 'ch' }, ['none']],
     ['endsWith, any_of', { operator: 'endsWith', value: 'a', array_filter_type: 'any_of' }, ['ab']],
     ['exists', { operator: 'exists' }, ['ab', 'aa', 'mixed', 'none']],
-  ])('array_string %s', async (_what, filter, found) => {
+  ])('matches array_string %s', async (_what, filter, found) => {
     expect(
       await passing({ data_type: 'array_string', ...filter }, [...Object.values(lists), 'apple', 1, null, {}]),
     ).toEqual(found.map((name) => lists[name]));
@@ -238,7 +238,7 @@ describe('each operator finds these values and no others; negated, it finds the 
     ['greaterThan, all_of', { operator: 'greaterThan', value: 1, array_filter_type: 'all_of' }, [[2]]],
     ['between, all_of', { operator: 'between', value: 1, value1: 2, array_filter_type: 'all_of' }, [[1, 2], [2]]],
     ['exists', { operator: 'exists' }, [[1, 2], [2, 'x'], [2]]],
-  ])('array_double %s', async (_what, filter, found) => {
+  ])('matches array_double %s', async (_what, filter, found) => {
     expect(
       await passing({ data_type: 'array_double', ...filter }, [[1, 2], [2, 'x'], [2], [], ['2'], 2, null, {}]),
     ).toEqual(found);
@@ -246,7 +246,7 @@ describe('each operator finds these values and no others; negated, it finds the 
 });
 
 describe('an audience', () => {
-  test('uid is the customer id, whatever an attribute of that name says', async () => {
+  test('uses the customer id for uid, whatever an attribute of that name says', async () => {
     const workspaceId = await storeUsers([
       { customerId: 'ada', attributes: { uid: 'tim' } },
       { customerId: 'tim', attributes: {} },
@@ -255,7 +255,7 @@ describe('an audience', () => {
     expect(await findUsers(workspaceId, { included: tree })).toEqual(['ada']);
   });
 
-  test('excluded users are taken away, those whom the excluded filter finds without value stay', async () => {
+  test('excludes users, except those that the excluded filter matches only for lack of a value', async () => {
     const workspaceId = await storeUsers([
       { customerId: 'ada', attributes: { town: 'Bonn', level: 3 } },
       { customerId: 'tim', attributes: { town: 'Bonn' } },
@@ -266,7 +266,7 @@ describe('an audience', () => {
     expect(await findUsers(workspaceId, { included, excluded })).toEqual(['tim']);
   });
 
-  test('users of another workspace are not in it', async () => {
+  test('contains no users of another workspace', async () => {
     const [own, other] = [
       await storeUsers([{ customerId: 'ada', attributes: { x: 1 } }]),
       await storeUsers([{ customerId: 'tim', attributes: { x: 1 } }]),
@@ -278,7 +278,7 @@ describe('an audience', () => {
     ]);
   });
 
-  test('is frozen once: a second time fails', async () => {
+  test('is frozen once, and fails the second time', async () => {
     const workspaceId = await storeUsers([{ customerId: 'ada', attributes: { x: 1 } }]);
     const included = parsed(group(attribute({ data_type: 'double', operator: 'exists' })));
     const freeze = () =>
@@ -287,7 +287,7 @@ describe('an audience', () => {
     await expect(freeze()).rejects.toThrow(/duplicate key/);
   });
 
-  test('members of a segment are those of its visible version, in this workspace, of a file or a cohort', async () => {
+  test('contains the members of a segment’s visible version in this workspace, of a file or a cohort', async () => {
     const customers = ['member', 'removed', 'being-added', 'being-removed', 'again', 'stranger'];
     const workspaceId = await storeUsers(customers.map((customerId) => ({ customerId, attributes: {} })));
     const otherId = await storeUsers(customers.map((customerId) => ({ customerId, attributes: {} })));
@@ -327,7 +327,7 @@ describe('an audience', () => {
     expect(await findUsers(workspaceId, { included: reference(makeId(at)) })).toEqual([]);
   });
 
-  test('a reference to a filter segment that was not expanded finds nobody', async () => {
+  test('is empty for a reference to a filter segment that was not expanded', async () => {
     const workspaceId = await storeUsers([{ customerId: 'ada', attributes: {} }]);
     const id = makeId(at);
     await bundle.database`
@@ -340,7 +340,7 @@ describe('an audience', () => {
     expect(await findUsers(workspaceId, { included: group({ filter_type: 'custom_segments', id }) })).toEqual([]);
   });
 
-  test('no stored value makes any operator raise an error', async () => {
+  test('causes no error with any operator and any stored value', async () => {
     const huge = '9'.repeat(400);
     const values = [
       ...strange.map((value) => JSON.stringify(value)),
@@ -382,7 +382,7 @@ async function insertSegment({ id, workspaceId, version }: { id: string; workspa
     values (${id}, ${workspaceId}, ${id}, 'FILE', 'READY', 'API', 'uid', 'string', ${version}, 0, 'test', ${at}, ${at})`;
 }
 
-describe('the SQL and a plain evaluator agree', () => {
+describe('the SQL evaluation', () => {
   const names = ['x', 'y', 'uid', "o'neil; --", 'constructor'];
   const { tree } = fc.letrec<{ tree: Filter; node: Filter }>((tie) => ({
     tree: fc.record(
@@ -443,7 +443,7 @@ describe('the SQL and a plain evaluator agree', () => {
     return { workspaceId, ids };
   }
 
-  test('on random users, trees and exclusions', async () => {
+  test('agrees with a plain evaluator on random users, trees and exclusions', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(user, { minLength: 1, maxLength: 12 }),
@@ -469,7 +469,7 @@ describe('the SQL and a plain evaluator agree', () => {
     );
   }, 120_000);
 
-  test('on each kind of filter alone, with values near to what it asks for', async () => {
+  test('agrees with a plain evaluator on each kind of filter, with values close to its condition', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(stored, { minLength: 20, maxLength: 40 }),

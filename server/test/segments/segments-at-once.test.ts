@@ -13,7 +13,7 @@ import type { SegmentBundle } from './segment-bundle.ts';
 
 type Call = Parameters<SegmentBundle['call']>;
 
-describe('segments at once', () => {
+describe('concurrent segment changes', () => {
   // Another request is halfway: it holds the segments of the workspace and has changed some. Ours begins before it ends.
   let bundle: SegmentBundle;
   let limited: SegmentBundle;
@@ -38,7 +38,7 @@ describe('segments at once', () => {
     filters: [{ filter_type: 'user_attributes', name: 'age', data_type: 'double', operator: 'greaterThan', value }],
   });
 
-  test('a name that another change takes first is told as taken', async () => {
+  test('report a name as in use if another change takes it first', async () => {
     const [first, second] = [await create('First'), await create('Second')];
     const answer = await callWhile(bundle, {
       change: (tx) => tx`update segments set name = 'Both' where id = ${first}`,
@@ -48,7 +48,7 @@ describe('segments at once', () => {
     expect((await bundle.segment('Second')).id).toBe(second);
   });
 
-  test('filters that another segment has first are told with its name', async () => {
+  test('report filters as in use, with the name of the segment that has them first', async () => {
     const filters = olderThan(50);
     const [shelved, changed] = [await create('Shelved', filters), await create('Changed')];
     await inTransaction(bundle.database, (tx) => archiveSegment(tx, { id: shelved, at: start }));
@@ -59,7 +59,7 @@ describe('segments at once', () => {
     expect([answer.statusCode, answer.json().error.existing_cs_name]).toEqual([409, 'Shelved']);
   });
 
-  test('two changes at once make no circle: the one that is later is refused', async () => {
+  test('cannot create a cycle: the later of two is rejected', async () => {
     const [one, other] = [await create('One of a circle'), await create('Other of a circle')];
     const refer = (id: string) => ({
       filter_operator: 'or',
@@ -76,13 +76,13 @@ describe('segments at once', () => {
   test.each([
     ['is unarchived', archiveSegment, ['PATCH', '/v2/custom-segments/unarchive', { body: { name: 'Active' } }]],
     [
-      'that failed is filled anew',
+      'is filled again after a failure',
       (tx: Transaction, { id }: { id: string }) =>
         tx`update segments set state = 'FAILED', state_reason = 'none' where id = ${id}`,
       ['PUT', '/v2/custom-segments/file-segment/add-users'],
     ],
   ] as [string, (tx: Transaction, segment: { id: string; at: Date }) => Promise<unknown>, Call][])(
-    'a segment that was active when the request came, and %s, counts against the limit (interface 8)',
+    'count a segment that %s against the limit if it was active when the request arrived (interface 8)',
     async (_what, change, [method, path, sent]) => {
       const { database, create: createFile, segment } = limited;
       await database`delete from segment_operations`;
@@ -177,7 +177,7 @@ describe('a push to a segment', () => {
       return { ...ending, devices: sent!.devices };
     });
 
-  test('that is still filling waits for it, then reaches exactly its members; the callback has come (decision D26, D27)', async () => {
+  test('waits while the segment fills, then reaches exactly its members after the callback (decision D26, D27)', async () => {
     const barrier = Promise.withResolvers<void>();
     files.set('/waits.csv', { content: 'ada@example.com\nnobody@example.com\n', ready: barrier.promise });
     expect((await createSegment('Filling', '/waits.csv')).status).toBe(202);
@@ -191,7 +191,7 @@ describe('a push to a segment', () => {
     expect(callback.body).toMatchObject({ status: 201, values_found: 2, values_processed: 2, user_count: 1 });
   });
 
-  test('whose fill fails reaches nobody and says why', async () => {
+  test('reaches no device if the fill fails, and says why', async () => {
     const barrier = Promise.withResolvers<void>();
     files.set('/fails.csv', { content: '<html></html>', ready: barrier.promise });
     await createSegment('Failing', '/fails.csv');
@@ -206,7 +206,7 @@ describe('a push to a segment', () => {
     expect(refused.json().Error_Message).toContain('customSegmentName: the segment could not be filled');
   });
 
-  test('of a filter reaches whom it holds when the run begins', async () => {
+  test('reaches the users that a filter matches when the run begins', async () => {
     const created = await bundle.call('POST', '/v3/custom-segments', {
       headers: { ...bundle.basic(), 'svc-appkey': bundle.workspaceId },
       body: {
@@ -231,7 +231,7 @@ describe('a push to a segment', () => {
     expect(await ended(cid)).toEqual({ status: 'SENT', reason: null, devices: 2 });
   });
 
-  test('that is archived or unknown is refused by name', async () => {
+  test('is rejected by name if the segment is archived or unknown', async () => {
     await bundle.call('PATCH', '/v2/custom-segments/archive', { headers: headers(), body: { name: 'Filling' } });
     expect((await pushTo('Filling')).json()).toMatchObject({
       status: 'Fail',

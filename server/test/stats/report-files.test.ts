@@ -75,7 +75,7 @@ describe('a report file (fact 7)', () => {
     }
   });
 
-  test('has a line for each campaign, with what the statistics say of it, and opens to who signs as asked', async () => {
+  test('has a line for each campaign with its statistics, and is readable with the documented signature', async () => {
     const file = await made();
     expect(file).toMatchObject({
       ...{ response_id: 'r1', path: `/campaign_reports/rest_api/${bundle.workspaceId}/${file.file_name}` },
@@ -99,7 +99,7 @@ describe('a report file (fact 7)', () => {
     });
   });
 
-  test('is of the campaigns that are named, by the attribution and metric that are asked for', async () => {
+  test('contains the named campaigns, with the requested attribution and metric', async () => {
     const file = await made({ campaign_ids: [campaigns[3]], attribution_type: 'CLICK_THROUGH', metric_type: 'UNIQUE' });
     const lines = linesOf((await read(file.path, file.signature)).rawPayload);
     expect(lines.map(({ campaign_id }) => campaign_id)).toEqual([campaigns[3]]);
@@ -109,7 +109,7 @@ describe('a report file (fact 7)', () => {
     expect(lines[0].platforms).toEqual(body.data[campaigns[3]!]![0].platforms);
   });
 
-  test('opens to no other signature, and not before it is made', async () => {
+  test('is not readable with another signature, or before it is created', async () => {
     const { file_name: name, path, signature } = (await request()).body;
     const told = (reply: { statusCode: number; body: string }) => [reply.statusCode, reply.body];
     const waiting = await read(path, signature);
@@ -137,7 +137,7 @@ describe('a report file (fact 7)', () => {
     expect([posted.statusCode, posted.headers.allow]).toEqual([405, 'GET']);
   });
 
-  test('tells every other error on its address in its own shape', async () => {
+  test('returns every other error on its address in its own shape', async () => {
     const url = `/campaign_reports/rest_api/${bundle.workspaceId}/unknown`;
     const reply = await bundle.server.inject({ method: 'DELETE', url });
     expect([reply.statusCode, reply.headers.allow, reply.json()]).toEqual([
@@ -154,7 +154,7 @@ describe('a report file (fact 7)', () => {
     ]);
   });
 
-  test('opens no more to a key that was made anew or archived', async () => {
+  test('is no longer readable after its key was rotated or archived', async () => {
     const file = await made();
     const read200 = async () => (await read(file.path, file.signature)).statusCode;
     expect(await read200()).toBe(200);
@@ -167,7 +167,7 @@ describe('a report file (fact 7)', () => {
     expect(await read200()).toBe(200);
   });
 
-  test('is asked for once by a repeat of a request, and 90 days are the most', async () => {
+  test('is created once for a repeated request, and covers at most 90 days', async () => {
     const before = (await list()).length;
     const once = { 'idempotency-key': 'once' };
     const [first, second] = [await request({}, once), await request({}, once)];
@@ -178,7 +178,7 @@ describe('a report file (fact 7)', () => {
     await bundle.reportJob.runOnce(bundle.clock.now());
   });
 
-  test('is gone after seven days, with its bytes', async () => {
+  test('is removed after seven days, with its bytes', async () => {
     const file = await made();
     bundle.clock.advance(7 * day - 1);
     expect((await read(file.path, file.signature)).statusCode).toBe(200);
@@ -193,7 +193,7 @@ describe('a report file (fact 7)', () => {
     expect(left).toEqual({ files: 0, pieces: 0 });
   });
 
-  test('a workspace has fifty at most', async () => {
+  test('is limited to fifty per workspace', async () => {
     bundle.clock.advance(60_000);
     for (let count = 0; count < 50; count += 1) expect((await request()).status).toBe(202);
     const { status, body } = await request();
@@ -205,11 +205,11 @@ describe('a report file (fact 7)', () => {
   });
 });
 
-describe('a file that is made', () => {
+describe('the creation of a report file', () => {
   const job = (readReport: ReadReport) =>
     makeWriteReportFiles({ database: bundle.database, clock: bundle.clock, log, readReport });
 
-  test('by a worker that dies is begun anew by another, and what the dead one stores late is refused', async () => {
+  test('starts again on another worker if one dies, whose late pieces are rejected', async () => {
     const { path, signature } = (await request()).body;
     let go = (): void => {};
     const held = new Promise<void>((resolve) => {
@@ -236,7 +236,7 @@ describe('a file that is made', () => {
     expect(await pieces()).toBe(1);
   });
 
-  test('is tried again when something fails, five times, and then given up with the reason', async () => {
+  test('is retried five times after failures, and then given up with the reason', async () => {
     const { path, signature } = (await request()).body;
     const failing = job(async function* () {
       yield 'a\n';
@@ -253,7 +253,7 @@ describe('a file that is made', () => {
   });
 
   fullTest(
-    'is stored while it is read: of a hundred thousand lines no more than two pieces are held (FULL=1)',
+    'is stored while it is created, with at most two pieces of a hundred thousand lines in memory (FULL=1)',
     async () => {
       const { path, signature } = (await request()).body;
       const pieces = async () =>

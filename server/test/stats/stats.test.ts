@@ -7,7 +7,7 @@ import { insertTestWorkspace } from '../test-workspace.ts';
 import { figuresOf, makeStatsBundle, start } from './stats-bundle.ts';
 import type { StatsBundle } from './stats-bundle.ts';
 
-describe('stats', () => {
+describe('the statistics API', () => {
   const bought = { name: 'Bought', eventName: 'Bought' };
   const day = 86_400_000;
 
@@ -44,7 +44,7 @@ describe('stats', () => {
       expect(Object.keys(platforms['android']!.locales)).toEqual(['all_locales']);
     });
 
-    test('what was attempted, sent, failed and why, with rates in percent', async () => {
+    test('counts attempted, sent and failed messages with reasons, and rates in percent', async () => {
       const campaignId = await bundle.addCampaign([], { platforms: ['ANDROID', 'IOS'] });
       const runId = await bundle.addRun(campaignId, [
         { customerId: 'ann' },
@@ -120,7 +120,7 @@ describe('stats', () => {
       });
     });
 
-    test('a withheld message counts as neither attempted nor failed, and appears in the breakdown with its cause', async () => {
+    test('counts a withheld message as neither attempted nor failed, and lists it in the breakdown with its cause', async () => {
       const campaignId = await bundle.addCampaign([]);
       await bundle.addRun(campaignId, [
         { customerId: 'ann' },
@@ -136,7 +136,7 @@ describe('stats', () => {
       });
     });
 
-    test('conversions per goal, total and by unique user; goals with the same name are distinguished', async () => {
+    test('counts conversions per goal, total and by unique user, and distinguishes goals of the same name', async () => {
       const goals = [bought, { name: 'Bought', eventName: 'Looked' }];
       const campaignId = await bundle.addCampaign(goals);
       await bundle.addRun(campaignId, [{ customerId: 'ann' }, { customerId: 'bob' }]);
@@ -157,7 +157,7 @@ describe('stats', () => {
       expect(unique.conversion_goal_stats.Bought).toEqual({ conversions: 2, total: 3, unique: 2 });
     });
 
-    test('figures of some days are of their runs, reports too; what nobody counted is left out', async () => {
+    test('limits the figures to the runs and reports of the days, and omits what was not counted', async () => {
       const campaignId = await bundle.addCampaign([]);
       const first = await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
       const later = new Date(start.getTime() + day);
@@ -190,7 +190,7 @@ describe('stats', () => {
       expect(funnel).toEqual({ user_devices: 4, active_device_token: 4, after_fc: 4, sent: 4, impressions: 4 });
     });
 
-    test('a day is one of the workspace’s zone', async () => {
+    test('uses days in the zone of the workspace', async () => {
       await bundle.database`update workspaces set time_zone = 'Asia/Kolkata' where id = ${bundle.workspaceId}`;
       const campaignId = await bundle.addCampaign([]);
       // 00:30 on the 2nd in Kolkata.
@@ -201,11 +201,11 @@ describe('stats', () => {
     });
   });
 
-  describe('the list', () => {
+  describe('the list of campaigns', () => {
     beforeEach(begin);
     afterEach(() => bundle.end());
 
-    test('campaigns with a run in these days, newest first, ten a page', async () => {
+    test('contains campaigns with a run in the days, newest first, ten per page', async () => {
       const ids: string[] = [];
       for (let count = 0; count < 13; count += 1) {
         const createdAt = new Date(start.getTime() - count * 1000);
@@ -221,7 +221,7 @@ describe('stats', () => {
       expect(Object.keys(second.data).sort()).toEqual(ids.slice(10).sort());
     });
 
-    test('campaigns asked for by id, those without a run too; those of other workspaces are none', async () => {
+    test('contains campaigns requested by id, even without a run, but none of other workspaces', async () => {
       const own = await bundle.addCampaign([]);
       const foreign = await bundle.addCampaign([], { workspace: await insertTestWorkspace(bundle.database, start) });
       const { body } = await bundle.ask({ campaign_ids: [own, foreign, '0'.repeat(24)] });
@@ -237,7 +237,7 @@ describe('stats', () => {
       ['no request_id', { request_id: undefined }, 'request_id: is required'],
       ['a number as request_id', { request_id: 5 }, 'request_id: must be a text'],
       ['no start_date', { start_date: undefined }, 'start_date: is required'],
-      ['a date that is none', { end_date: '2026-02-30' }, 'end_date: must be a date'],
+      ['an invalid date', { end_date: '2026-02-30' }, 'end_date: must be a date'],
       ['a time', { end_date: '2026-03-01T00:00:00Z' }, 'end_date: must be a date'],
       ['an end before the start', { end_date: '2026-02-19' }, 'end_date: must not be before start_date'],
       ['31 days', { start_date: '2026-03-01', end_date: '2026-04-01' }, 'at most 30 days'],
@@ -248,24 +248,24 @@ describe('stats', () => {
         { campaign_ids: Array.from({ length: 11 }, () => '0'.repeat(24)) },
         'campaign_ids: must be a list',
       ],
-      ['an id that is none', { campaign_ids: ['x'] }, 'campaign_ids: must hold ids'],
+      ['an invalid id', { campaign_ids: ['x'] }, 'campaign_ids: must hold ids'],
       ['a limit over 10', { limit: 11 }, 'limit: must be a whole number from 1 to 10'],
       ['an offset below 0', { offset: -1 }, 'offset: must be a whole number'],
     ];
-    test.each(refusals)('%s is refused', async (_name, change, words) => {
+    test.each(refusals)('are rejected for %s', async (_name, change, words) => {
       const { status, body } = await bundle.ask(change);
       expect([status, body.title]).toEqual([400, 'Invalid Field Value']);
       expect(body.description).toContain(words);
       expect(body.code).toMatch(/^[a-z]{8}$/);
     });
 
-    test('30 days are allowed, and both spellings of the address answer', async () => {
+    test('may cover 30 days, at both spellings of the address', async () => {
       const month = { start_date: '2026-03-01', end_date: '2026-03-31' };
       for (const url of ['/core-services/v1/campaign-stats', '/v1/campaign-stats'])
         expect((await bundle.ask(month, { url })).status).toBe(200);
     });
 
-    test('the key of campaigns, the header of its workspace, or nothing', async () => {
+    test('require the campaigns key and the header of its workspace', async () => {
       const refused = async (headers: Record<string, string | undefined>) => {
         const { status, body } = await bundle.ask({}, { headers });
         return [status, body.title];
@@ -277,7 +277,7 @@ describe('stats', () => {
       expect(await refused({ 'svc-appkey': 'OTHER' })).toEqual([401, 'Authentication required']);
     });
 
-    test('the 101st call of a minute waits, and another minute begins', async () => {
+    test('are limited to 100 a minute, until the next one begins', async () => {
       bundle.clock.advance(60_000);
       for (let count = 0; count < 100; count += 1) expect((await bundle.ask()).status).toBe(200);
       const refused = await bundle.ask();
@@ -294,7 +294,7 @@ describe('stats', () => {
   }
 });
 
-describe('attributions', () => {
+describe('attribution types', () => {
   const bought: ConversionGoal = {
     ...{ name: 'Bought', eventName: 'Bought', windowHours: 24 },
     revenue: { attribute: 'price', currency: 'EUR' },
@@ -347,7 +347,7 @@ describe('attributions', () => {
       await bundle.attribute();
     });
 
-    test('count by the message, its showing, its click, the click of a message that is new, and the session of the click', async () => {
+    test('count by message, impression, click, click of a new message, and session of the click', async () => {
       const of = (total: number, unique: number, revenue: number) => ({
         ...{ conversions: total, total, unique, revenue, revenue_currency: 'EUR' },
       });
@@ -364,7 +364,7 @@ describe('attributions', () => {
       expect(unique['TOTAL_CONVERSIONS']).toMatchObject({ conversions: 2, total: 3, unique: 2 });
     });
 
-    test('are those of the runs that are asked for', async () => {
+    test('count the requested runs only', async () => {
       const dayOf = (run: string) => (run === first ? '2026-03-01' : '2026-03-02');
       const of = async (run: string) => {
         const goals = await goalsOf(campaignId, { start_date: dayOf(run), end_date: dayOf(run) });
@@ -376,7 +376,7 @@ describe('attributions', () => {
       ]);
     });
 
-    test('are counted once, however often the job looks', async () => {
+    test('are counted once, however often the job runs', async () => {
       const rows = () => bundle.database`select attribution, revenue::text from conversions order by 1, event_id`;
       const before = await rows();
       const [day] = await bundle.database<{ day: string }[]>`select min(day)::text as day from events`;
@@ -388,7 +388,7 @@ describe('attributions', () => {
     });
   });
 
-  test('a report that comes with the event counts, and one of a message of another campaign does not', async () => {
+  test('counts a report that arrives with the event, but not one for a message of another campaign', async () => {
     const [one, other] = [await bundle.addCampaign([bought]), await bundle.addCampaign([bought])];
     const at = new Date(start.getTime() + 100 * hour);
     const run = await bundle.addRun(one, [{ customerId: 'eve' }], at);
@@ -418,18 +418,18 @@ describe('attributions', () => {
 const page = await readFile(new URL('../../../docs/statistics.md', import.meta.url), 'utf8');
 const facts = await readFile(new URL('../../../docs/spec/facts.md', import.meta.url), 'utf8');
 
-describe('documented members', () => {
+describe('the documented members', () => {
   const section = (text: string, from: string, to: string): string => text.split(from)[1]!.split(to)[0]!;
   const firstCells = (table: string): string[] => [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name!);
 
   const answered = firstCells(section(page, '## Members', 'Some members that other'));
   const absent = firstCells(section(page, 'Some members that other', '## Attributions'));
 
-  test('every figure that is answered is documented, and no other', () => {
+  test('are exactly the figures in the response', () => {
     expect(answered.toSorted()).toEqual(membersOfShape().toSorted());
   });
 
-  test('every member of fact 7 is answered, or listed as absent', () => {
+  test('include every member of fact 7, or list it as absent', () => {
     const rows = section(facts, '| Block | Keys |', 'Rates are percentages').matchAll(/^\| `(\w+)` \| (.*) \|$/gm);
     const published = [...rows].flatMap(([, block, keys]) => {
       const members = [...keys!.matchAll(/`(\w+)`/g)].map(([, member]) => `${block}.${member}`);

@@ -23,7 +23,7 @@ import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
-describe('database', () => {
+describe('the database client', () => {
   let bundle: Awaited<ReturnType<typeof createTestDatabase>>;
   let database: Database;
   beforeAll(async () => {
@@ -71,7 +71,7 @@ describe('database', () => {
           ],
         ],
       ],
-    ])('comes back as it was: %s', async (_name, value, [type, expected]) => {
+    ])('is returned unchanged: %s', async (_name, value, [type, expected]) => {
       const [typed] = await withSession(database, async (session) => {
         await session.unsafe(`create temporary table kept (value ${type})`);
         await session`insert into kept values (${value})`;
@@ -89,12 +89,12 @@ describe('database', () => {
       },
     );
 
-    test('a time stands beside an interval, because the server is told what it is', async () => {
+    test('may be a time next to an interval, because its type is sent to the server', async () => {
       const [row] = await database`select ${at} - interval '1 day' as before`;
       expect(row!.before).toEqual(new Date('2026-02-28T09:30:00.123Z'));
     });
 
-    test.each([[undefined], [{ plain: 'object' }], [() => 1]])('is refused when it is %s', async (value) => {
+    test.each([[undefined], [{ plain: 'object' }], [() => 1]])('is rejected if it is %s', async (value) => {
       await expect(async () => database`select ${value as never}`).rejects.toThrow(TypeError);
       await expect(async () => database`select ${[value] as never}`).rejects.toThrow(TypeError);
     });
@@ -116,12 +116,12 @@ describe('database', () => {
       ["'carillon'::name", 'carillon'],
       ['1.25::real', 1.25],
       ['null::int', null],
-    ])('%s', async (expression, expected) => {
+    ])('is converted: %s', async (expression, expected) => {
       const [row] = await database.unsafe(`select ${expression} as value`);
       expect(row!.value).toEqual(expected);
     });
 
-    test('a time means the same in every zone of the session', async () => {
+    test('has the same time in every zone of the session', async () => {
       await withSession(database, async (session) => {
         for (const zone of ['UTC', 'Asia/Kolkata', 'America/St_Johns', 'Africa/Monrovia']) {
           await session`select set_config('TimeZone', ${zone}, false)`;
@@ -133,7 +133,7 @@ describe('database', () => {
   });
 
   describe('a statement', () => {
-    test('is sent when somebody waits for it, and once', async () => {
+    test('is sent once, when it is awaited', async () => {
       const statement = database`insert into notes (id) values (1)`;
       expect(await database`select id from notes`).toEqual([]);
       await statement;
@@ -142,7 +142,7 @@ describe('database', () => {
       await database`delete from notes`;
     });
 
-    test('is put together of parts, names, rows and assignments', async () => {
+    test('is composed of parts, names, rows and assignments', async () => {
       const rows = [
         { id: 1, note: 'one', at: new Date(0), facts: database.json(['x']), tags: ['a'] },
         { id: 2, note: null, at: null, facts: null, tags: [] },
@@ -161,14 +161,14 @@ describe('database', () => {
       await database`delete from notes`;
     });
 
-    test('that fails says what the database said, and who asked', async () => {
+    test('reports the error of the database and its caller if it fails', async () => {
       const fault = await database`select 1 / ${0}::int`.catch((error: unknown) => error);
       expect(fault).toMatchObject({ code: '22012', message: 'division by zero' });
       expect((fault as Error).stack).toContain('database.test.ts');
       expect(await database`select 1 as one`).toEqual([{ one: 1 }]);
     });
 
-    test('is prepared by name, and one that is put together when it recurs; of those there is a bound', async () => {
+    test('is prepared by name, or if composed when it recurs, up to a limit', async () => {
       // In a process of its own: the bound is the process's, and other tests of this one may have come to it.
       const script = `
       import { openDatabase, withSession } from ${JSON.stringify(new URL('../../src/storage/database.ts', import.meta.url).href)};
@@ -198,7 +198,7 @@ describe('database', () => {
       await database`delete from notes`;
     });
 
-    test('whose plan no longer fits its tables is planned again', async () => {
+    test('is planned again if its plan no longer fits the tables', async () => {
       const read = () => database`select * from changing`;
       await database`create table changing (a int)`;
       for (let time = 0; time < 3; time += 1) await Promise.all([read(), read()]);
@@ -208,8 +208,8 @@ describe('database', () => {
     });
   });
 
-  describe('pages', () => {
-    test('are read one after another, and other statements between them', async () => {
+  describe('pages of a cursor', () => {
+    test('are read one after another, with other statements in between', async () => {
       const seen: number[] = [];
       await inSnapshot(database, async (tx) => {
         const pages = tx<{ n: number }[]>`select n from generate_series(1, ${25}::int) as n`.cursor(10);
@@ -221,13 +221,13 @@ describe('database', () => {
       expect(seen).toEqual([10, 10, 5]);
     });
 
-    test('are read in a transaction only', () => {
+    test('are available in a transaction only', () => {
       expect(() => database`select 1`.cursor(10)).toThrow(TypeError);
     });
   });
 
   describe('COPY', () => {
-    test('stores what it is given, and nothing of what fails', async () => {
+    test('stores its input, and nothing of a failed one', async () => {
       await withSession(database, async (session) => {
         expect(await session`copy notes (id, note) from stdin`.copyFrom(['1\tone\n2\t', 'two\n'])).toBe(2);
         await expect(session`copy notes (id) from stdin`.copyFrom(['3\nfour\n'])).rejects.toMatchObject({
@@ -249,7 +249,7 @@ describe('database', () => {
       await database`delete from notes`;
     });
 
-    test('takes as much as comes, piece by piece', async () => {
+    test('accepts input of any size in pieces', async () => {
       const rows = await inTransaction(database, async (tx) => {
         await tx`create temporary table many (n int, filler text) on commit drop`;
         const pieces = (function* () {
@@ -262,7 +262,7 @@ describe('database', () => {
   });
 
   describe('a session', () => {
-    test('is one connection, and what it leaves behind reaches nobody', async () => {
+    test('is one connection, whose settings reach no other caller', async () => {
       await withSession(database, async (session) => {
         await session`set work_mem = '77MB'`;
         await session`create temporary table left_behind (a int)`;
@@ -275,15 +275,15 @@ describe('database', () => {
       for (let time = 0; time < 4; time += 1) expect((await database`show work_mem`)[0]!.work_mem).not.toBe('77MB');
     });
 
-    test('has the settings every connection has', async () => {
+    test('has the settings of every connection', async () => {
       const [row] = await database`
         select current_setting('application_name') as name, current_setting('idle_in_transaction_session_timeout') as stuck`;
       expect(row).toEqual({ name: 'database test', stuck: '1min' });
     });
   });
 
-  describe('a pool that ends', () => {
-    test('refuses who waits, lets who works end, and closes who does not', async () => {
+  describe('a pool that closes', () => {
+    test('rejects waiting callers, completes running work, and closes idle connections', async () => {
       const ending = openDatabase({ url: bundle.url, connections: 1, name: 'ending' });
       let release!: () => void;
       const held = new Promise<void>((resolve) => (release = resolve));
@@ -314,7 +314,7 @@ describe('words of the ledger', () => {
   });
   afterAll(() => bundle.drop());
 
-  test('ids that are stored as one value are all of one length, or refused: none moves those behind it', () => {
+  test('require ids of one length in a joined value, so that none shifts the ones behind it', () => {
     const [one, other] = ['019ca9450a00389dc9cf0434', 'ffffffffffffffffffffffff'];
     expect(joinIdBytes([one, other]).toString('hex')).toBe(one + other);
     for (const wrong of ['', 'ff', `${one}ff`, 'g'.repeat(24)])
@@ -323,7 +323,7 @@ describe('words of the ledger', () => {
     expect(() => joinIdBytes([`${one}ff`, other.slice(2)])).toThrow(RangeError);
   });
 
-  test('the readable ledger says each letter as its word, of the run and the workspace that the row is of', async () => {
+  test('replace the letters in the readable ledger, by the run and workspace of the row', async () => {
     const { database } = bundle;
     const at = new Date('2026-03-01T09:00:00Z');
     const workspaceId = await insertTestWorkspace(database, at);
@@ -363,7 +363,7 @@ describe('words of the ledger', () => {
   test.each([
     ['platform', platformLetters as Record<string, string>, platformWord as Word],
     ['outcome', outcomeLetters as Record<string, string>, outcomeWord as Word],
-  ])('the database reads the letter of each %s as the word that it was stored for', async (_what, letters, wordOf) => {
+  ])('match the letter of each %s in the database', async (_what, letters, wordOf) => {
     const { database } = bundle;
     const read: Record<string, unknown> = {};
     for (const [word, letter] of Object.entries(letters)) {
@@ -376,7 +376,7 @@ describe('words of the ledger', () => {
   });
 });
 
-describe('sslmode', () => {
+describe('the sslmode setting', () => {
   let bundle: TestDatabase;
   let folder: string;
   /** Of each a server whose certificate is for that name, and the file of whoever vouches for it. */
@@ -400,13 +400,13 @@ describe('sslmode', () => {
     await rm(folder, { recursive: true });
   });
 
-  describe('words of sslmode mean what they mean to psql', () => {
-    test('require encrypts and asks nobody who the server is; disable does not encrypt', async () => {
+  describe('sslmode, as psql interprets it', () => {
+    test('encrypts without verification for require, and does not encrypt for disable', async () => {
       expect(await ask(fronts['elsewhere.example'], 'sslmode=require')).toBe('encrypted');
       expect(await ask(fronts.localhost, 'sslmode=disable')).toBe('in the clear');
     });
 
-    test('verify-ca wants a certificate of that authority, of whatever name', async () => {
+    test('requires a certificate of the given authority for verify-ca, whatever its name', async () => {
       const { localhost, 'elsewhere.example': elsewhere } = fronts;
       expect(await ask(elsewhere, `sslmode=verify-ca&sslrootcert=${elsewhere.authority}`)).toBe('encrypted');
       expect(await ask(elsewhere, `sslmode=verify-ca&sslrootcert=${localhost.authority}`)).toMatch(/self-signed/);
@@ -414,19 +414,19 @@ describe('sslmode', () => {
       expect(await ask(elsewhere, `sslmode=require&sslrootcert=${localhost.authority}`)).toMatch(/self-signed/);
     });
 
-    test('verify-full wants its name too', async () => {
+    test('also requires a matching name for verify-full', async () => {
       const { localhost, 'elsewhere.example': elsewhere } = fronts;
       expect(await ask(localhost, `sslmode=verify-full&sslrootcert=${localhost.authority}`)).toBe('encrypted');
       expect(await ask(elsewhere, `sslmode=verify-full&sslrootcert=${elsewhere.authority}`)).toMatch(/does not match/);
       expect(await ask(localhost, 'sslmode=verify-full')).toMatch(/self-signed/);
     });
 
-    test.each(['require', 'verify-full'])('%s sends nothing to a server that does not encrypt', async (mode) => {
+    test.each(['require', 'verify-full'])('sends nothing to a server without encryption for %s', async (mode) => {
       expect(await ask(clear, `sslmode=${mode}`)).toMatch(/does not support SSL/);
     });
   });
 
-  test('a node that is to verify opens no connection in the clear, that of its doorbell included', async () => {
+  test('never connects in the clear on a verifying node, including its notification listener', async () => {
     const { localhost } = fronts;
     const before = localhost.counts.plain;
     const node = startNode(['--port', '0', '--json'], {
@@ -444,18 +444,21 @@ describe('sslmode', () => {
     expect(localhost.counts.plain).toBe(before);
   });
 
-  describe('is refused with the name of its setting', () => {
-    test.each(['prefer', 'allow', 'no-verify', 'verify_full', ''])('sslmode=%s', (mode) => {
-      for (const name of ['DATABASE_URL', 'CARILLON_DATABASE_OWNER_URL'])
-        expect(() =>
-          readConfig({
-            environment: { DATABASE_URL: 'postgres://a/b', [name]: `postgres://a/b?sslmode=${mode}` },
-            arguments: [],
-          }),
-        ).toThrow(new RegExp(`^${name} takes sslmode=disable, require, verify-ca or verify-full`));
-    });
+  describe('an invalid sslmode', () => {
+    test.each(['prefer', 'allow', 'no-verify', 'verify_full', ''])(
+      'is rejected with the name of its setting: sslmode=%s',
+      (mode) => {
+        for (const name of ['DATABASE_URL', 'CARILLON_DATABASE_OWNER_URL'])
+          expect(() =>
+            readConfig({
+              environment: { DATABASE_URL: 'postgres://a/b', [name]: `postgres://a/b?sslmode=${mode}` },
+              arguments: [],
+            }),
+          ).toThrow(new RegExp(`^${name} takes sslmode=disable, require, verify-ca or verify-full`));
+      },
+    );
 
-    test('verify-ca without its authority', () => {
+    test('is rejected for verify-ca without its authority', () => {
       const environment = { DATABASE_URL: 'postgres://a/b?sslmode=verify-ca' };
       expect(() => readConfig({ environment, arguments: [] })).toThrow('needs sslrootcert');
     });

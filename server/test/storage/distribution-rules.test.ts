@@ -174,7 +174,7 @@ function listOutdated(judged: Judged, excepted: Record<string, string>): string[
   return Object.keys(excepted).filter((place) => (judged.get(place) ?? []).flat().length === 0);
 }
 
-test('every statement on a distributed table keeps the rules, or is named with the reason', async () => {
+test('are kept by every statement on a distributed table, except those listed with the reason', async () => {
   const { count, judged, notRead } = await judgeStatements(storage);
   expect(count).toBeGreaterThan(350);
   expect(listUnexpected(judged, exceptions)).toEqual({});
@@ -192,7 +192,7 @@ test('every statement on a distributed table keeps the rules, or is named with t
     ).toBe(true);
 });
 
-test('every statement of a test keeps the rules that hold for a superuser, or is named with the reason', async () => {
+test('are kept by every statement of a test as far as they hold for a superuser, except those listed with the reason', async () => {
   const { count, judged, notRead } = await judgeStatements(join(root, 'server', 'test'));
   expect(count).toBeGreaterThan(1000);
   const ofSuperuser: Judged = new Map(
@@ -206,7 +206,7 @@ test('every statement of a test keeps the rules that hold for a superuser, or is
   expect([...notRead.keys()].sort()).toEqual(Object.keys(unreadOfTests).sort());
 });
 
-test('every view keeps the rules', async () => {
+test('are kept by every view', async () => {
   await inCatalog(async (session, catalog) => {
     const views = await session<{ name: string; text: string }[]>`
       select relname as name, rtrim(pg_get_viewdef(oid), ';') as text from pg_class
@@ -253,7 +253,7 @@ test.each([
     `with recursive counted (number) as (select 1 union all select number + 1 from counted where number < 9)
       select 1 from deliveries`,
   ],
-])('a statement that breaks a rule is told so: %s', async (fault, text) => {
+])('report a statement that breaks one: %s', async (fault, text) => {
   const faults = await inCatalog(async (session, catalog) => findBrokenRules(await readTree(session, text), catalog));
   expect(faults.map((one) => one.slice(0, fault.length))).toEqual([fault]);
 });
@@ -327,7 +327,7 @@ test.each<[string, { faults: string[]; text: string }]>([
       text: `update users set created_at = created_at + interval '1 hour' where customer_id = 'ada'`,
     },
   ],
-])('flags %s as Citus refused it in November 2026', async (_what, { faults, text }) => {
+])('flag %s, as Citus rejected it in November 2026', async (_what, { faults, text }) => {
   const found = await inCatalog(async (session, catalog) => findBrokenRules(await readTree(session, text), catalog));
   expect(found.sort()).toEqual(faults);
 });
@@ -344,7 +344,7 @@ test.each([
     select 1 from users, counted where users.bucket = $1`,
   `update devices set locale = 'de' where substring(push_id from 11)::int % 5 = 1`,
   `select 1 from users, devices where users.bucket = $1 and devices.bucket = $1 and devices.user_id = users.id`,
-])('a statement that keeps the rules passes: %s', async (text) => {
+])('pass a statement that keeps them: %s', async (text) => {
   expect(await inCatalog(async (session, catalog) => findBrokenRules(await readTree(session, text), catalog))).toEqual(
     [],
   );

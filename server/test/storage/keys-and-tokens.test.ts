@@ -49,7 +49,7 @@ describe('API keys', () => {
 
   let made = 0;
 
-  test('a key is found by id and by secret within its workspace', async () => {
+  test('are found by id and by secret within their workspace', async () => {
     const [own, other] = [await insertTestWorkspace(database, at), await insertTestWorkspace(database, at)];
     const key = await insert(own);
     const secretHash = hashSecret(`secret ${made}`);
@@ -60,7 +60,7 @@ describe('API keys', () => {
     expect(await findApiKeyBySecretHash(database, { workspaceId: other, secretHash })).toBeUndefined();
   });
 
-  test('lists hold the keys of the workspace: active ones of a kind oldest first, all of them newest first', async () => {
+  test('are listed per workspace: active ones of a kind oldest first, all of them newest first', async () => {
     const [own, other] = [await insertTestWorkspace(database, at), await insertTestWorkspace(database, at)];
     const [first, second, data] = [await insert(own, 'push'), await insert(own, 'push'), await insert(own)];
     await insert(other, 'push');
@@ -72,7 +72,7 @@ describe('API keys', () => {
     expect(ids(await listApiKeys(database, own))).toEqual([data.id, second.id, first.id]);
   });
 
-  test('a change reaches a key of that workspace that is not archived, and no other', async () => {
+  test('are changed only in their workspace and only while they are not archived', async () => {
     const [own, other] = [await insertTestWorkspace(database, at), await insertTestWorkspace(database, at)];
     const key = await insert(own);
     const changes = (workspaceId: string) => {
@@ -102,7 +102,7 @@ describe('API keys', () => {
     expect(await changes(own)).toEqual([false, false, false, false]);
   });
 
-  test('use is written at most once a minute, and a locked row is skipped, not waited for', async () => {
+  test('have their use recorded at most once a minute, and a locked row is skipped, not waited for', async () => {
     const workspaceId = await insertTestWorkspace(database, at);
     const { id } = await insert(workspaceId);
     const used = async () => (await findApiKey(database, { workspaceId, id }))!.lastUsedAt;
@@ -124,7 +124,7 @@ describe('API keys', () => {
     expect(await used()).toEqual(after(600));
   });
 
-  test('the table refuses an encrypted secret on a key that is not for push, and a push key without one', async () => {
+  test('need an encrypted secret for push in the table, and must not have one otherwise', async () => {
     const workspaceId = await insertTestWorkspace(database, at);
     const key = await insert(workspaceId);
     await expect(database`update api_keys set secret_sealed = 'x' where id = ${key.id}`).rejects.toMatchObject({
@@ -164,7 +164,7 @@ describe('tokens', () => {
 
   let made = 0;
 
-  test('of tokens stored together those of a key that was removed meanwhile are left out, and the others are found', async () => {
+  test('are stored together without those of a key that was removed in the meantime', async () => {
     const { workspaceId, key } = await setup();
     const tokensOf = (keyId: string) => ({
       ...{ workspaceId, keyId, keyGeneration: 1, issuedAt: at },
@@ -191,7 +191,7 @@ describe('tokens', () => {
     }
   });
 
-  test('a token is found with its key and workspace', async () => {
+  test('are found with their key and workspace', async () => {
     const { key, refreshTokenHash, insertAccess } = await setup();
     const { tokenHash, stored } = await insertAccess();
     expect(stored).toBe(true);
@@ -207,7 +207,7 @@ describe('tokens', () => {
     expect(await findRefreshToken(database, tokenHash)).toBeUndefined();
   });
 
-  test('revoking concerns the named token of the named workspace, once', async () => {
+  test('are revoked once, by token and workspace', async () => {
     const [own, other] = [await setup(), await setup()];
     const [first, second] = [await own.insertAccess(), await own.insertAccess()];
     const foreign = { workspaceId: other.workspaceId, at };
@@ -222,7 +222,7 @@ describe('tokens', () => {
     expect((await findAccessToken(database, second.tokenHash))!.revokedAt).toEqual(at);
   });
 
-  test('a refresh concurrent with a revocation leaves no live access token', async () => {
+  test('leave no live access token if a refresh is concurrent with a revocation', async () => {
     const { workspaceId, refreshTokenHash, insertAccess } = await setup();
     let waiting: ReturnType<typeof insertAccess> | undefined;
     await inTransaction(database, async (tx) => {
@@ -235,7 +235,7 @@ describe('tokens', () => {
     expect((await waiting!).stored).toBe(false);
   });
 
-  test('clean-up forgets what expired before the instant, not at it', async () => {
+  test('are removed by the clean-up if they expired before the instant, not at it', async () => {
     const { refreshTokenHash, insertAccess } = await setup();
     const [old, edge] = [await insertAccess(899), await insertAccess(900)];
     await deleteExpiredAccessTokens(database, after(900));
@@ -247,7 +247,7 @@ describe('tokens', () => {
     expect(await findRefreshToken(database, refreshTokenHash)).toBeUndefined();
   });
 
-  test('a check of a token is one look-up by indexes', async () => {
+  test('are checked by one lookup through indexes', async () => {
     const { insertAccess } = await setup();
     const { tokenHash } = await insertAccess();
     const plan = await inTransaction(database, async (tx) => {
@@ -303,7 +303,7 @@ describe('workspaces', () => {
   });
   afterAll(() => bundle.drop());
 
-  test('a workspace is found by id and by database name, byte for byte', async () => {
+  test('are found by id and by database name, byte for byte', async () => {
     const { database } = bundle;
     const given = { id: 'DEMO01', dbName: 'demo_db', name: 'Demo', timeZone: 'Asia/Kolkata' };
     await insertWorkspace(database, { ...given, createdAt });
@@ -321,7 +321,7 @@ describe('workspaces', () => {
     expect(await findWorkspaceByDbName(database, 'DEMO_DB')).toBeUndefined();
   });
 
-  test('a taken id or database name is told, an id with a pipe is refused, and nothing is stored', async () => {
+  test('report a taken id or database name, reject an id with a pipe, and store nothing', async () => {
     const { database } = bundle;
     const insert = (id: string, dbName: string) =>
       insertWorkspace(database, { id, dbName, name: 'X', timeZone: 'UTC', createdAt, dataCenter: '101' });

@@ -14,7 +14,7 @@ import { makeSegmentBundle } from '../segments/segment-bundle.ts';
 
 type Stored = Record<string, unknown>;
 
-describe('hold guards', () => {
+describe('the guards of leases', () => {
   /*
    * A worker whose lease ran out may be as alive as before: it stores what it has when it wakes up. Every statement of a
    * worker names its owner and the number of its attempt, either of which proves by itself that the work is another's now.
@@ -37,7 +37,7 @@ describe('hold guards', () => {
     { owner: 'first', attempts: 1 },
   ];
 
-  describe('a chunk', () => {
+  describe('the guard of a chunk', () => {
     let runId: string;
     beforeAll(async () => {
       await bundle.addDevices(1);
@@ -77,7 +77,7 @@ describe('hold guards', () => {
       ['renewLeases', (tx, hold) => chunks.renewLeases(tx as Database, { chunks: [hold], leaseUntil }), 1, 0],
     ];
 
-    test.each(statements)('%s is done for its holder and changes nothing for anyone else', async (...row) => {
+    test.each(statements)('allows %s for the holder, and changes nothing for any other worker', async (...row) => {
       const [, statement, done, refused] = row;
       const hold = ({ owner, attempts }: typeof holder) => ({ runId, number: 0, owner, attempt: attempts });
       for (const other of others)
@@ -85,7 +85,7 @@ describe('hold guards', () => {
       expect(await tryOn(select, (tx) => statement(tx, hold(holder)))).toEqual({ said: done, isChanged: true });
     });
 
-    test('of a run that was stopped meanwhile opens no window', async () => {
+    test('opens no window if the run was stopped in the meantime', async () => {
       const hold = { runId, number: 0, owner: 'second', attempt: 2 };
       const opened = await tryOn(select, async (tx) => {
         await tx`update runs set status = 'PAUSED', status_reason = 'test' where id = ${runId}`;
@@ -95,7 +95,7 @@ describe('hold guards', () => {
     });
   });
 
-  describe('an operation on a segment', () => {
+  describe('the guard of a segment operation', () => {
     const id = '1'.repeat(24);
     beforeAll(async () => {
       await bundle.database`
@@ -129,7 +129,7 @@ describe('hold guards', () => {
       ],
     ];
 
-    test.each(statements)('%s is done for its holder and changes nothing for anyone else', async (...row) => {
+    test.each(statements)('allows %s for the holder, and changes nothing for any other worker', async (...row) => {
       const [, statement, done, refused] = row;
       for (const other of others)
         expect(await tryOn(select, (tx) => statement(tx, { id, ...other }))).toEqual({
@@ -140,10 +140,10 @@ describe('hold guards', () => {
     });
   });
 
-  describe('what has no owner is held by the number of its attempt', () => {
+  describe('the attempt number as guard of rows without an owner', () => {
     const id = '2'.repeat(24);
 
-    test('a delivery: an attempt that is over settles nothing, and what is settled stays as it is', async () => {
+    test('prevents a past attempt from settling a delivery, and keeps a settled one unchanged', async () => {
       const run = { day: '2026-03-01', runNumber: 7 };
       const delivery = {
         bucket: 1,
@@ -168,7 +168,7 @@ describe('hold guards', () => {
       expect(await tryOn(select, (tx) => settle(tx, 2))).toEqual({ said: [], isChanged: false });
     });
 
-    test('an email: an attempt that is over settles nothing, and what is settled stays as it is', async () => {
+    test('prevents a past attempt from settling an email, and keeps a settled one unchanged', async () => {
       await bundle.database`
         insert into mails (id, workspace_id, recipients, subject, body, state, attempts, next_at, created_at)
         values (${id}, ${bundle.workspaceId}, '{a@b.c}', 'Subject', 'Body', 'PENDING', 2, ${at}, ${at})`;
@@ -199,7 +199,7 @@ describe('hold guards', () => {
 });
 
 describe('the leases of a dead process', () => {
-  test('chunks and second attempts of a process that died are free at once, and the death of a chunk’s worker is counted', async () => {
+  test('are freed at once for chunks and second attempts, and the crash of a chunk’s worker is counted', async () => {
     const bundle = await makeFanOutBundle();
     try {
       const { database, clock } = bundle;
@@ -227,7 +227,7 @@ describe('the leases of a dead process', () => {
     }
   });
 
-  test('so are files and callbacks', async () => {
+  test('are freed at once for files and callbacks', async () => {
     const bundle = await makeSegmentBundle();
     try {
       const { database, clock } = bundle;

@@ -20,7 +20,7 @@ import { propertyRuns } from '../property-runs.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
-describe('marks of a limit', () => {
+describe('the marks of a limit', () => {
   let bundle: TestDatabase;
   beforeAll(async () => {
     bundle = await createTestDatabase();
@@ -44,7 +44,7 @@ describe('marks of a limit', () => {
       countWithinLimit(tx, { operation: 'test', workspaceId, wanted, limit, windowSeconds, at: new Date(at) }),
     );
 
-  test('exactly the limit passes in every window, whatever the batches: equal to a log of every event', async () => {
+  test('pass exactly the limit in every window, whatever the batches, like a log of every event', async () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -77,7 +77,7 @@ describe('marks of a limit', () => {
     );
   });
 
-  test('workspaces that are counted together are counted as each by itself', async () => {
+  test('count several workspaces together like each on its own', async () => {
     let run = 0;
     const asked = fc.record({
       pause: fc.integer({ min: 0, max: 40_000 }),
@@ -112,7 +112,7 @@ describe('marks of a limit', () => {
     );
   });
 
-  test('with marks of a long window the statement reads by the indexes alone', async () => {
+  test('are read through indexes only, even in a long window', async () => {
     const { database } = bundle;
     const from = 1_800_000_000_000;
     await database`
@@ -131,7 +131,7 @@ describe('marks of a limit', () => {
     expect(plans.join('\n')).toMatch(/Tid Scan on limit_marks/);
   });
 
-  test('a plan that was made while there were no marks looks old ones up by their places, too', async () => {
+  test('are looked up by position even if the plan was made while there were none', async () => {
     const fresh = await createTestDatabase();
     try {
       const counts = [1, 2].map((number) => ({
@@ -146,14 +146,14 @@ describe('marks of a limit', () => {
     }
   });
 
-  test('two concurrent nodes together pass no more than the limit', async () => {
+  test('pass no more than the limit on two concurrent nodes together', async () => {
     const grants = await Promise.all(
       Array.from({ length: 20 }, () => count({ workspaceId: 'shared', wanted: 3, limit: 25, at: 1_800_000_000_000 })),
     );
     expect(grants.reduce((sum, grant) => sum + grant.granted, 0)).toBe(25);
   });
 
-  test('batches of nodes that count beforehand, in other orders, pass the limit of each workspace and tell when the next passes', async () => {
+  test('pass the limit of each workspace for batches of nodes in any order, and report the time of the next', async () => {
     const at = new Date(1_800_000_000_000);
     const workspaces = ['first', 'second', 'third'];
     const batches = await Promise.all(
@@ -171,7 +171,7 @@ describe('marks of a limit', () => {
     }
   });
 
-  test('marks that are out of the window are dropped, all but the base', async () => {
+  test('are dropped outside the window, except the base', async () => {
     for (let minute = 0; minute < 30; minute += 1)
       await count({ workspaceId: 'tidy', wanted: 1, limit: 100, at: 1_800_000_000_000 + minute * 61_000 });
     const [row] = await bundle.database`select count(*) as marks from limit_marks where workspace_id = 'tidy'`;
@@ -179,7 +179,7 @@ describe('marks of a limit', () => {
   });
 });
 
-describe('windows of a limit', () => {
+describe('the windows of a limit', () => {
   const start = Date.parse('2026-03-01T12:00:00Z');
   let bundle: TestDatabase;
   let database: Database;
@@ -192,7 +192,7 @@ describe('windows of a limit', () => {
   let subjects = 0;
   const nextSubject = () => limitSubject([`subject ${(subjects += 1)}`]);
 
-  test('one statement decides as a naive model does, and the wait is the first second that passes', async () => {
+  test('decide in one statement as a naive model does, with a wait up to the first passing second', async () => {
     const windows = fc.constantFrom<LimitWindow[]>(
       [
         { events: 5, seconds: 60 },
@@ -230,7 +230,7 @@ describe('windows of a limit', () => {
     );
   });
 
-  test('of concurrent events on many connections exactly the limit is counted', async () => {
+  test('count exactly the limit of concurrent events on many connections', async () => {
     const event = {
       operation: 'token',
       subject: nextSubject(),
@@ -242,7 +242,7 @@ describe('windows of a limit', () => {
     expect(answers.filter(({ isFirst }) => isFirst)).toHaveLength(1);
   });
 
-  test('batches that name the same subjects in other orders wait for each other, and count exactly the limit of each', async () => {
+  test('count exactly the limit of each subject for batches that name them in other orders', async () => {
     const asked = Array.from({ length: 6 }, () => ({ operation: 'token', subject: nextSubject() }));
     const event = { at: new Date(start), windows: [{ events: 7, seconds: 60 }] };
     const batches = await Promise.all(
@@ -258,7 +258,7 @@ describe('windows of a limit', () => {
     }
   });
 
-  test('an event a few milliseconds older than the last one is counted like any other', async () => {
+  test('count an event a few milliseconds older than the last one like any other', async () => {
     const event = { operation: 'token', subject: nextSubject(), windows: [{ events: 2, seconds: 60 }] };
     const count = (milliseconds: number) => countEvent(database, { ...event, at: new Date(start + milliseconds) });
     expect((await count(5)).counted).toBe(true);
@@ -267,14 +267,14 @@ describe('windows of a limit', () => {
     expect((await count(60_000)).counted).toBe(true);
   });
 
-  test('the first event is the only one of the longest window', async () => {
+  test('report an event as the first of the longest window only if there is no other', async () => {
     const event = { operation: 'token', subject: nextSubject(), windows: [{ events: 5, seconds: 60 }] };
     const count = async (seconds: number) =>
       (await countEvent(database, { ...event, at: new Date(start + seconds * 1000) })).isFirst;
     expect([await count(0), await count(59), await count(118), await count(178)]).toEqual([true, false, false, true]);
   });
 
-  test('operations and subjects are apart, and come back in the order asked', async () => {
+  test('are separate by operation and subject, and returned in the requested order', async () => {
     const [a, b] = [nextSubject(), nextSubject()];
     const windows = [{ events: 5, seconds: 60 }];
     const at = (seconds: number) => new Date(start + seconds * 1000);
@@ -291,7 +291,7 @@ describe('windows of a limit', () => {
     ).toEqual([[at(3)], [], [at(1)], [at(2)]]);
   });
 
-  test('clean-up forgets idle subjects and all but the newest, of the named operations only', async () => {
+  test('are removed by the clean-up for idle subjects and except the newest, for the named operations only', async () => {
     await database`delete from limit_windows`;
     const windows = [{ events: 5, seconds: 60 }];
     const at = (seconds: number) => new Date(start + seconds * 1000);

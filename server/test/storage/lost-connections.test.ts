@@ -33,7 +33,7 @@ describe('a lost connection', () => {
     (await test_.database<{ note: string }[]>`select note from notes order by note`).map(({ note }) => note);
 
   describe('a transaction whose connection is lost between two statements', () => {
-    test('fails, its later statements are refused, and nothing of it is stored', async () => {
+    test('fails, rejects its later statements, and stores nothing', async () => {
       const later: unknown[] = [];
       let goOn: (() => void) | undefined;
       const isOver = new Promise<void>((resolve) => (goOn = resolve));
@@ -52,7 +52,7 @@ describe('a lost connection', () => {
       expect(await notes()).toEqual([]);
     });
 
-    test('gives its place in the pool to others, however often', async () => {
+    test('frees its place in the pool, however often', async () => {
       for (let round = 0; round < propertyRuns(100); round += 1) {
         const given = inTransaction(database, async (tx) => {
           await tx`insert into notes values ('never')`;
@@ -66,7 +66,7 @@ describe('a lost connection', () => {
       expect(await notes()).toEqual(['at last']);
     });
 
-    test('fails when the statement that is under way is cut, and rolls back', async () => {
+    test('fails and rolls back if it is cut during a statement', async () => {
       const given = inTransaction(database, async (tx) => {
         await tx`insert into notes values ('before')`;
         const [{ pid }] = (await tx`select pg_backend_pid() as pid`) as unknown as [{ pid: number }];
@@ -81,8 +81,8 @@ describe('a lost connection', () => {
     });
   });
 
-  describe('a reserved session that is lost', () => {
-    test('takes no more statements, and giving it back harms nobody', async () => {
+  describe('a lost reserved session', () => {
+    test('accepts no more statements, and its return affects no other caller', async () => {
       await withSession(database, async (session) => {
         await session.unsafe('begin');
         await session`insert into notes values ('before')`;
@@ -94,8 +94,8 @@ describe('a lost connection', () => {
     });
   });
 
-  describe('a database that goes away and comes back, again and again', () => {
-    test('every statement, transaction and reservation settles, and afterwards the pool has all its places', async () => {
+  describe('a database that repeatedly goes away and comes back', () => {
+    test('settles every statement, transaction and reservation, and restores all places of the pool', async () => {
       const gate = await startGate(test_.url.replace('postgres:', 'http:'));
       const url = new URL(test_.url);
       url.port = new URL(gate.origin).port;
@@ -150,11 +150,11 @@ describe('a lost connection', () => {
   }
 });
 
-describe('lost new connection', () => {
+describe('a lost new connection', () => {
   const ready = message('Z', 'I');
   const ended = message('E', 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
 
-  test('a session that is ended as soon as it is prepared is an outage for who was to have it, and no fault of ours', async () => {
+  test('is reported as an outage to its caller, and not as an internal fault, if it ends during preparation', async () => {
     const server = createServer((socket) => {
       let messages = 0;
       socket.on('error', () => {});
@@ -180,7 +180,7 @@ describe('lost new connection', () => {
   });
 });
 
-describe('a node that is cut off', () => {
+describe('a node that is disconnected', () => {
   // Packets that are dropped for real, and how long it takes: `npm run test:nodes`. Here a proxy keeps silent, and the times
   // of the watch are short.
   const watchTimes = { lookMilliseconds: 20, askMilliseconds: 300 };
@@ -192,20 +192,20 @@ describe('a node that is cut off', () => {
   });
   afterAll(() => bundle.drop());
 
-  describe('what a session is told, so that it does not outlive a node that is cut off', () => {
+  describe('the settings of a session that end it with a disconnected node', () => {
     const told = `select string_agg(name || ' ' || setting, ', ' order by name) as told from pg_settings
     where name like 'tcp\\_%' or name in ('client_connection_check_interval', 'idle_in_transaction_session_timeout')`;
     const expected =
       'client_connection_check_interval 10000, idle_in_transaction_session_timeout 60000, tcp_keepalives_count 3, ' +
       'tcp_keepalives_idle 10, tcp_keepalives_interval 5, tcp_user_timeout 30000';
 
-    test('each of a pool', async () => {
+    test('are sent to each session of a pool', async () => {
       const database = openDatabase({ url: bundle.url, connections: 1, name: 'told' });
       expect(await database.unsafe(told)).toEqual([{ told: expected }]);
       await database.end();
     });
 
-    test('the one that listens', async () => {
+    test('are sent to the listening session', async () => {
       const proxy = await startProxy(bundle.url);
       const { signal } = new AbortController();
       const listener = await listen({ url: proxy.url, onPayload() {}, signal });
@@ -215,7 +215,7 @@ describe('a node that is cut off', () => {
     });
   });
 
-  describe('a statement that nobody answers', () => {
+  describe('a statement without a response', () => {
     let proxy: Awaited<ReturnType<typeof startProxy>>;
     let database: Database;
     beforeEach(async () => {
@@ -228,7 +228,7 @@ describe('a node that is cut off', () => {
       await proxy.close();
     });
 
-    test('fails when the database is out of reach, in a transaction too, and later ones are answered', async () => {
+    test('fails if the database is out of reach, even in a transaction, and later ones succeed', async () => {
       await expect(
         inTransaction(database, async (tx) => {
           await tx`create table never (number int)`;
@@ -240,13 +240,13 @@ describe('a node that is cut off', () => {
       expect(await database`select to_regclass('never') as name`).toEqual([{ name: null }]);
     });
 
-    test('fails when the database never got it and is in reach again', async () => {
+    test('fails if the database never received it and is in reach again', async () => {
       proxy.silence('those that are open');
       await expect(database`select 3`).rejects.toMatchObject(lost);
       expect(await database`select 4 as four`).toEqual([{ four: 4 }]);
     });
 
-    test('is waited for when it takes its time, or waits for a lock', async () => {
+    test('is waited for if it is slow or waits for a lock', async () => {
       await database`create table if not exists locked (number int)`;
       const blocker = inTransaction(bundle.database, async (tx) => {
         await tx`lock table locked`;
@@ -258,7 +258,7 @@ describe('a node that is cut off', () => {
     });
 
     test.skipIf(!isPoolerInstalled)(
-      'is waited for behind a pooler in session mode, which announces another session',
+      'is waited for behind a pooler in session mode, which reports another session',
       async () => {
         const pooler = await startPooler(bundle.url, { mode: 'session', roundRobin: false });
         const pooled = openDatabase({ url: pooler.url, connections: 1, name: 'pooled', watchTimes });

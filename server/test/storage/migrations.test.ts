@@ -21,7 +21,7 @@ import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { lintMigration } from './lint-migration.ts';
 
-describe('migrate', () => {
+describe('the migration of a database', () => {
   const at = new Date('2026-01-01T00:00:00Z');
   let bundle: TestDatabase;
   /** This version's migrations, and one more that changes a table which every node reads. */
@@ -36,7 +36,7 @@ describe('migrate', () => {
     await next.remove();
   });
 
-  test('a migration that is missing is applied once, also for two concurrent nodes, and rows that were there have what it adds', async () => {
+  test('applies a missing migration once, even for two concurrent nodes, and fills in existing rows', async () => {
     const { database } = bundle;
     await insertTestWorkspace(database, at);
     const applied = await Promise.all([0, 1].map(() => migrate(database, { at, folder: next.folder })));
@@ -47,7 +47,7 @@ describe('migrate', () => {
     ]);
   });
 
-  test('a migration that fails leaves nothing, and is applied when it was mended', async () => {
+  test('leaves nothing of a failed migration, and applies it after a correction', async () => {
     const { database } = bundle;
     await writeFile(join(next.folder, next.name), 'alter table workspaces add column of_next text; select 1 / 0');
     await expect(migrate(database, { at, folder: next.folder })).rejects.toThrow('division by zero');
@@ -55,11 +55,11 @@ describe('migrate', () => {
     expect(await migrate(database, { at, folder: next.folder })).toEqual([next.name]);
   });
 
-  test('a migrated database has nothing left to apply, also for two concurrent nodes', async () => {
+  test('has nothing left to apply after a migration, even for two concurrent nodes', async () => {
     expect(await Promise.all([0, 1].map(() => migrate(bundle.database, { at })))).toEqual([[], []]);
   });
 
-  test('a migration that waits for a table holds up nobody for longer than a quarter of a second, and is done when the table is free', async () => {
+  test('blocks no other statement for longer than a quarter of a second while it waits for a table, and completes afterwards', async () => {
     const { database } = bundle;
     let release!: () => void;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -84,7 +84,7 @@ describe('migrate', () => {
     expect(await migrated).toHaveLength(1);
   });
 
-  test('a migration and a push that wait for each other: it is the migration that gives way', async () => {
+  test('yields to a push if both wait for each other', async () => {
     const { database } = bundle;
     // A migration of two tables, whose first statement takes 0.4 s: by then the push has waited the longer of the two. The
     // second table follows the first, because Citus locks the first before any trigger is called.
@@ -113,19 +113,19 @@ describe('migrate', () => {
     }
   });
 
-  test('a database migrated by a newer version is refused by the name of the unknown migration', async () => {
+  test('rejects a database migrated by a newer version, and names the unknown migration', async () => {
     await migrate(bundle.database, { at, folder: next.folder });
     await expect(migrate(bundle.database, { at })).rejects.toThrow(SchemaTooNewError);
     await expect(migrate(bundle.database, { at })).rejects.toThrow(next.name);
   });
 
-  test('a migration edited after it was applied is refused', async () => {
+  test('rejects a migration that was edited after it was applied', async () => {
     await migrate(bundle.database, { at, folder: next.folder });
     await writeFile(join(next.folder, next.name), 'alter table workspaces add column of_next integer');
     await expect(migrate(bundle.database, { at, folder: next.folder })).rejects.toThrow(MigrationChangedError);
   });
 
-  test('a database of a version before 0.1.0 is refused, and stays as it is', async () => {
+  test('rejects a database from before version 0.1.0, and leaves it unchanged', async () => {
     const { database } = bundle;
     const before = ['000001_foundation.sql', '000077_accounts_in_real_time.sql'];
     await database`delete from schema_migrations`;
@@ -136,7 +136,7 @@ describe('migrate', () => {
     expect(names.map(({ name }) => name)).toEqual(before);
   });
 
-  test('migrations are numbered one after another, each number once', () => {
+  test('numbers its files consecutively, each number once', () => {
     const names = readdirSync(join(import.meta.dirname, '..', '..', 'migrations')).sort();
     const numbers = names.map((name) => Number(/^(\d{6})_[a-z0-9_]+\.sql$/.exec(name)?.[1]));
     expect(numbers, names.slice(-4).join(', ')).toEqual(names.map((_, index) => index + 1));
@@ -146,14 +146,14 @@ describe('migrate', () => {
 describe('checks of a migration', () => {
   const folder = join(import.meta.dirname, '..', '..', 'migrations');
 
-  test('a cluster takes every migration', () => {
+  test('find nothing that a cluster rejects', () => {
     const faults = readdirSync(folder).flatMap((name) =>
       lintMigration(readFileSync(join(folder, name), 'utf8')).map((fault) => `${name}: ${fault}`),
     );
     expect(faults).toEqual([]);
   });
 
-  describe('on a table that a cluster distributes', () => {
+  describe('a migration on a distributed table', () => {
     test.each([
       ['alter table users add column a integer, add column b integer', 'one change a statement'],
       ['alter table users add column a integer check (a > 0)', 'a column is added without its constraints'],
@@ -168,7 +168,7 @@ describe('checks of a migration', () => {
       ['create table users (workspace_id text, bucket smallint, id text primary key)', 'holds the column'],
       ["do $$ begin execute 'drop index a; drop index b'; end $$", 'several commands in one text'],
       ["do $$ begin execute format('drop index %I; drop index b', c); end $$", 'several commands in one text'],
-    ])('%s: refused', (text, fault) => {
+    ])('is rejected: %s', (text, fault) => {
       expect(lintMigration(`-- why; because\n${text};`)).toEqual([expect.stringContaining(fault)]);
     });
 
@@ -185,14 +185,14 @@ describe('checks of a migration', () => {
       ],
       ['alter table campaigns add column a integer check (a > 0), add column b integer'],
       ["do $$ begin execute 'drop index a'; execute 'drop index b'; end $$"],
-    ])('%s: taken', (text) => {
+    ])('is accepted: %s', (text) => {
       expect(lintMigration(text)).toEqual([]);
     });
   });
 });
 
-describe('schema', () => {
-  test('users, devices and deliveries are keyed by workspace and bucket first, and unique only within a bucket', async () => {
+describe('the schema', () => {
+  test('keys users, devices and deliveries by workspace and bucket first, and makes them unique within a bucket only', async () => {
     const bundle = await createTestDatabase();
     try {
       const rows = await bundle.database<{ table: string; columns: string[] }[]>`
@@ -221,7 +221,7 @@ describe('schema', () => {
     }
   });
 
-  test('what a cluster distributes has the column it is distributed by in all that is unique, and nothing that a cluster refuses', async () => {
+  test('includes the distribution column in every unique key of a distributed table, and nothing that a cluster rejects', async () => {
     const bundle = await createTestDatabase();
     try {
       const names = distributedTables.map(({ name }) => name);
@@ -253,14 +253,14 @@ describe('schema', () => {
   });
 });
 
-describe('split statements', () => {
+describe('splitting of statements', () => {
   const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
 
   describe('a text of several statements', () => {
     test.each([
       ['a semicolon separates, and the last one may lack it', 'a; b;\nc', ['a', 'b', 'c']],
-      ['nothing but comments and space is no statement', ' ; -- a;\n /* b; */ ;', []],
-      ['a comment stays with the statement it stands before', '-- why; because\na;', ['-- why; because\na']],
+      ['comments and space only are not a statement', ' ; -- a;\n /* b; */ ;', []],
+      ['a comment stays with the statement that it precedes', '-- why; because\na;', ['-- why; because\na']],
       ['a string', "select ';', 'it''s; so'; b", ["select ';', 'it''s; so'", 'b']],
       ['a string with backslashes', "select e'\\';', E'\\\\'; b", ["select e'\\';', E'\\\\'", 'b']],
       ['a backslash in a plain string is a character', "select '\\'; b", ["select '\\'", 'b']],
@@ -270,23 +270,23 @@ describe('split statements', () => {
       ['a dollar in a name opens nothing', 'select a$b$; c$b$', ['select a$b$', 'c$b$']],
       ['a parameter opens nothing', 'select $1; select $2', ['select $1', 'select $2']],
       ['a quote in a comment opens nothing', "a -- it's\n; b /* it's; */; c", ["a -- it's", "b /* it's; */", 'c']],
-      ['a comment in a string is none', "select '--'; b", ["select '--'", 'b']],
-    ])('%s', (_fact, text, statements) => {
+      ['a comment in a string is not a comment', "select '--'; b", ["select '--'", 'b']],
+    ])('is split: %s', (_fact, text, statements) => {
       expect(splitStatements(text)).toEqual(statements);
     });
 
     test.each([["select 'a"], ["select e'a\\'"], ['alter table "a'], ['a /* b'], ['do $x$ begin $y$ end']])(
-      '%s: what is not closed is refused',
+      'is rejected if something is not closed: %s',
       (text) => {
         expect(() => splitStatements(`${text}; b`)).toThrow(SyntaxError);
       },
     );
 
-    test('a comment in a comment is refused, because PostgreSQL would end it later', () => {
+    test('is rejected with a nested comment, because PostgreSQL would end it later', () => {
       expect(() => splitStatements('/* a /* b */ ; */ c')).toThrow('a comment in a comment');
     });
 
-    test('whatever statements are made of, put together they are found again', () => {
+    test('is split into the statements that it was joined from, whatever they contain', () => {
       const part = fc.oneof(
         fc.constantFrom('select', 'a$b$', 'e', '$1', '+', '(', ')', '::text', '12e3', 'é'),
         fc.string().map((text) => `'${text.replaceAll("'", "''")}'`),
@@ -307,7 +307,7 @@ describe('split statements', () => {
     });
   });
 
-  test('each migration is put together again from its statements', () => {
+  test('restores each migration from its statements', () => {
     const squeeze = (text: string): string => text.replace(/--.*|[\s;]/g, '');
     for (const name of readdirSync(migrationsFolder)) {
       const text = readFileSync(join(migrationsFolder, name), 'utf8');

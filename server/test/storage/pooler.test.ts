@@ -23,13 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.drop());
 
-describe.skipIf(!isPoolerInstalled)('whether an address keeps sessions', () => {
+describe.skipIf(!isPoolerInstalled)('the detection of sessions', () => {
   test.each([
     ['session', false, true],
     ['transaction', false, false],
     ['transaction', true, false],
     ['statement', false, false],
-  ])('behind a pooler in %s mode (sessions in turn: %s): %s', async (mode, roundRobin, expected) => {
+  ])('is correct behind a pooler in %s mode (sessions in turn: %s): %s', async (mode, roundRobin, expected) => {
     const pooler = await startPooler(bundle.url, { mode, roundRobin });
     try {
       for (let time = 0; time < 5; time += 1) expect(await keepsSessions(pooler.url)).toBe(expected);
@@ -38,12 +38,12 @@ describe.skipIf(!isPoolerInstalled)('whether an address keeps sessions', () => {
     }
   });
 
-  test('the database itself does', async () => {
+  test('reports that the database itself keeps sessions', async () => {
     expect(await keepsSessions(bundle.url)).toBe(true);
   });
 });
 
-describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () => {
+describe.skipIf(!isPoolerInstalled)('a database behind a pooler in transaction mode', () => {
   let pooler: Pooler;
   let database: Database;
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () =>
     await pooler?.stop();
   });
 
-  test('many callers share two sessions, and what is answered is stored', async () => {
+  test('serves many callers with two sessions, and stores everything that it acknowledged', async () => {
     const insert = (tx: Queryable, note: string) => tx`insert into notes values (${note})`;
     await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
@@ -75,7 +75,7 @@ describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () =>
     expect((await database`select 1 from pg_prepared_statements`).length).toBe(0);
   });
 
-  test('workspaces that share sessions never meet, and who is bound to none reaches no row', async () => {
+  test('separates workspaces that share sessions, and returns no rows without a workspace', async () => {
     const at = new Date('2026-03-01T09:00:00Z');
     const ids = [await insertTestWorkspace(bundle.database, at), await insertTestWorkspace(bundle.database, at)];
     await bundle.database`
@@ -105,7 +105,7 @@ describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () =>
     await front.stop();
   });
 
-  test('a transaction has its settings, and leaves none', async () => {
+  test('applies settings within a transaction, and leaves none behind', async () => {
     await inTransaction(database, async (tx) => {
       const [row] = await tx`
         select current_setting('application_name') as name, current_setting('idle_in_transaction_session_timeout') as stuck`;
@@ -115,7 +115,7 @@ describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () =>
     expect(row!.stuck).not.toBe('1min');
   });
 
-  test('pages are read in a snapshot, and a session is one of the database itself', async () => {
+  test('reads pages in a snapshot, and opens sessions at the database itself', async () => {
     const rows = await inSnapshot(database, async (tx) => {
       let seen = 0;
       for await (const page of tx`select n from generate_series(1, 25) as n`.cursor(10)) seen += page.length;
@@ -138,7 +138,7 @@ describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () =>
   const open = (more: Record<string, string>) =>
     openInstallation(settings(more), { clock: makeClock(), log: makeLog({ level: 'silent', pretty: false }) });
 
-  test('a node that is not told so refuses to start, in one sentence', async () => {
+  test('makes a node without the setting refuse to start, in one sentence', async () => {
     await expect(open({ DATABASE_URL: pooler.url })).rejects.toMatchObject({
       code: 'DATABASE_POOLED',
       message: expect.stringMatching(/^DATABASE_URL goes through a pooler .* CARILLON_DATABASE_DIRECT_URL\.$/),
@@ -147,7 +147,7 @@ describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () =>
     await expect(open({ DATABASE_URL: pooler.url, ...both })).rejects.toMatchObject({ code: 'DATABASE_POOLED' });
   });
 
-  test('a node that is told so starts and stops', async () => {
+  test('starts and stops a node with the setting', async () => {
     const installation = await open({
       ...{ DATABASE_URL: pooler.url, CARILLON_DATABASE_POOLER: 'transaction' },
       CARILLON_DATABASE_DIRECT_URL: bundle.url,
@@ -156,7 +156,7 @@ describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () =>
     await installation.close();
   });
 
-  test('the two settings are needed together', () => {
+  test('requires both settings together', () => {
     expect(() => settings({ DATABASE_URL: pooler.url, CARILLON_DATABASE_POOLER: 'transaction' })).toThrow(
       'CARILLON_DATABASE_DIRECT_URL',
     );

@@ -80,7 +80,7 @@ describe('pages of an audience', () => {
   const range = (from: number, to: number): number[] =>
     Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-  test.each(Object.keys(audiences))('%s: a page has the devices of its buckets and of no other', async (audience) => {
+  test.each(Object.keys(audiences))('%s: contain the devices of their buckets and no others', async (audience) => {
     const read = async (asked: number[]) =>
       new Set((await audiences[audience]!({ buckets: asked })).map(({ bucket }) => bucket));
     expect(await read([3])).toEqual(new Set([3]));
@@ -89,7 +89,7 @@ describe('pages of an audience', () => {
     expect(await read(range(100, 255))).toEqual(new Set([127, 200]));
   });
 
-  test.each(Object.keys(audiences))('%s: page after page meets each device once, in one order', async (audience) => {
+  test.each(Object.keys(audiences))('%s: contain each device once, in one order', async (audience) => {
     for (const groups of [[[3], [4], [127], [200]], [[3, 4], range(120, 200)], [range(0, 255)]]) {
       const met: PagedDevice[] = [];
       for (const asked of groups) {
@@ -137,7 +137,7 @@ describe('plans of due deliveries', () => {
   };
 
   // Planned over every day that is kept, a look each second took a tenth of a second after 150 days.
-  test('what is due again is looked for and stored in the partitions of its days alone', async () => {
+  test('read and store only the partitions of the days', async () => {
     const { database, application, drop } = await createTestDatabase();
     for (let day = 1; day <= 20; day += 1)
       await ensureDeliveriesPartition(database, `2026-03-${String(day).padStart(2, '0')}`);
@@ -222,7 +222,7 @@ describe('plans of members', () => {
     expect(plans[0]).toContain(index);
   });
 
-  test('names of attributes are read from indexes, however many users there are', async () => {
+  test('read attribute names from indexes, however many users there are', async () => {
     const read = await inTransaction(bundle.database, async (tx) => {
       expect(await listAttributeNames(tx, { workspaceId, perBucket: 2, limit: 500 })).toEqual(['city', 'u_em', 'vip']);
       return tx`
@@ -239,7 +239,7 @@ describe('plans of members', () => {
     expect(read[1]!.entries).toBeLessThanOrEqual(512);
   });
 
-  test('a user who was removed is added again, one who is a member is not', async () => {
+  test('add a removed user again, but not a member', async () => {
     const users = ['u1', 'u5000', 'u20001'].map((userId) => ({ bucket: Number(userId.slice(1)) % 256, userId }));
     const change = { workspaceId, segmentId: 's1', version: 4, users };
     expect(await addMembersByCustomerId(bundle.database, change)).toBe(2);
@@ -252,7 +252,7 @@ describe('plans of members', () => {
     ]);
   });
 
-  test('removed members go once no version in use has them; those of an operation under way stay', async () => {
+  test('delete removed members once no used version has them, except those of a running operation', async () => {
     await insertRun('SENT', 0);
     await insertRun('QUEUED', 1);
     await insertRun('SENDING', 2);
@@ -272,7 +272,7 @@ describe('plans of the outbox', () => {
   beforeAll(async () => ({ database, drop } = await createTestDatabase()));
   afterAll(() => drop());
 
-  test('emails that are due and messages that have failed are found by their partial indexes', async () => {
+  test('find due emails and failed messages by their partial indexes', async () => {
     const plans: string[] = [];
     await inTransaction(database, async (tx) => {
       await tx`set local enable_seqscan = off`;
@@ -287,7 +287,7 @@ describe('plans of the outbox', () => {
     expect(plans[2]).toContain('mails_due');
   });
 
-  test('a receiver with callbacks that are due is found in one step, however many wait for the one before it', async () => {
+  test('find a receiver with due callbacks in one step, however many wait for the previous one', async () => {
     const noisy = await addDueCallbacks({ host: 'silent.example', count: 20_000 });
     const quiet = await addDueCallbacks({ host: 'healthy.example', count: 1 });
     await database`analyze callbacks`;
@@ -317,7 +317,7 @@ describe('plans of the outbox', () => {
     expect(plans[1]).toContain('callbacks_receivers');
   });
 
-  test('the origin of an address is its scheme, host and port, in lower case and of bounded length', async () => {
+  test('take the origin of an address from scheme, host and port, in lower case with bounded length', async () => {
     const at = new Date();
     const workspaceId = await insertTestWorkspace(database, at);
     const urls = [
@@ -341,7 +341,7 @@ describe('plans of the outbox', () => {
     ]);
   });
 
-  test('messages about the files of one segment are found by their operations, however many newer ones of others there are', async () => {
+  test('find messages about the files of one segment by their operations, however many newer ones of others there are', async () => {
     const at = new Date();
     const workspaceId = await insertTestWorkspace(database, at);
     await database`
@@ -537,7 +537,7 @@ describe('plans of a user’s messages', () => {
       ['deliveries_20260301'],
     ],
     ['members to explain', (tx) => listMembersToExplain(tx, asked), ['segment_members_pkey']],
-  ])('%s: read through indexes, however many people there are', async (name, statement, indexes) => {
+  ])('%s: read through indexes, however many users there are', async (name, statement, indexes) => {
     const plans: string[] = [];
     await statement(collectPlansOfSent(bundle.application.forWorkspace('W'), plans));
     const all = plans.join('\n');
@@ -555,17 +555,14 @@ describe('plans of a user’s messages', () => {
   test.each([
     ['of one bucket', window],
     ['of many buckets', users],
-  ])(
-    'a window %s is a statement for the zones, one for the messages, and one to write them down',
-    async (_name, given) => {
-      const plans: string[] = [];
-      const tx = collectPlans(bundle.application.forWorkspace('W'), plans);
-      await findUsersForEligibility(tx, { workspaceId, users: given, zoneAttribute: 'time_zone', withMessages: 'yes' });
-      await reserveUserMessages(tx, {
-        ...{ workspaceId, runId: 'r9', campaignId: 'c9', at: new Date('2026-03-02'), isCounted: 'yes' },
-        users: given.map((user) => ({ ...user, revision: 1 })),
-      });
-      expect(plans).toHaveLength(3);
-    },
-  );
+  ])('use one statement for zones, one for messages and one to record them for a window %s', async (_name, given) => {
+    const plans: string[] = [];
+    const tx = collectPlans(bundle.application.forWorkspace('W'), plans);
+    await findUsersForEligibility(tx, { workspaceId, users: given, zoneAttribute: 'time_zone', withMessages: 'yes' });
+    await reserveUserMessages(tx, {
+      ...{ workspaceId, runId: 'r9', campaignId: 'c9', at: new Date('2026-03-02'), isCounted: 'yes' },
+      users: given.map((user) => ({ ...user, revision: 1 })),
+    });
+    expect(plans).toHaveLength(3);
+  });
 });

@@ -22,7 +22,7 @@ import type { CommitCutter } from '../rig/commit-cutter.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
-describe('transaction boundary', () => {
+describe('transactions', () => {
   // What is answered is stored: whatever else is in flight, whatever the session forgot, wherever it was cut.
   let bundle: Awaited<ReturnType<typeof createTestDatabase>>;
   let database: Database;
@@ -47,9 +47,9 @@ describe('transaction boundary', () => {
 
   const insert = (tx: Transaction, note: string) => tx`insert into notes values (${note})`;
 
-  describe('one connection with many statements in flight', () => {
+  describe('one connection with many concurrent statements', () => {
     test.each([1, 100])(
-      '%i statements, a transaction and an insert: nothing is answered that is not stored',
+      'stores all that it acknowledges with %i statements, a transaction and an insert',
       async (count) => {
         const inFlight = Array.from({ length: count }, (_, n) => database`insert into notes values (${`before ${n}`})`);
         const answered: string[] = [];
@@ -75,7 +75,7 @@ describe('transaction boundary', () => {
       },
     );
 
-    test('a transaction that throws beside them takes none of them with it', async () => {
+    test('does not affect statements next to a transaction that throws', async () => {
       const inFlight = Array.from({ length: 100 }, (_, n) => database`insert into notes values (${`note ${n}`})`);
       const thrown = inTransaction(database, async (tx) => {
         await tx`insert into notes values ('never')`;
@@ -87,8 +87,8 @@ describe('transaction boundary', () => {
     });
   });
 
-  describe('a transaction in which the session forgets its statements', () => {
-    test('deallocate all: what it answers is stored, and later callers are served', async () => {
+  describe('a transaction after which the session has lost its statements', () => {
+    test('stores what it acknowledges after deallocate all, and later callers are served', async () => {
       const answered: string[] = [];
       for (const note of ['a', 'b', 'c', 'd'])
         await inTransaction(database, async (tx) => {
@@ -107,7 +107,7 @@ describe('transaction boundary', () => {
       expect(await Promise.all([same(), same()])).toEqual([[{ notes: 2 }], [{ notes: 2 }]]);
     });
 
-    test('a statement that is gone fails its transaction, swallowed or not', async () => {
+    test('fails if a statement is missing, even if the error is swallowed', async () => {
       const given = (swallow: boolean) =>
         inTransaction(database, async (tx) => {
           await insert(tx, 'one');
@@ -124,7 +124,7 @@ describe('transaction boundary', () => {
       expect(await notes()).toEqual([]);
     });
 
-    test('discard all cannot be part of one, and nothing of it is stored', async () => {
+    test('fails if it contains discard all, and stores nothing', async () => {
       const given = (swallow: boolean) =>
         inTransaction(database, async (tx) => {
           await tx`insert into notes values ('never')`;
@@ -137,8 +137,8 @@ describe('transaction boundary', () => {
     });
   });
 
-  describe('a transaction whose work hides that it failed', () => {
-    test('is refused, although the database has no error for its commit', async () => {
+  describe('a transaction whose callback hides a failure', () => {
+    test('is rejected, although the database reports no error for its commit', async () => {
       const given = inTransaction(database, async (tx) => {
         await tx`insert into notes values ('one')`;
         await tx`insert into notes values ('one')`.catch(() => {});
@@ -152,7 +152,7 @@ describe('transaction boundary', () => {
       expect(await notes()).toEqual([]);
     });
 
-    test('is refused when the transaction was ended by a statement of its own', async () => {
+    test('is rejected if one of its statements ended it', async () => {
       const given = inTransaction(database, async (tx) => {
         await tx`insert into notes values ('one')`;
         await tx.unsafe('rollback');
@@ -164,7 +164,7 @@ describe('transaction boundary', () => {
       expect(await notes()).toEqual([]);
     });
 
-    test('is refused when the statement that fails is still under way at its end', async () => {
+    test('is rejected if the failing statement is still running at its end', async () => {
       const unwatched: Promise<unknown>[] = [];
       const given = inTransaction(database, async (tx) => {
         await tx`insert into notes values ('one')`;
@@ -175,7 +175,7 @@ describe('transaction boundary', () => {
       expect(await notes()).toEqual([]);
     });
 
-    test('takes no statement when it is over', async () => {
+    test('accepts no statement after its end', async () => {
       let late: (() => Promise<unknown>) | undefined;
       await inTransaction(database, async (tx) => {
         late = async () => tx`insert into notes values ('late')`;
@@ -185,7 +185,7 @@ describe('transaction boundary', () => {
     });
   });
 
-  describe('a connection that is cut between the last statement and the answer to the commit', () => {
+  describe('a connection that is cut between the last statement and the reply to the commit', () => {
     let cutter: CommitCutter;
     let through: Database;
     beforeEach(async () => {
@@ -202,20 +202,20 @@ describe('transaction boundary', () => {
         return `stored ${note}`;
       });
 
-    test('what the database committed is read back, and the caller is told so', async () => {
+    test('reports success if the database committed', async () => {
       cutter.cutNext(1, ['answered']);
       expect(await store('note')).toBe('stored note');
       expect(cutter.cuts().answered).toBe(1);
       expect(await notes()).toEqual(['note']);
     });
 
-    test('what the database never heard of is not stored, and the caller is told so', async () => {
+    test('reports failure if the database never received the commit, and nothing is stored', async () => {
       cutter.cutNext(1, ['unheard']);
       await expect(store('note')).rejects.toMatchObject({ name: 'LostTransactionError', code: 'CONNECTION_CLOSED' });
       expect(await notes()).toEqual([]);
     });
 
-    test('cut again and again, also while the outcome is looked up: every answer is true', async () => {
+    test('reports the true outcome even if it is cut repeatedly, also while the outcome is looked up', async () => {
       const answered: string[] = [];
       for (let round = 0; round < 5; round += 1) {
         cutter.cutNext(5, ['unheard', 'answered', 'unanswered']);
@@ -233,7 +233,7 @@ describe('transaction boundary', () => {
       expect([unheard > 2, unheeded > 2]).toEqual([true, true]);
     });
 
-    test('a commit that is still under way is waited for', async () => {
+    test('waits for a commit that is still running', async () => {
       // The database waits in the commit itself, for a row that another transaction holds.
       await bundle.database.unsafe(`
       create function wait_for_note() returns trigger language plpgsql as
@@ -252,7 +252,7 @@ describe('transaction boundary', () => {
       expect(await notes()).toEqual(['slow']);
     });
 
-    test('reading needs no answer to its commit, and a session is read back as well', async () => {
+    test('needs no reply for reading, and looks up the outcome in a session, too', async () => {
       cutter.cutNext(1, ['answered']);
       expect(await inSnapshot(through, (tx) => tx`select 1 as one`)).toEqual([{ one: 1 }]);
       await withSession(through, async (session) => {
@@ -262,7 +262,7 @@ describe('transaction boundary', () => {
       expect(await notes()).toEqual(['of a session']);
     });
 
-    test('what changed nothing leaves no receipt', async () => {
+    test('leaves no receipt if nothing was changed', async () => {
       const receipts = async () =>
         (await bundle.database<{ count: number }[]>`select count(*) from transaction_receipts`)[0]!.count;
       await inTransaction(database, (tx) => tx`select 1`);
@@ -271,7 +271,7 @@ describe('transaction boundary', () => {
       expect(await receipts()).toBe(1);
     });
 
-    test('on a cluster whatever may have changed something leaves one: what its workers store has no id here', async () => {
+    test('leaves a receipt on a cluster for any possible change, because rows of its workers have no transaction id here', async () => {
       const receipts = async () =>
         (await bundle.database<{ count: number }[]>`select count(*) from transaction_receipts`)[0]!.count;
       const setting = "set local citus.shard_count = '32'";
@@ -284,7 +284,7 @@ describe('transaction boundary', () => {
       expect(await receipts()).toBe(1);
     });
 
-    test('receipts are forgotten ten minutes after their transactions have ended, and those of a restored database', async () => {
+    test('has its receipt removed ten minutes after its transaction, as are those of a restored database', async () => {
       const clock = makeManualClock(new Date('2026-06-01T12:00:00Z'));
       const { runOnce } = makeDropOldReceipts({ database, clock });
       const kept = async () => (await bundle.database`select made_in from transaction_receipts`).length;
@@ -305,7 +305,7 @@ describe('transaction boundary', () => {
       expect(await kept()).toBe(0);
     });
 
-    test('a database that cannot be asked either: nobody knows', async () => {
+    test('reports an unknown outcome if the database cannot be asked either', async () => {
       cutter.cutNext(1, ['answered']);
       const given = inTransaction(through, async (tx) => {
         await insert(tx, 'note');
@@ -321,7 +321,7 @@ describe('transaction boundary', () => {
       .length;
 });
 
-describe('receipted statement', () => {
+describe('a statement with a receipt', () => {
   let test_: Awaited<ReturnType<typeof createTestDatabase>>;
   let database: Database;
   let close: () => void;
@@ -380,18 +380,18 @@ describe('receipted statement', () => {
     });
   const notes = async () => (await test_.database`select note from notes`).map(({ note }) => note as string);
 
-  test('a statement that stores its receipt answers what it stored', async () => {
+  test('returns what it stored', async () => {
     expect(await store()).toEqual([{ note: 'a note' }]);
     expect(await notes()).toEqual(['a note']);
   });
 
-  test('one that is stored and whose answer is lost is read back, and stored once', async () => {
+  test('is looked up if its reply was lost, and stored once', async () => {
     cut = 'answered';
     expect(await store()).toEqual([{ note: 'read back' }]);
     expect(await notes()).toEqual(['a note']);
   });
 
-  test('one that the database never heard of is said to be not stored, for certain', async () => {
+  test('is reported as not stored for certain if the database never received it', async () => {
     cut = 'unheard';
     await expect(store()).rejects.toMatchObject({ name: 'LostTransactionError', code: 'CONNECTION_CLOSED' });
     expect(await notes()).toEqual([]);
@@ -405,7 +405,7 @@ describe('receipts', () => {
   });
   afterAll(() => bundle.drop());
 
-  test('receipts of transactions before the given one are forgotten, and those of transactions yet to come', async () => {
+  test('are removed before the given transaction, and those of future transactions', async () => {
     const { database } = bundle;
     await database`delete from transaction_receipts`;
     // The last is what a restore leaves of a database that had gone further.
@@ -420,7 +420,7 @@ describe('receipts', () => {
     expect(rows.map(({ number }) => number)).toEqual([3]);
   });
 
-  test('they are deleted by their places, however few there were when the plan was made', async () => {
+  test('are deleted by position, however few there were when the plan was made', async () => {
     const plans: string[] = [];
     await inTransaction(bundle.database, (tx) => deleteReceiptsBefore(collectPlans(tx, plans) as never, '10'));
     expect(plans.join('\n')).toMatch(/Tid Scan on transaction_receipts|Hash Join/);

@@ -24,7 +24,7 @@ import { insertTestWorkspace } from '../../test-workspace.ts';
 
 type Request = Parameters<PostCallback>[0];
 
-describe('deliver callbacks', () => {
+describe('callback delivery', () => {
   const start = new Date('2026-03-01T12:00:00.250Z');
   const second = 1000;
   const body = '{"db_name":"db","segment_name":"Zoë ✓","request_id":"r","status":201}';
@@ -39,8 +39,8 @@ describe('deliver callbacks', () => {
 
   const schedule = [30, 60, 120, 600, 3_600, 21_600];
 
-  describe('what is posted', () => {
-    test('the stored body goes out unchanged, as JSON, with the Standard Webhooks headers', async () => {
+  describe('the request', () => {
+    test('posts the stored body unchanged, as JSON, with the Standard Webhooks headers', async () => {
       const id = await bundle.insert();
       expect(await bundle.run()).toBe(1);
       const [request] = bundle.requests;
@@ -57,7 +57,7 @@ describe('deliver callbacks', () => {
       });
     });
 
-    test('every try has the same id and body, its own time, and a signature that verifies', async () => {
+    test('has the same id and body on every attempt, a new timestamp, and a valid signature', async () => {
       const { clock, database, workspaceId, requests } = bundle;
       const id = await bundle.insert();
       bundle.answer(() => ({ kind: 'answered', status: 500 }));
@@ -84,7 +84,7 @@ describe('deliver callbacks', () => {
       expect(() => verifyNow(changed)).toThrow('No matching signature');
     });
 
-    test('two nodes that create the secret concurrently agree on one; it is encrypted for its workspace', async () => {
+    test('uses one secret even if two nodes create it concurrently, encrypted for its workspace', async () => {
       const { database, workspaceId } = bundle;
       const secrets = await Promise.all(
         Array.from({ length: 8 }, () => ensureWebhookSecret({ database, encryption }, workspaceId)),
@@ -102,8 +102,8 @@ describe('deliver callbacks', () => {
     });
   });
 
-  describe('when it counts as received', () => {
-    test('a response of 200 delivers it immediately, and it is never sent again', async () => {
+  describe('the outcome of an attempt', () => {
+    test('is delivered after a 200 response, and is never sent again', async () => {
       const id = await bundle.insert();
       await bundle.run();
       expect(await bundle.find(id)).toMatchObject({
@@ -121,7 +121,7 @@ describe('deliver callbacks', () => {
       expect(bundle.requests.length).toBe(1);
     });
 
-    test('no other answer does, success, redirect or failure', async () => {
+    test('is not delivered after any other response: success, redirect or failure', async () => {
       const ids = new Map<number, string>();
       for (const status of [100, 201, 202, 204, 206, 301, 302, 400, 404, 410, 429, 500, 503]) {
         ids.set(status, await bundle.insert(`https://receiver-${status}.example/`));
@@ -136,7 +136,7 @@ describe('deliver callbacks', () => {
       }
     });
 
-    test.each(['timeout', 'unreachable', 'refused'])('no answer (%s) does not', async (error) => {
+    test.each(['timeout', 'unreachable', 'refused'])('is not delivered without a response (%s)', async (error) => {
       const id = await bundle.insert();
       bundle.answer(() => {
         bundle.clock.advance(2 * second);
@@ -151,7 +151,7 @@ describe('deliver callbacks', () => {
       expect({ state, nextAt }).toEqual({ state: 'PENDING', nextAt: new Date(start.getTime() + 32 * second) });
     });
 
-    test('a sender that throws neither stops the round nor the schedule', async () => {
+    test('continues with other callbacks and with the schedule if the sender throws', async () => {
       const broken = await bundle.insert('https://broken.example/');
       const healthy = await bundle.insert('https://healthy.example/');
       bundle.answer(({ url }) => {
@@ -165,8 +165,8 @@ describe('deliver callbacks', () => {
     });
   });
 
-  describe('schedule', () => {
-    test('seven attempts: immediately, then after 30, 60, 120 s, 10 min, 1 h, 6 h; then it is given up', async () => {
+  describe('the retry schedule', () => {
+    test('makes seven attempts: immediately, then after 30, 60, 120 s, 10 min, 1 h, 6 h; then gives up', async () => {
       const id = await bundle.insert();
       bundle.answer(() => ({ kind: 'failed', error: 'unreachable' }));
       await bundle.run();
@@ -183,7 +183,7 @@ describe('deliver callbacks', () => {
       expect(bundle.requests.length).toBe(7);
     });
 
-    test('a receiver down for hours gets it once when it is up', async () => {
+    test('delivers a callback once to a receiver that returns after hours', async () => {
       const id = await bundle.insert();
       const upAt = start.getTime() + 6 * 3_600 * second;
       bundle.answer(() => (bundle.clock.now().getTime() < upAt ? { kind: 'failed', error: 'unreachable' } : ok));
@@ -197,7 +197,7 @@ describe('deliver callbacks', () => {
       expect(bundle.requests.length).toBe(7);
     });
 
-    test('given up or delivered, it can be sent again, with the whole schedule and the same id', async () => {
+    test('resends a callback that was delivered or given up, with the whole schedule and the same id', async () => {
       const id = await bundle.insert();
       expect(await bundle.resend(id)).toBe(false);
       bundle.answer(() => ({ kind: 'answered', status: 500 }));
@@ -225,7 +225,7 @@ describe('deliver callbacks', () => {
       expect(new Set(bundle.requests.map((request) => request.headers['webhook-id']))).toEqual(new Set([id]));
     });
 
-    test('resends end before the attempt number does', async () => {
+    test('rejects further resends before the attempt number overflows', async () => {
       const id = await bundle.insert();
       await bundle.run();
       await bundle.database`update callbacks set attempts = 32001 where id = ${id}`;
@@ -234,7 +234,7 @@ describe('deliver callbacks', () => {
       expect(await bundle.resend(id)).toBe(true);
     });
 
-    test('another workspace neither sees nor resends it', async () => {
+    test('neither shows nor resends a callback to another workspace', async () => {
       const { database, workspaceId, clock } = bundle;
       const id = await bundle.insert();
       await bundle.run();
@@ -254,7 +254,7 @@ describe('deliver callbacks', () => {
   });
 
   describe('concurrency', () => {
-    test('two concurrent nodes send each callback once', async () => {
+    test('sends each callback once from two concurrent nodes', async () => {
       const ids = await Promise.all(
         Array.from({ length: 12 }, (_, number) => bundle.insert(`https://receiver-${number}.example/`)),
       );
@@ -265,7 +265,7 @@ describe('deliver callbacks', () => {
       expect(bundle.requests.map((request) => request.headers['webhook-id']).toSorted()).toEqual(ids.toSorted());
     });
 
-    test('a slow receiver delays neither the others of its batch nor later ones', async () => {
+    test('delays neither the same batch nor later callbacks for a slow receiver', async () => {
       const slow = await bundle.insert('https://slow.example/');
       const quick = await bundle.insert();
       const { promise: slowAnswer, resolve: answerSlowly } = Promise.withResolvers<CallbackAnswer>();
@@ -283,7 +283,7 @@ describe('deliver callbacks', () => {
       expect(await bundle.find(slow)).toMatchObject({ state: 'DELIVERED', attempts: 1 });
     });
 
-    test('a receiver gets one request at first, and twice as many after each quick answer, up to eight', async () => {
+    test('sends a receiver one request at first, and doubles after each quick response, up to eight', async () => {
       for (let count = 0; count < 25; count += 1) await bundle.insert();
       const counts: number[] = [];
       for (let count = await bundle.run(); count > 0; count = await bundle.run()) counts.push(count);
@@ -292,7 +292,7 @@ describe('deliver callbacks', () => {
       expect(row!.delivered).toBe(25);
     });
 
-    test('no more than 32 requests of a workspace are under way; the rest wait unclaimed', async () => {
+    test('keeps at most 32 requests of a workspace in flight; the rest wait unclaimed', async () => {
       for (let count = 0; count < 40; count += 1) await bundle.insert(`https://receiver-${count}.example/`);
       const { promise, resolve } = Promise.withResolvers<CallbackAnswer>();
       bundle.answer(() => promise);
@@ -305,7 +305,7 @@ describe('deliver callbacks', () => {
     });
   });
 
-  describe('workers that die', () => {
+  describe('crashed workers', () => {
     /** As a worker does that dies before it settles. */
     const claimAndDie = async () => {
       const at = bundle.clock.now();
@@ -314,7 +314,7 @@ describe('deliver callbacks', () => {
       return (await claimCallbacks(bundle.database, { turns, at, leasedAt: at, leaseUntil, probeUntil: at }))[0]!;
     };
 
-    test('after the lease another sends it again, and the late answer of the first changes nothing', async () => {
+    test('sends a callback again after the lease, and ignores the late outcome of the first worker', async () => {
       const id = await bundle.insert();
       const lost = await claimAndDie();
       expect(lost).toMatchObject({ id, attempts: 1 });
@@ -327,7 +327,7 @@ describe('deliver callbacks', () => {
       expect((await bundle.attempts(id)).map((attempt) => attempt.number)).toEqual([2]);
     });
 
-    test('a receiver that answers after the lease does not settle what another node took over', async () => {
+    test('ignores a response after the lease if another node has taken over the callback', async () => {
       const id = await bundle.insert();
       const { promise, resolve } = Promise.withResolvers<CallbackAnswer>();
       bundle.answer(() => (bundle.requests.length === 1 ? promise : { kind: 'answered', status: 503 }));
@@ -342,7 +342,7 @@ describe('deliver callbacks', () => {
       expect((await bundle.attempts(id)).map(({ number, status }) => [number, status])).toEqual([[2, 503]]);
     });
 
-    test('a callback that kills its worker every time runs out of attempts', async () => {
+    test('gives up a callback that kills its worker on every attempt', async () => {
       const id = await bundle.insert();
       for (let count = 1; count <= 7; count += 1) {
         expect((await claimAndDie()).attempts).toBe(count);
@@ -434,7 +434,7 @@ describe('signed posts', () => {
     secret: `whsec_${key.toString('base64')}`,
   };
 
-  test('a callback is signed as Standard Webhooks say, by real time, and its times are told by the service’s', async () => {
+  test('signs a callback per Standard Webhooks with real time, and reports its times by the service clock', async () => {
     const { requests, posted, lines } = await post({ kind: 'answered', status: 204 });
     const timestamp = String(Math.floor(start.getTime() / 1_000));
     const signature = createHmac('sha256', key).update(`msg_1.${timestamp}.{"a":1}`).digest('base64');
@@ -456,7 +456,7 @@ describe('signed posts', () => {
     expect(lines).toEqual([]);
   });
 
-  test('a request that fails for no reason of the receiver counts as unreachable, and is told', async () => {
+  test('counts an internal failure of a request as unreachable, and logs it', async () => {
     const { posted, lines } = await post(new Error('broken'));
     expect(posted.answer).toEqual({ kind: 'failed', error: 'unreachable' });
     expect(lines).toMatchObject([{ callbackId: 'msg_1' }]);

@@ -20,7 +20,7 @@ import type { TestReceiver } from '../../receivers/silent-server.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 
-describe('a receiver of callbacks that does not answer', () => {
+describe('an unresponsive receiver of callbacks', () => {
   const start = new Date('2026-03-01T12:00:00Z');
   const second = 1000;
   const ok: CallbackAnswer = { kind: 'answered', status: 200 };
@@ -34,7 +34,7 @@ describe('a receiver of callbacks that does not answer', () => {
 
   const after = (seconds: number): Date => new Date(bundle.clock.now().getTime() + seconds * second);
 
-  test('is paused after three attempts in a row, and the callbacks behind it lose no attempt', async () => {
+  test('is paused after three failed attempts in a row, without using attempts of the callbacks behind it', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 10; count += 1) ids.push(await bundle.insert());
     expect(await bundle.run()).toBe(3);
@@ -46,7 +46,7 @@ describe('a receiver of callbacks that does not answer', () => {
     for (const { state, nextAt } of waiting) expect({ state, nextAt }).toEqual({ state: 'PENDING', nextAt: start });
   });
 
-  test('is tried by one callback after each pause, which doubles from 5 s to 60 s', async () => {
+  test('gets one trial callback after each pause, which doubles from 5 s to 60 s', async () => {
     for (let count = 0; count < 30; count += 1) await bundle.insert();
     await bundle.run();
     for (const seconds of [5, 10, 20, 40, 60, 60]) {
@@ -58,7 +58,7 @@ describe('a receiver of callbacks that does not answer', () => {
     }
   });
 
-  test('is tried by one node at a time', async () => {
+  test('is probed by one node at a time', async () => {
     for (let count = 0; count < 10; count += 1) await bundle.insert();
     await bundle.run();
     bundle.clock.advance(5 * second);
@@ -73,7 +73,7 @@ describe('a receiver of callbacks that does not answer', () => {
     expect(await bundle.pausedUntil()).toEqual(after(10));
   });
 
-  test('is tried by another node 20 s after one died with the probe', async () => {
+  test('is probed by another node 20 s after the probing node died', async () => {
     for (let count = 0; count < 10; count += 1) await bundle.insert();
     await bundle.run();
     bundle.clock.advance(5 * second);
@@ -89,7 +89,7 @@ describe('a receiver of callbacks that does not answer', () => {
     await Promise.all([bundle.settled(), other.settled()]);
   });
 
-  test('gets all that waited once it answers, each callback once', async () => {
+  test('gets all waiting callbacks once it responds, each once', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 40; count += 1) ids.push(await bundle.insert());
     await bundle.run();
@@ -109,14 +109,14 @@ describe('a receiver of callbacks that does not answer', () => {
     expect(await bundle.pausedUntil()).toBeUndefined();
   });
 
-  test('is not paused by addresses that the guard refuses', async () => {
+  test('is not paused by addresses that the guard rejects', async () => {
     for (let count = 0; count < 10; count += 1) await bundle.insert();
     bundle.answer(() => ({ kind: 'failed', error: 'refused' }));
     expect(await bundle.run()).toBe(10);
     expect(await bundle.pausedUntil()).toBeUndefined();
   });
 
-  test('is not paused while another path of it answers in between', async () => {
+  test('is not paused while another path of it responds in between', async () => {
     for (let count = 0; count < 6; count += 1) await bundle.insert(count % 2 === 0 ? 'hangs' : 'healthy');
     bundle.answer((url) => (url.endsWith('hangs') ? silent : ok));
     expect(await bundle.run()).toBe(6);
@@ -132,7 +132,7 @@ describe('a receiver of callbacks that does not answer', () => {
     expect(await bundle.run()).toBe(10);
   });
 
-  test('is paused no longer by attempts that began before the pause', async () => {
+  test('has its pause not extended by attempts that began before it', async () => {
     for (let count = 0; count < 40; count += 1) await bundle.insert();
     bundle.answer(() => ok);
     for (let round = 0; round < 2; round += 1) {
@@ -153,7 +153,7 @@ describe('a receiver of callbacks that does not answer', () => {
     expect(await bundle.pausedUntil()).toEqual(until);
   });
 
-  test('delays the schedule of its only callback by nothing (decision D27)', async () => {
+  test('does not delay the schedule of its only callback (decision D27)', async () => {
     const id = await bundle.insert();
     await bundle.run();
     for (const seconds of [30, 60, 120, 600, 3_600, 21_600]) {
@@ -163,7 +163,7 @@ describe('a receiver of callbacks that does not answer', () => {
     expect(await bundle.find(id)).toMatchObject({ state: 'GIVEN_UP', attempts: 7 });
   });
 
-  test('has its callbacks given up that have been due for a day', async () => {
+  test('has its callbacks given up after they have been due for a day', async () => {
     const old: string[] = [];
     for (let count = 0; count < 10; count += 1) old.push(await bundle.insert());
     await bundle.run();
@@ -176,7 +176,7 @@ describe('a receiver of callbacks that does not answer', () => {
     expect(await bundle.find(young)).toMatchObject({ state: 'PENDING', attempts: 0 });
   });
 
-  test('makes its callbacks wait for their time, and not for a worker', async () => {
+  test('has its callbacks counted as scheduled for later, not as waiting for a worker', async () => {
     for (let count = 0; count < 10; count += 1) await bundle.insert();
     const { database, clock } = bundle;
     const read = async () => (await readQueues(database, clock.now())).find(({ name }) => name === 'callbacks')!;
@@ -202,7 +202,7 @@ describe('a receiver of callbacks that does not answer', () => {
     expect(await bundle.pausedUntil()).toBeUndefined();
   });
 
-  test('is named in the log when it is paused and when it answers again', async () => {
+  test('is named in the log when it is paused and when it responds again', async () => {
     for (let count = 0; count < 10; count += 1) await bundle.insert();
     await bundle.run();
     bundle.clock.advance(5 * second);
@@ -270,7 +270,7 @@ describe('a receiver of callbacks that does not answer', () => {
   }
 });
 
-describe('a callback to a receiver that answers', () => {
+describe('a callback to a responsive receiver', () => {
   let node: Awaited<ReturnType<typeof makeNodeBundle>>;
   beforeEach(async () => {
     node = await makeNodeBundle();
@@ -402,7 +402,7 @@ describe('a receiver', () => {
     expect(slots.take([one])).toHaveLength(expected);
   });
 
-  test('gets no more while it holds what it may', () => {
+  test('gets no more slots while it holds its maximum', () => {
     const slots = makeReceiverSlots(limits);
     const [held] = slots.take([one]);
     expect(slots.take([one])).toEqual([]);
@@ -412,7 +412,7 @@ describe('a receiver', () => {
 });
 
 describe('slots', () => {
-  test('go to workspaces in turn, those that hold the fewest first', () => {
+  test('are given to workspaces in turn, starting with those that hold the fewest', () => {
     const slots = makeReceiverSlots(limits);
     slots.take(hosts('a', 3));
     const taken = slots.take([...hosts('a', 20).slice(3), ...hosts('b', 20), ...hosts('c', 1)]);
@@ -420,20 +420,20 @@ describe('slots', () => {
     expect(slots.free()).toBe(0);
   });
 
-  test('of a workspace are limited, whatever the number of its receivers', () => {
+  test('are limited per workspace, whatever the number of its receivers', () => {
     const slots = makeReceiverSlots(limits);
     expect(slots.take(hosts('a', 20))).toHaveLength(8);
     expect(slots.free()).toBe(8);
   });
 
-  test('of a host are limited, whatever the number of workspaces that post to it', () => {
+  test('are limited per host, whatever the number of workspaces that post to it', () => {
     const slots = makeReceiverSlots(limits);
     const relay = Array.from({ length: 20 }, (_, number) => receiver(`workspace-${number}`, 'relay.example'));
     expect(slots.take(relay)).toHaveLength(12);
     expect(slots.take([receiver('other', 'other.example')])).toHaveLength(1);
   });
 
-  test('are held by doubtful receivers up to half: of the workspace, of the host, and of all', () => {
+  test('are held by doubtful receivers up to half: of the workspace, of the host, and of the total', () => {
     const slots = makeReceiverSlots(limits);
     const silent = ['a', 'b', 'c'].flatMap((workspaceId) => hosts(workspaceId, 8));
     for (const each of silent) end(slots, each, ['silent', 15_000]);
@@ -445,7 +445,7 @@ describe('slots', () => {
     expect(slots.take([receiver('d', 'host-0.example')])).toHaveLength(1);
   });
 
-  test('of a doubtful receiver that answers again are given back as doubtful ones', () => {
+  test('are returned as doubtful slots when a doubtful receiver responds again', () => {
     const slots = makeReceiverSlots(limits);
     const silent = hosts('a', 8);
     for (const each of silent) end(slots, each, ['silent', 15_000]);

@@ -27,7 +27,7 @@ function messageIn(deliveryMode: string, more: object = {}): AndroidMessage {
 }
 
 describe('a message for Amazon', () => {
-  test('has the data of FCM, its own service name, and a key by which a repeat replaces it', () => {
+  test('has the data of FCM, its own service name, and a key that makes a repeat replace it', () => {
     const part = makeAdmPart(messageIn('data'));
     expect(part).toMatchObject({
       data: { gcm_title: 'Title', gcm_alert: 'Text', svc_push_service: 'adm' },
@@ -109,7 +109,7 @@ describe('a message for Amazon', () => {
   });
 });
 
-describe('an answer of Amazon', () => {
+describe('a response of Amazon', () => {
   const because = (reason: string) => ({ reason });
   const refusedAs = { ifDevice: 'reject', ifAccount: 'hold at once' } as const;
   test.each<[string, Answer, Outcome]>([
@@ -119,7 +119,7 @@ describe('an answer of Amazon', () => {
       { kind: 'accepted', providerMessageId: 'r', address: 'now' },
     ],
     ['without an id is not Amazon’s', answerWith(200, '<html>'), { kind: 'unknown', code: 'ADM_200' }],
-    ['with an id that is none', answerWith(200, { registrationID: 'a b' }), { kind: 'unknown', code: 'ADM_200' }],
+    ['an invalid id', answerWith(200, { registrationID: 'a b' }), { kind: 'unknown', code: 'ADM_200' }],
     ['drops the device', answerWith(400, because('Unregistered')), { kind: 'gone', code: 'Unregistered' }],
     [
       'leaves to other devices whether an id is invalid',
@@ -212,7 +212,7 @@ describe('an access token', () => {
     return { clock, sent, send, asked };
   }
 
-  test('is asked for with the secret and the scope, and over HTTP/1.1 where there is no HTTP/2', async () => {
+  test('is requested with the secret and the scope, and over HTTP/1.1 if there is no HTTP/2', async () => {
     const { send, sent } = makeBundle();
     expect(await send()).toEqual({ kind: 'accepted', address: registrationId });
     const target = { origin, isGuarded: false, fallback: 'http/1.1' };
@@ -228,7 +228,7 @@ describe('an access token', () => {
     });
   });
 
-  test('serves for four fifths of its life', async () => {
+  test('is used for four fifths of its lifetime', async () => {
     const { clock, send, asked } = makeBundle();
     await send();
     clock.advance(48 * 60_000 - 1);
@@ -239,7 +239,7 @@ describe('an access token', () => {
     expect(asked()).toBe(2);
   });
 
-  test('is fetched again once when it has ended', async () => {
+  test('is fetched again once after it has expired', async () => {
     const ended = answerWith(401, { reason: 'AccessTokenExpired' });
     const { send, asked } = makeBundle(({ headers }) => (headers.authorization === 'Bearer Atc|1' ? ended : accepted));
     expect(await send()).toMatchObject({ kind: 'accepted' });
@@ -249,7 +249,7 @@ describe('an access token', () => {
     expect(always.asked()).toBe(2);
   });
 
-  test('that is refused holds the credential, in the words of the token service', async () => {
+  test('stops the run with the words of the token service if it is refused', async () => {
     const { send, sent } = makeBundle(undefined, answerWith(400, { error: 'invalid_client' }));
     expect(await send()).toEqual({
       kind: 'stopped',
@@ -259,13 +259,13 @@ describe('an access token', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('that a busy service does not give lets the device wait', async () => {
+  test('makes the device wait if a busy service does not issue it', async () => {
     const { send } = makeBundle(undefined, answerWith(503, '', { 'retry-after': '5' }));
     expect(await send()).toEqual({ kind: 'wait', code: 'ADM_503', scope: 'device', retryAfterSeconds: 5 });
   });
 });
 
-describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
+describe.each(http2Clients)('delivery by the HTTP/2 client of %s', (client) => {
   let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
   beforeAll(async () => {
     bundle = await startDeliveryBundle(client);
@@ -300,7 +300,7 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
     expect(await send(`${pushId}-1`)).toMatchObject(outcome);
   });
 
-  test('gets responses that Amazon gives in operation', async () => {
+  test('gets the responses that Amazon returns in operation', async () => {
     await bundle.simulators.setFaults({ adm: { answer: 'limited' } });
     expect(await send(registrationId)).toMatchObject({ kind: 'ambiguous', code: 'MaxRateExceeded' });
     await bundle.simulators.setFaults({ adm: { answer: 'wrong-profile' } });
@@ -322,7 +322,7 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
     });
   });
 
-  test('sends many devices their own texts, in one form or separately', async () => {
+  test('sends many devices separate texts, in one form or separately', async () => {
     for (const form of ['shared', 'none'] as const) {
       const places = Array.from({ length: 40 }, (_, place) => place);
       const messages = places.map((place): Message => makeMessage('ANDROID', String(place)));
@@ -347,18 +347,18 @@ describe('the simulator', () => {
   test.each<[string, unknown, string | undefined]>([
     ['accepts a whole message', { data, consolidationKey: 'k', expiresAfter: 60, priority: 'normal', md5 }, undefined],
     ['accepts a message without data', { data: {}, consolidationKey: 'Sync' }, undefined],
-    ['refuses a list', [], 'InvalidData'],
-    ['refuses no content', { expiresAfter: 60 }, 'InvalidData'],
-    ['refuses an unknown member', { data, collapse_key: 'k' }, 'InvalidData'],
-    ['refuses a number in data', { data: { a: 1 } }, 'InvalidData'],
-    ['refuses a priority of FCM', { data, priority: 'HIGH' }, 'InvalidData'],
-    ['refuses a key of 65 characters', { data, consolidationKey: 'k'.repeat(65) }, 'InvalidConsolidationKey'],
-    ['refuses an unknown member of the notification', { notification: { colour: 'red' } }, 'InvalidData'],
-    ['refuses an expiry under a minute', { data, expiresAfter: 59 }, 'InvalidExpiration'],
-    ['refuses 32 days', { data, expiresAfter: 2_764_800 }, 'InvalidExpiration'],
-    ['refuses an expiry that is a text', { data, expiresAfter: '60' }, 'InvalidExpiration'],
-    ['refuses a wrong checksum', { data: { a: 'z' }, md5 }, 'InvalidChecksum'],
-    ['refuses 6 KB and a byte', { data: { a: 'x'.repeat(6_144) } }, 'MessageTooLarge'],
+    ['rejects a list', [], 'InvalidData'],
+    ['rejects missing content', { expiresAfter: 60 }, 'InvalidData'],
+    ['rejects an unknown member', { data, collapse_key: 'k' }, 'InvalidData'],
+    ['rejects a number in data', { data: { a: 1 } }, 'InvalidData'],
+    ['rejects a priority of FCM', { data, priority: 'HIGH' }, 'InvalidData'],
+    ['rejects a key of 65 characters', { data, consolidationKey: 'k'.repeat(65) }, 'InvalidConsolidationKey'],
+    ['rejects an unknown member of the notification', { notification: { colour: 'red' } }, 'InvalidData'],
+    ['rejects an expiry under a minute', { data, expiresAfter: 59 }, 'InvalidExpiration'],
+    ['rejects 32 days', { data, expiresAfter: 2_764_800 }, 'InvalidExpiration'],
+    ['rejects an expiry that is a text', { data, expiresAfter: '60' }, 'InvalidExpiration'],
+    ['rejects a wrong checksum', { data: { a: 'z' }, md5 }, 'InvalidChecksum'],
+    ['rejects 6 KB and a byte', { data: { a: 'x'.repeat(6_144) } }, 'MessageTooLarge'],
   ])('%s', (_what, body, reason) => {
     expect(findAdmViolation(body)).toBe(reason);
   });

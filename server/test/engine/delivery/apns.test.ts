@@ -34,7 +34,7 @@ describe('the provider', () => {
   const message = makeMessage('IOS', '0');
   const authorizations = (sent: SentRequest[]) => sent.map(({ headers }) => headers.authorization);
 
-  test('a message goes to Apple with the token of the team, on connections of team and key', async () => {
+  test('sends a message to Apple with the token of the team, on connections of team and key', async () => {
     const { send, sent } = makeBundle(() => answerWith(200, '', { 'apns-id': 'x' }));
     expect(await send()).toEqual({ kind: 'accepted', providerMessageId: 'x' });
     expect(sent[0]).toMatchObject({
@@ -44,7 +44,7 @@ describe('the provider', () => {
     expect(sent[0]!.target).not.toHaveProperty('connectTo');
   });
 
-  test('a credential of the sandbox is sent to the sandbox', async () => {
+  test('sends with a sandbox credential to the sandbox', async () => {
     const { provider, send, sent } = makeBundle(() => answerWith(200));
     const sandbox = { ...credential, environment: 'sandbox' as const };
     expect(provider.plan({ message, device, credential: sandbox })).toMatchObject({
@@ -57,7 +57,7 @@ describe('the provider', () => {
     });
   });
 
-  test('a simulated one is led to the simulator, and nowhere where there is none', async () => {
+  test('connects a simulated credential to the simulator, and throws if there is none', async () => {
     const simulated = { ...credential, simulated: true };
     const { send, sent } = makeBundle(() => answerWith(200), 'http://127.0.0.1:1');
     await send(simulated);
@@ -70,9 +70,9 @@ describe('the provider', () => {
     await expect(makeBundle(() => answerWith(200)).send(simulated)).rejects.toThrow('without simulators');
   });
 
-  describe('a refused token', () => {
+  describe('a rejected token', () => {
     test.each(['ExpiredProviderToken', 'InvalidProviderToken'])(
-      '%s: another one, once (delivery 2)',
+      '%s: is replaced by another one, once (delivery 2)',
       async (reason) => {
         const { send, sent } = makeBundle(({ headers }) =>
           headers.authorization === 'bearer token-1' ? answerWith(403, { reason }) : answerWith(200),
@@ -82,7 +82,7 @@ describe('the provider', () => {
       },
     );
 
-    test('when the next is refused too, that is the outcome, and later messages ask for no third', async () => {
+    test('makes the second rejection the outcome, and later messages request no third token', async () => {
       const { send, sent } = makeBundle(() => answerWith(403, { reason: 'InvalidProviderToken' }));
       const stopped = { kind: 'stopped', code: 'InvalidProviderToken', detail: 'HTTP 403 InvalidProviderToken' };
       expect(await send()).toEqual(stopped);
@@ -95,14 +95,14 @@ describe('the provider', () => {
       ['another status', answerWith(400, { reason: 'InvalidProviderToken' })],
       ['a body of null', answerWith(403, 'null')],
       ['no answer', { kind: 'failure', certainty: 'unknown', reason: 'timeout', detail: '' }],
-    ])('is not seen in %s', async (_what, answer) => {
+    ])('is not detected in %s', async (_what, answer) => {
       const { send, sent } = makeBundle(() => answer);
       await send();
       expect(sent).toHaveLength(1);
     });
   });
 
-  test('Apple echoes the id, so nothing is read of a success; an address is written in lower case', () => {
+  test('skips reading the body of successes because Apple echoes the id, and writes addresses in lower case', () => {
     const { reads, texts, smallBodyBytes, addressOf } = makeBundle(() => answerWith(200)).provider;
     expect([reads, texts, smallBodyBytes]).toEqual(['failures', 'copied', 4096]);
     expect(addressOf('AB'.repeat(32))).toBe('ab'.repeat(32));
@@ -120,7 +120,7 @@ describe('the provider', () => {
         { origin: endpoints.production, now },
       );
 
-    test('names the app, the message and what Apple asks of each (delivery 2)', () => {
+    test('names the app, the message and the headers that Apple requires (delivery 2)', () => {
       const planned = plan();
       expect('plan' in planned && { ...planned.plan, body: JSON.parse(planned.plan.body.toString()) }).toMatchObject({
         origin: endpoints.production,
@@ -147,13 +147,13 @@ describe('the provider', () => {
       [`/${'a'.repeat(64)}`, false],
       ['g'.repeat(64), false],
       ['', false],
-    ])('a token becomes part of the path: %s is one: %s', (pushId, isToken) => {
+    ])('has the token in its path only if it is valid: %s: %s', (pushId, isToken) => {
       const planned = plan({ pushId });
       if (isToken) expect(planned).toHaveProperty('plan.path', `/3/device/${pushId.toLowerCase()}`);
       else expect(planned).toEqual({ outcome: { kind: 'gone', code: 'BadDeviceToken' } });
     });
 
-    test('has 4096 bytes at most (delivery 2), with the override of the caller', () => {
+    test('has at most 4096 bytes (delivery 2), with the override of the caller', () => {
       const measured = (content: object) =>
         measureApnsMessage({ ...message, content: { ...message.content, ...content } } as IosMessage);
       const most = 4096 - measured({ message: '' }).bytes;
@@ -167,7 +167,7 @@ describe('the provider', () => {
       expect(measured({ overrides: { apns: { payload: { aps: null } } } })).toEqual(measured({}));
     });
 
-    test('that the override spoils is not sent', () => {
+    test('is not sent if the override makes it invalid', () => {
       expect(plan({ content: { overrides: { apns: { payload: { aps: null } } } } })).toEqual({
         outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: 'aps must be an object' },
       });
@@ -177,7 +177,7 @@ describe('the provider', () => {
       );
     });
 
-    test('is for iPhones alone', () => {
+    test('is for iOS only', () => {
       expect(() => plan({ message: makeMessage('ANDROID', '0') })).toThrow('APNs serves iOS, not ANDROID');
     });
   });
@@ -187,7 +187,7 @@ describe('the provider', () => {
     const plan = (more: object = {}) =>
       planLiveActivityRequest({ ...event, ...more }, { credential, origin: endpoints.production });
 
-    test('goes under a topic of its own, and says no more than its body', () => {
+    test('is sent under a separate topic, with nothing but its body', () => {
       const planned = plan();
       expect('plan' in planned && { ...planned.plan, body: planned.plan.body.toString() }).toEqual({
         origin: endpoints.production,
@@ -204,7 +204,7 @@ describe('the provider', () => {
       });
     });
 
-    test('has the same id on every attempt, a UUID of version 8 (RFC 9562 §5.8), and another event another', () => {
+    test('has the same id on every attempt, a UUID of version 8 (RFC 9562 §5.8), unlike that of another event', () => {
       const idOf = (more: object = {}) =>
         (plan(more) as { plan: { headers: Record<string, string> } }).plan.headers['apns-id'];
       expect(idOf()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -212,7 +212,7 @@ describe('the provider', () => {
       expect(idOf({ id: 'E2' })).not.toBe(idOf());
     });
 
-    test('to what is no token of Apple’s is dead', () => {
+    test('is not sent to an invalid Apple token, which counts as gone', () => {
       expect(plan({ token: '../x' })).toEqual({ outcome: { kind: 'gone', code: 'BadDeviceToken' } });
     });
   });
@@ -254,7 +254,7 @@ describe('provider tokens', () => {
   };
 
   describe('a token (delivery 2)', () => {
-    test('is signed once, whoever waits for it, and kept for fifty minutes', async () => {
+    test('is signed once for concurrent callers, and kept for fifty minutes', async () => {
       const { clock, node, asked } = makeBundle();
       const got = await Promise.all(Array.from({ length: 20 }, () => node.get(credential)));
       expect(new Set(got)).toEqual(new Set(['token-1']));
@@ -275,14 +275,14 @@ describe('provider tokens', () => {
       expect(made()).toBe(2);
     });
 
-    test('from the future is not used, since Apple refuses it', async () => {
+    test('is not used if it is from the future, because Apple rejects it', async () => {
       const { clock, node } = makeBundle(makeManualClock(new Date(now.getTime() + 60 * minutes)));
       await node.get(credential);
       clock.anchor(now);
       expect(await node.get(credential)).toBe('token-2');
     });
 
-    test('says when it was issued, and by which team and key, in whole seconds', async () => {
+    test('states its time of issue in whole seconds, its team and its key', async () => {
       const clock = makeManualClock(new Date(now.getTime() + 900));
       const { node, asked, stored } = makeBundle(clock);
       await node.get(credential);
@@ -300,7 +300,7 @@ describe('provider tokens', () => {
       ['another key', { keyId: 'KEY0000002' }],
       ['the sandbox', { environment: 'sandbox' }],
       ['a key that replaced one of the same name', { privateKey: makeKey() }],
-    ])('of %s is another', async (_what, change) => {
+    ])('is separate for %s', async (_what, change) => {
       const { node, stored } = makeBundle();
       expect(await node.get(credential)).toBe('token-1');
       expect(await node.get({ ...credential, ...change })).toBe('token-2');
@@ -308,7 +308,7 @@ describe('provider tokens', () => {
       expect(stored.size).toBe(2);
     });
 
-    test('of a key that cannot sign is an error each time, and does no harm to another', async () => {
+    test('fails on each request if the key cannot sign, without affecting other keys', async () => {
       const { node, made } = makeBundle();
       const broken = { ...credential, privateKey: 'no key' };
       await expect(node.get(broken)).rejects.toThrow();
@@ -316,7 +316,7 @@ describe('provider tokens', () => {
       expect(await node.get(credential)).toBe(`token-${made()}`);
     });
 
-    test('is forgotten when a thousand others came after it, the least used one first', async () => {
+    test('is evicted after a thousand others, the least recently used one first', async () => {
       let asked = 0;
       const share: ShareProviderToken = async () => {
         asked += 1;
@@ -336,8 +336,8 @@ describe('provider tokens', () => {
     });
   });
 
-  describe('a token that Apple refused', () => {
-    test('is replaced once, whoever was refused with it', async () => {
+  describe('a token that Apple rejected', () => {
+    test('is replaced once for all its callers', async () => {
       const { node, made } = makeBundle();
       await node.get(credential);
       const next = await Promise.all(Array.from({ length: 20 }, () => node.replace(credential, 'token-1')));
@@ -347,7 +347,7 @@ describe('provider tokens', () => {
       expect(made()).toBe(2);
     });
 
-    test('is not replaced again within twenty minutes, which Apple counts against the team', async () => {
+    test('is not replaced again within twenty minutes, because Apple counts that against the team', async () => {
       const { clock, node } = makeBundle();
       await node.get(credential);
       expect(await node.replace(credential, 'token-1')).toBe('token-2');
@@ -358,7 +358,7 @@ describe('provider tokens', () => {
       expect(await node.replace(credential, 'token-2')).toBe('token-3');
     });
 
-    test('is replaced by that of another node where there is one', async () => {
+    test('is replaced by the newer token of another node if there is one', async () => {
       const { startNode, node, made } = makeBundle();
       const other = startNode();
       await node.get(credential);
@@ -368,7 +368,7 @@ describe('provider tokens', () => {
       expect(made()).toBe(2);
     });
 
-    test('is not replaced by one that has become old meanwhile', async () => {
+    test('is not replaced by one that has expired in the meantime', async () => {
       const { clock, node } = makeBundle();
       await node.get(credential);
       await node.replace(credential, 'token-1');
@@ -376,7 +376,7 @@ describe('provider tokens', () => {
       expect(await node.replace(credential, 'token-1')).toBe('token-3');
     });
 
-    test('stands in no other’s place: a process that has none yet asks for one that is not it', async () => {
+    test('is replaced by a new one in a process that has no token yet', async () => {
       const { startNode, node } = makeBundle();
       await node.get(credential);
       expect(await startNode().replace(credential, 'token-1')).toBe('token-2');

@@ -48,7 +48,7 @@ describe('batches', () => {
     'a "token" with \\ and é',
   ];
 
-  describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
+  describe.each(http2Clients)('batch delivery by the HTTP/2 client %s', (http2Client) => {
     beforeAll(async () => {
       bundle = await startDeliveryBundle(http2Client);
     });
@@ -73,7 +73,7 @@ describe('batches', () => {
       const received = async () => (await bundle.simulators.counters())[platform];
 
       test.each(['shared', 'none'] as const)(
-        'tells of each device what it is told by itself, and each gets the same message (form: %s)',
+        'reports the same outcome for each device as a single message, and delivers the same message (form: %s)',
         async (form) => {
           const pushIds = mixedTokens(platform);
           const messages = messagesTo(platform, pushIds.length);
@@ -102,7 +102,7 @@ describe('batches', () => {
         },
       );
 
-      test('reaches everyone once, over connections that end while it is under way', async () => {
+      test('reaches every device once over connections that end during the batch', async () => {
         await bundle.simulators.setFaults({ [switchOf[platform]]: { goawayEvery: 40 } });
         const outcomes = await sendTo(tokens);
         expect(outcomes.map(({ kind }) => kind)).toEqual(tokens.map(() => 'accepted'));
@@ -110,7 +110,7 @@ describe('batches', () => {
         expect(new Set(bundle.delivered.map(({ deviceToken }) => deviceToken)).size).toBe(many);
       });
 
-      test('is sent once more with another token when the first is not taken, and not a third time', async () => {
+      test('is sent again once with another token if the first is rejected, and not a third time', async () => {
         const refusal =
           platform === 'ANDROID' ? { status: 401 } : { status: 403, body: '{"reason":"ExpiredProviderToken"}' };
         await bundle.simulators.setFaults({ [switchOf[platform]]: { ...refusal, count: 1 } });
@@ -121,7 +121,7 @@ describe('batches', () => {
         expect(await received()).toMatchObject({ received: 21, accepted: 20 });
       });
 
-      test('tells everyone alike of a credential that nobody can use, and asks no provider', async () => {
+      test('reports an unusable credential for every device, and sends no request', async () => {
         const [fcm, apns] = [bundle.credentials.fcm, bundle.credentials.apns];
         const broken = {
           fcm: { ...fcm, clientEmail: 'other@x.test', privateKey: 'no key' },
@@ -134,7 +134,7 @@ describe('batches', () => {
         expect(await received()).toMatchObject({ received: 0 });
       });
 
-      test('a message that cannot be made is that device’s alone, be it the first', async () => {
+      test('rejects a message that cannot be created for its own device only, even if it is the first', async () => {
         for (const [form, broken] of [
           ['shared', 0],
           ['shared', 3],
@@ -147,7 +147,7 @@ describe('batches', () => {
         }
       });
 
-      test('whose message is too large is told so for everyone, and nothing is sent', async () => {
+      test('reports a message that is too large for every device, and sends nothing', async () => {
         const messages = messagesTo(platform, 3).map(
           (message) => ({ ...message, content: { ...message.content, message: 'x'.repeat(5_000) } }) as Message,
         );
@@ -157,7 +157,7 @@ describe('batches', () => {
         expect(await received()).toMatchObject({ received: 0 });
       });
 
-      test('finds nobody at the provider’s address, and says so of everyone', async () => {
+      test('reports an unreachable provider for every device', async () => {
         const origin = await closedOrigin();
         const endpoints = { fcm: { messagesOrigin: origin, tokenOrigin: bundle.simulators.endpoints.fcm.tokenOrigin } };
         const delivery = makeDelivery({
@@ -180,8 +180,8 @@ describe('batches', () => {
   });
 });
 
-describe('delivery batch', () => {
-  test('each message of a batch goes to its own device, and its outcome is told by its place', async () => {
+describe('the delivery batch', () => {
+  test('sends each message of a batch to its device, and reports its outcome by index', async () => {
     const asked: DeliveryRequest[] = [];
     const told: unknown[] = [];
     const broken = new Error('cannot be made');
@@ -225,7 +225,7 @@ describe('delivery batch', () => {
     expect(asked.every((request) => request.credentials === credentials)).toBe(true);
   });
 
-  test('a text within JSON within JSON is read back by as many readings', () => {
+  test('escapes a text for nested JSON so that as many parses restore it', () => {
     const text = 'a "quote"\n\\ é😀';
     let written = escapeText(text, 2);
     for (let depth = 2; depth >= 0; depth -= 1) {
@@ -235,7 +235,7 @@ describe('delivery batch', () => {
     expect(written).toBe(text);
   });
 
-  test('a mark is known by each of its ends, is written as JSON writes it, and no two are alike', () => {
+  test('recognizes a marker by each of its ends, writes it as JSON does, and makes no two alike', () => {
     const marks = ownMarks(3);
     expect(marks).toHaveLength(3);
     expect(ownMarks(0)).toEqual([]);
@@ -266,7 +266,7 @@ describe('lanes', () => {
   const away = { kind: 'failure', certainty: 'unsent', reason: 'unreachable', detail: 'away' } as const;
 
   test.each(['at once', 'later'])(
-    'that there is no connection, told %s, is each message’s outcome once, also of one sent by who hears it',
+    'reports a failed connection, notified %s, once per message, also for one sent from the callback',
     async (when) => {
       const told: string[] = [];
       const sent: string[] = [];
@@ -340,7 +340,7 @@ describe('rules of a lane', () => {
   /** Until all is done that needs no more than its turn. */
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-  test('messages wait until the provider lets them in, and then leave in their order as there is space', async () => {
+  test('queues messages until the provider is ready, then sends them in order as space allows', async () => {
     let open: ((route: Route) => void) | undefined;
     let asked = 0;
     const { send, lane, space, owner, told } = makeBundle({
@@ -365,7 +365,7 @@ describe('rules of a lane', () => {
     expect(told).toEqual([]);
   });
 
-  test('an answer is the outcome of its message', async () => {
+  test('reports a response as the outcome of its message', async () => {
     const { send, owner, told } = makeBundle();
     send(0);
     send(1);
@@ -380,7 +380,7 @@ describe('rules of a lane', () => {
     expect(told[2]).toEqual([2, { kind: 'unknown', code: 'timeout' }]);
   });
 
-  test('a success of which no more is read has the id that was sent; of another status it is an answer', async () => {
+  test('uses the sent id for a success whose body is not read, and treats another status as a response', async () => {
     const { send, owner, told } = makeBundle({ reads: 'failures' });
     send(0);
     await settle();
@@ -394,8 +394,8 @@ describe('rules of a lane', () => {
     ]);
   });
 
-  describe('a message is sent by itself', () => {
-    test('when the lane could not send it, by the same way', async () => {
+  describe('a message sent outside the lane', () => {
+    test('is sent the same way if the lane could not send it', async () => {
       const { send, owner, told, alone } = makeBundle();
       send(0);
       await settle();
@@ -405,7 +405,7 @@ describe('rules of a lane', () => {
       expect(alone).toEqual([{ path: '/d0', authorization: 'token-1' }]);
     });
 
-    test('when its token was refused, with another', async () => {
+    test('is sent with another token if its token was rejected', async () => {
       const { send, owner, told, alone } = makeBundle();
       send(0);
       await settle();
@@ -415,7 +415,7 @@ describe('rules of a lane', () => {
       expect(alone).toEqual([{ path: '/d0', authorization: 'token-2' }]);
     });
 
-    test('and not where there is no other token: the refusal is its outcome', async () => {
+    test('is not sent if there is no other token; the rejection is its outcome', async () => {
       const { send, owner, told, alone } = makeBundle({ renew: async () => undefined });
       send(0);
       await settle();
@@ -425,7 +425,7 @@ describe('rules of a lane', () => {
       expect(alone).toEqual([]);
     });
 
-    test('and when the service refuses another token, that is its outcome', async () => {
+    test('is not sent if the service refuses another token; the refusal is its outcome', async () => {
       const { send, owner, told } = makeBundle({ renew: async () => ({ refusal: answerWith(403, 'no') }) });
       send(0);
       await settle();
@@ -434,7 +434,7 @@ describe('rules of a lane', () => {
       expect(told).toEqual([[0, { kind: 'rejected', code: '403', detail: 'no' }]]);
     });
 
-    test('and a credential that breaks then stops it', async () => {
+    test('is not sent if the credential breaks during renewal; it is stopped', async () => {
       const { send, owner, told } = makeBundle({
         renew: async () => {
           throw new Error('no key');
@@ -447,7 +447,7 @@ describe('rules of a lane', () => {
       expect(told).toEqual([[0, { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: 'no key' }]]);
     });
 
-    test('whose address is not plain, while the others take the lane', async () => {
+    test('is sent if its address is not plain, while the others use the lane', async () => {
       const { send, lane, alone, told } = makeBundle({ addressOf: (pushId) => (pushId === 'd1' ? undefined : pushId) });
       for (const place of [0, 1, 2]) send(place);
       await settle();
@@ -456,7 +456,7 @@ describe('rules of a lane', () => {
     });
   });
 
-  test('a message that is not to be sent is told so at once, and holds up no other', async () => {
+  test('reports a message that must not be sent immediately, and does not delay others', async () => {
     const outcome: Outcome = { kind: 'rejected', code: 'MESSAGE_TOO_LARGE', detail: 'x' };
     const broken = new Error('cannot be made');
     const { send, lane, told, faults } = makeBundle({
@@ -483,18 +483,21 @@ describe('rules of a lane', () => {
       },
       { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: 'no key' },
     ],
-  ])('a credential that is %s is the outcome of each message, also of later ones', async (_what, find, outcome) => {
-    const { send, lane, told } = makeBundle({ find: find! });
-    send(0);
-    send(1);
-    await settle();
-    expect(told).toHaveLength(2);
-    send(2);
-    expect(told).toEqual([0, 1, 2].map((place) => [place, outcome]));
-    expect(lane).toEqual([]);
-  });
+  ])(
+    'reports a credential that is %s as the outcome of each message, also of later ones',
+    async (_what, find, outcome) => {
+      const { send, lane, told } = makeBundle({ find: find! });
+      send(0);
+      send(1);
+      await settle();
+      expect(told).toHaveLength(2);
+      send(2);
+      expect(told).toEqual([0, 1, 2].map((place) => [place, outcome]));
+      expect(lane).toEqual([]);
+    },
+  );
 
-  test('when no connection comes to be, what waits is told so, and later messages are tried', async () => {
+  test('reports a failed connection for waiting messages, and still tries later ones', async () => {
     const { send, owner, lane, told, space } = makeBundle();
     space.left = 0;
     send(0);
@@ -512,7 +515,7 @@ describe('rules of a lane', () => {
     expect(lane).toEqual(['/d2']);
   });
 
-  test('what waits for space is made once', async () => {
+  test('creates a message that waits for space once', async () => {
     const made: number[] = [];
     const { send, owner, space, lane } = makeBundle({
       messageOf(place) {

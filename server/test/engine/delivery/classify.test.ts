@@ -14,7 +14,7 @@ import { classifyWebPushAnswer } from '../../../src/providers/webpush/classify.t
 
 type Row = [what: string, given: Answer, expected: Partial<Outcome>];
 
-describe('what a provider answers means', () => {
+describe('the classification of provider responses', () => {
   const now = new Date('2026-11-21T12:00:00Z');
   const answer = (status: number, body: unknown = '', headers: Record<string, string> = {}): Answer => ({
     kind: 'answer',
@@ -123,7 +123,7 @@ describe('what a provider answers means', () => {
       { kind: 'ambiguous', code: '401', detail: 'HTTP 401', ifDevice: 'reject', ifAccount: 'hold at once' },
     ],
     [
-      'a code that is no text, and behind it one that is',
+      'a code that is not a text, followed by one that is',
       answer(403, fcmError('A', [{ errorCode: 7 }, fcmCode('SENDER_ID_MISMATCH')])),
       { kind: 'ambiguous', code: 'SENDER_ID_MISMATCH' },
     ],
@@ -269,7 +269,7 @@ describe('what a provider answers means', () => {
 
   const failureRows: Row[] = [
     [
-      'a refused stream was surely not sent',
+      'a refused stream was certainly not sent',
       { kind: 'failure', certainty: 'unsent', reason: 'refused', detail: '' },
       { kind: 'wait', code: 'NOT_SENT' },
     ],
@@ -289,7 +289,7 @@ describe('what a provider answers means', () => {
       { kind: 'unreached', code: 'NOT_CONNECTED' },
     ],
     [
-      'a blocked address is no device',
+      'a blocked address is not a device',
       { kind: 'failure', certainty: 'unsent', reason: 'address-blocked', detail: '' },
       { kind: 'gone', code: 'ADDRESS_BLOCKED' },
     ],
@@ -305,7 +305,7 @@ describe('what a provider answers means', () => {
     ],
   ];
 
-  test('what it did not say is no member of the outcome', () => {
+  test('omits members that the response does not contain', () => {
     expect(classifyFcmAnswer(answer(200), now)).toStrictEqual({ kind: 'accepted' });
     expect(classifyApnsAnswer(answer(200), now)).toStrictEqual({ kind: 'accepted' });
     expect(classifyWebPushAnswer(answer(201), now)).toStrictEqual({ kind: 'accepted' });
@@ -335,7 +335,7 @@ describe('what a provider answers means', () => {
 
 type Failure = Extract<Answer, { kind: 'failure' }>;
 
-describe('faults', () => {
+describe('helpers of the classification', () => {
   const now = new Date('2026-11-21T12:00:00.500Z');
 
   test.each<[string | undefined, number | undefined]>([
@@ -360,11 +360,11 @@ describe('faults', () => {
     ['Saturday', undefined],
     ['Sat, 21 Nov 2026 11:00:00 GMT', 0],
     ['Sat, 28 Nov 2026 12:00:00 GMT', 86_400],
-  ])('Retry-After: %j asks for %j seconds (RFC 9110 §10.2.3)', (header, seconds) => {
+  ])('reads Retry-After %j as %j seconds (RFC 9110 §10.2.3)', (header, seconds) => {
     expect(retryAfterSeconds(header, now)).toBe(seconds);
   });
 
-  test('what is told of a wait is a member only where the header names one', () => {
+  test('has a wait only if the header names one', () => {
     const waitIn = (headers: Record<string, string>) => waitOf({ kind: 'answer', status: 503, headers, body: '' }, now);
     expect(waitIn({ 'retry-after': '0' })).toStrictEqual({ retryAfterSeconds: 0 });
     expect(waitIn({})).toStrictEqual({});
@@ -383,11 +383,11 @@ describe('faults', () => {
     ['x'.repeat(300), 'x'.repeat(300)],
     // A pair that is cut in two leaves no half of it.
     [`${'x'.repeat(299)}😀`, `${'x'.repeat(299)}\ufffd`],
-  ])('a word of a provider as the ledger keeps it: %j', (value, word) => {
+  ])('keeps a provider’s word in the form of the ledger: %j', (value, word) => {
     expect(readWord(value)).toBe(word);
   });
 
-  test('a body is JSON or nothing', () => {
+  test('parses a body as JSON, or returns undefined', () => {
     expect(readJsonAnswer('{"a":1}')).toEqual({ a: 1 });
     expect(readJsonAnswer('null')).toBeNull();
     for (const broken of ['', '<html>', '{"a"']) expect(readJsonAnswer(broken)).toBeUndefined();
@@ -405,11 +405,11 @@ describe('faults', () => {
     ['timeout', 'unsent', { kind: 'wait', code: 'NOT_SENT', scope: 'device' }],
     ['timeout', 'unknown', { kind: 'unknown', code: 'TIMEOUT' }],
     ['reset', 'unknown', { kind: 'unknown', code: 'RESET' }],
-  ])('no answer for the reason %s, %s', (reason, certainty, outcome) => {
+  ])('classifies a request without a response, for the reason %s, %s', (reason, certainty, outcome) => {
     expect(classifyFailure({ kind: 'failure', reason, certainty, detail: 'why' })).toStrictEqual(outcome);
   });
 
-  test('headers are set, taken away, or left, and of Apple’s topic the end alone is the caller’s', () => {
+  test('sets, removes or keeps headers, and takes only the suffix of Apple’s topic from the caller', () => {
     const headers = { 'apns-topic': 'test.shop', 'apns-priority': '10', 'apns-id': 'x' };
     expect(overrideHeaders({}, headers)).toEqual(headers);
     expect(overrideHeaders({ 'apns-priority': '5', 'apns-id': null, more: '1' }, headers)).toEqual({
@@ -420,7 +420,7 @@ describe('faults', () => {
     expect(overrideHeaders({ 'apns-topic': '.voip' }, headers)).toMatchObject({ 'apns-topic': 'test.shop.voip' });
   });
 
-  test('a header that is taken away is no fault, and the first that cannot be sent is told by its name', () => {
+  test('accepts a removed header, and names the first header that cannot be sent', () => {
     expect(findHeaderFault('apns', {})).toBeUndefined();
     expect(findHeaderFault('apns', { 'apns-priority': null, 'apns-expiration': '0' })).toBeUndefined();
     expect(findHeaderFault('apns', { 'apns-priority': '5', 'apns-expiration': 'x', 'apns-collapse-id': '' })).toBe(

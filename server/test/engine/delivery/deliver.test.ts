@@ -19,11 +19,11 @@ import { http2Clients, startDeliveryBundle } from './delivery-bundle.ts';
 import { makeMessage } from './make-message.ts';
 import { answerWith, failedAnswer } from './scripted-transport.ts';
 
-describe('deliver', () => {
+describe('delivery', () => {
   const everyPlatform: Platform[] = ['ANDROID', 'IOS', 'WEB'];
   let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
 
-  describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
+  describe.each(http2Clients)('delivery by the HTTP/2 client %s', (http2Client) => {
     beforeAll(async () => {
       bundle = await startDeliveryBundle(http2Client);
     });
@@ -40,8 +40,8 @@ describe('deliver', () => {
       return outcomes.map(({ kind }) => kind);
     }
 
-    describe('through the real provider code to the simulators', () => {
-      test.each(everyPlatform)('%s: a message arrives as the device sees it', async (platform) => {
+    describe('delivery through the real provider code to the simulators', () => {
+      test.each(everyPlatform)('%s: delivers a message as the device displays it', async (platform) => {
         expect(await bundle.send(platform)).toMatchObject({ kind: 'accepted' });
         expect(await bundle.simulators.counters()).toMatchObject({
           [platform]: { received: 1, accepted: 1, refused: 0 },
@@ -58,7 +58,7 @@ describe('deliver', () => {
       });
 
       test.each(everyPlatform)(
-        '%s: the same device in the same run has the same identity on every attempt',
+        '%s: gives the same device in the same run the same identity on every attempt',
         async (platform) => {
           await bundle.send(platform, { number: 7 });
           await bundle.send(platform, { number: 7 });
@@ -76,7 +76,7 @@ describe('deliver', () => {
         busy: ['wait', 'wait', 'wait'],
       };
       test.each(Object.entries(expectations))(
-        'the magic address "%s" does what its table says',
+        'returns the documented outcome for the magic address "%s"',
         async (name, expected) => {
           const { fcm, apns, webpush: web } = magicTokens.find(({ outcome }) => outcome === name)!;
           const outcomes = await Promise.all([
@@ -90,7 +90,7 @@ describe('deliver', () => {
       );
     });
 
-    test('what the phones have received is handed over when they settle, and when they are stopped', async () => {
+    test('hands over the messages of the phones when they settle, and when they are stopped', async () => {
       await bundle.send('ANDROID', { number: 1 });
       await bundle.simulators.settle();
       expect(bundle.delivered).toHaveLength(1);
@@ -101,25 +101,28 @@ describe('deliver', () => {
     });
 
     describe('faults of a provider', () => {
-      test.each(everyPlatform)('%s: a GOAWAY after every tenth stream loses and repeats nothing', async (platform) => {
-        const count = platform === 'WEB' ? 100 : 500;
-        const provider = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' }[platform];
-        await bundle.simulators.setFaults({ [provider]: { goawayEvery: 10 } });
-        // Far more requests than streams: what cannot be had in three tries comes back as "wait", surely unsent.
-        const kinds = await sendMany(platform, count);
-        const accepted = kinds.filter((kind) => kind === 'accepted').length;
-        expect(kinds.filter((kind) => kind !== 'accepted' && kind !== 'wait')).toEqual([]);
-        await expect.poll(() => bundle.delivered.length).toBe(accepted);
-        expect(new Set(bundle.delivered.map(({ messageId }) => messageId)).size).toBe(accepted);
-      });
+      test.each(everyPlatform)(
+        '%s: loses and repeats nothing if a GOAWAY follows every tenth stream',
+        async (platform) => {
+          const count = platform === 'WEB' ? 100 : 500;
+          const provider = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' }[platform];
+          await bundle.simulators.setFaults({ [provider]: { goawayEvery: 10 } });
+          // Far more requests than streams: what cannot be had in three tries comes back as "wait", surely unsent.
+          const kinds = await sendMany(platform, count);
+          const accepted = kinds.filter((kind) => kind === 'accepted').length;
+          expect(kinds.filter((kind) => kind !== 'accepted' && kind !== 'wait')).toEqual([]);
+          await expect.poll(() => bundle.delivered.length).toBe(accepted);
+          expect(new Set(bundle.delivered.map(({ messageId }) => messageId)).size).toBe(accepted);
+        },
+      );
 
-      test('one stream at a time is kept to, and all arrive', async () => {
+      test('keeps to one stream at a time, and delivers all messages', async () => {
         await bundle.simulators.setFaults({ apns: { maxStreams: 1 } });
         expect(new Set(await sendMany('IOS', 100))).toEqual(new Set(['accepted']));
         expect((await bundle.simulators.counters()).IOS.accepted).toBe(100);
       });
 
-      test('a reset stream is unknown, because it may have been delivered', async () => {
+      test('reports a reset stream as unknown, because the message may have been delivered', async () => {
         await bundle.simulators.setFaults({ fcm: { reset: true, count: 1 } });
         // The access token comes first; it is cached by an earlier test or fetched by this one.
         const kinds = [await bundle.send('ANDROID'), await bundle.send('ANDROID'), await bundle.send('ANDROID')].map(
@@ -129,7 +132,7 @@ describe('deliver', () => {
         expect(kinds.at(-1)).toBe('accepted');
       });
 
-      test('a 429 with Retry-After says how long', async () => {
+      test('waits as long as a 429 with Retry-After says', async () => {
         await bundle.simulators.setFaults({
           apns: { status: 429, body: '{"reason":"TooManyRequests"}', headers: { 'retry-after': '9' } },
         });
@@ -141,12 +144,12 @@ describe('deliver', () => {
         });
       });
 
-      test('HTML instead of JSON is a wait, never an exception', async () => {
+      test('waits after HTML instead of JSON, and never throws', async () => {
         await bundle.simulators.setFaults({ webpush: { status: 502, body: '<html>Bad Gateway</html>' } });
         expect(await bundle.send('WEB')).toMatchObject({ kind: 'wait', code: '502' });
       });
 
-      test('connections that are cut at the moment a fault is set do not end the simulators', async () => {
+      test('keeps the simulators running when connections are cut while a fault is set', async () => {
         const origin = bundle.simulators.endpoints.apns;
         for (let round = 0; round < 20; round += 1) {
           const sessions = await Promise.all(
@@ -162,7 +165,7 @@ describe('deliver', () => {
         expect((await bundle.simulators.counters()).IOS.accepted).toBe(0);
       });
 
-      test('an unknown fault switch is refused by name', async () => {
+      test('rejects an unknown fault switch by name', async () => {
         await expect(bundle.simulators.setFaults({ fcm: { latency: 5 } })).rejects.toMatchObject({
           context: { field: 'fcm.latency' },
         });
@@ -170,7 +173,7 @@ describe('deliver', () => {
     });
 
     describe('credentials and addresses', () => {
-      test('a foreign key stops the run in the words of the provider', async () => {
+      test('stops the run for a foreign key, in the words of the provider', async () => {
         const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
         const foreign = {
           ...bundle.credentials.apns,
@@ -183,7 +186,7 @@ describe('deliver', () => {
         });
       });
 
-      test('a service account Google does not know stops the run', async () => {
+      test('stops the run for a service account that Google does not know', async () => {
         const unknown = { ...bundle.credentials.fcm, clientEmail: 'nobody@example.com' };
         expect(await bundle.send('ANDROID', { credentials: { fcm: unknown } })).toMatchObject({
           kind: 'stopped',
@@ -191,7 +194,7 @@ describe('deliver', () => {
         });
       });
 
-      test('a missing or unreadable credential stops the run and names the reason', async () => {
+      test('stops the run for a missing or unreadable credential, and names the reason', async () => {
         expect(await bundle.send('WEB', { credentials: {} })).toMatchObject({ kind: 'stopped', code: 'NO_CREDENTIAL' });
         const broken = { ...bundle.credentials.apns, keyId: 'BROKENKEY0', privateKey: 'not a key' };
         expect(await bundle.send('IOS', { credentials: { apns: broken } })).toMatchObject({
@@ -200,7 +203,7 @@ describe('deliver', () => {
         });
       });
 
-      test('an hour later the provider token is a new one and still accepted', async () => {
+      test('renews the provider token after an hour, and the provider accepts it', async () => {
         expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
         bundle.clock.advance(3_700_000);
         bundle.simulators.syncClock();
@@ -209,7 +212,7 @@ describe('deliver', () => {
         expect(await bundle.send('WEB')).toMatchObject({ kind: 'accepted' });
       });
 
-      test('a browser endpoint on a private address is never connected to', async () => {
+      test('never connects to a browser endpoint on a private address', async () => {
         const keys = (JSON.parse(bundle.addresses.WEB) as { keys: object }).keys;
         for (const host of ['127.0.0.1', 'localhost', '169.254.169.254', '[::1]', '2130706433']) {
           const pushId = JSON.stringify({ endpoint: `https://${host}/push/x`, keys });
@@ -239,7 +242,7 @@ describe('deliver', () => {
             autoDismiss: false,
           },
         ],
-      ] as const)('%s: a message that is too large is caught before it is sent', async (platform, code, content) => {
+      ] as const)('%s: rejects a message that is too large before it is sent', async (platform, code, content) => {
         expect(await bundle.send(platform, { message: { content } })).toMatchObject({ kind: 'rejected', code });
         expect((await bundle.simulators.counters())[platform].received).toBe(0);
       });
@@ -249,11 +252,11 @@ describe('deliver', () => {
         '{}',
         '{"endpoint":"http://e.com/x","keys":{}}',
         '{"endpoint":"https://e.com/x","keys":{"p256dh":"AA","auth":"AA"}}',
-      ])('an invalid subscription is a dead device: %s', async (pushId) =>
+      ])('treats an invalid subscription as a dead device: %s', async (pushId) =>
         expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'INVALID_SUBSCRIPTION' }),
       );
 
-      test('a subscription that Chrome or Edge says is removed is a dead device, and nothing is looked up', async () => {
+      test('treats a subscription that Chrome or Edge reports as removed as a dead device, without a lookup', async () => {
         const { keys } = JSON.parse(bundle.subscription('one')) as { keys: object };
         const pushId = JSON.stringify({ endpoint: 'https://permanently-removed.invalid/fcm/send/1', keys });
         expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'HOST_INVALID' });
@@ -265,7 +268,7 @@ describe('deliver', () => {
 
 type Given = { platform: Platform; provider?: ProviderName; pushId?: string; credentials?: object; content?: object };
 
-describe('ways to providers', () => {
+describe('provider selection', () => {
   const pem = { type: 'pkcs8', format: 'pem' } as const;
   const credentials: Partial<Record<ProviderName, any>> = {
     fcm: {
@@ -328,16 +331,19 @@ describe('ways to providers', () => {
     ['hms', 'ANDROID', { kind: 'accepted', providerMessageId: 'from Huawei' }],
   ];
 
-  describe('a message goes to the provider that the device names, else to the usual one of its platform', () => {
-    test.each(ways)('%s, %s', async (provider, platform, outcome) => {
-      expect(await delivery.deliver(requestOf({ platform, provider }))).toEqual(outcome);
-    });
+  describe('the provider of a message', () => {
+    test.each(ways)(
+      'is the one that the device names or the default of its platform: %s, %s',
+      async (provider, platform, outcome) => {
+        expect(await delivery.deliver(requestOf({ platform, provider }))).toEqual(outcome);
+      },
+    );
 
     test.each<[Platform, Outcome]>([
       ['ANDROID', { kind: 'accepted', providerMessageId: 'from Google' }],
       ['IOS', { kind: 'accepted', providerMessageId: 'from Apple' }],
       ['WEB', { kind: 'gone', code: 'INVALID_SUBSCRIPTION' }],
-    ])('%s', async (platform, outcome) => {
+    ])('is the default of the platform: %s', async (platform, outcome) => {
       expect(await delivery.deliver(requestOf({ platform }))).toEqual(outcome);
     });
   });
@@ -350,13 +356,13 @@ describe('ways to providers', () => {
     ['IOS', 'fcm', 'IOS by fcm'],
     ['WEB', undefined, 'WEB'],
     ['WEB', 'fcm', 'WEB by fcm'],
-  ])('%s by %s without a credential stops, and says what is missing', async (platform, provider, missing) => {
+  ])('%s by %s: stops without a credential, and names what is missing', async (platform, provider, missing) => {
     const detail = `this workspace has no credential for ${missing}`;
     const request = requestOf({ platform, ...(provider ? { provider } : {}), credentials: {} });
     expect(await delivery.deliver(request)).toEqual({ kind: 'stopped', code: 'NO_CREDENTIAL', detail });
   });
 
-  test('a credential that cannot be used stops, in the words of what it broke on', async () => {
+  test('stops for an unusable credential, with the reason of the failure', async () => {
     const broken = { ...credentials, apns: { ...credentials.apns, keyId: 'BROKEN', privateKey: 'no key' } };
     const stopped = { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: expect.stringMatching(/\w/) };
     expect(await delivery.deliver(requestOf({ platform: 'IOS', credentials: broken }))).toEqual(stopped);
@@ -364,7 +370,7 @@ describe('ways to providers', () => {
     expect(await delivery.deliverLiveActivity({ message: event, credential: broken.apns })).toEqual(stopped);
   });
 
-  describe('a question whether a message would be taken', () => {
+  describe('a validation request', () => {
     const lastBody = async (request: ReturnType<typeof requestOf>, ask: 'probe' | 'deliver') => {
       seen.length = 0;
       expect(await delivery[ask](request)).toMatchObject({ kind: 'accepted' });
@@ -373,7 +379,7 @@ describe('ways to providers', () => {
     };
 
     test.each(ways)(
-      '%s, %s: is the same message, which FCM and Huawei are told not to deliver (delivery 1)',
+      '%s, %s: sends the same message, flagged for FCM and Huawei as not to be delivered (delivery 1)',
       async (provider, platform) => {
         const request = requestOf({ platform, provider });
         const sent = await lastBody(request, 'deliver');
@@ -386,14 +392,14 @@ describe('ways to providers', () => {
   describe('an event of a Live Activity', () => {
     const event = { id: '1', token: 'ab'.repeat(32), priority: 5, body: '{"aps":{}}', expiresAt: new Date(0) } as const;
 
-    test('goes to Apple', async () => {
+    test('is sent to Apple', async () => {
       seen.length = 0;
       const outcome = await delivery.deliverLiveActivity({ message: event, credential: credentials.apns });
       expect(outcome).toEqual({ kind: 'accepted', providerMessageId: 'from Apple' });
       expect(seen).toEqual([{ path: `/3/device/${event.token}`, body: { aps: {} } }]);
     });
 
-    test('to what is no token of Apple’s is not sent', async () => {
+    test('is not sent to an invalid Apple token', async () => {
       const message = { ...event, token: 'x' };
       expect(await delivery.deliverLiveActivity({ message, credential: credentials.apns })).toMatchObject({
         kind: 'gone',
@@ -401,7 +407,7 @@ describe('ways to providers', () => {
     });
   });
 
-  describe('a batch goes the same ways', () => {
+  describe('a batch', () => {
     const sendBatch = (
       { platform, provider, pushId = 'ab'.repeat(32), credentials: given = credentials }: Given,
       pace: DeliveryBatch['pace'],
@@ -419,7 +425,7 @@ describe('ways to providers', () => {
         setTimeout(() => reject(new Error('no outcome was told')), 3_000).unref();
       });
 
-    test.each(ways)('%s, %s', async (provider, platform, outcome) => {
+    test.each(ways)('uses the same provider as a single message: %s, %s', async (provider, platform, outcome) => {
       // Through a lane the id of Apple's is the one that was sent.
       const ofLane =
         provider === 'apns' ? { ...outcome, providerMessageId: makeMessage('IOS', '0').identity.id } : outcome;
@@ -430,7 +436,7 @@ describe('ways to providers', () => {
       });
     });
 
-    test('to browsers each by itself', async () => {
+    test('is sent to browsers one message at a time', async () => {
       expect(await sendBatch({ platform: 'WEB', pushId: '{}' }, 'in turn')).toMatchObject({
         code: 'INVALID_SUBSCRIPTION',
       });
@@ -453,14 +459,14 @@ describe('ways to providers', () => {
   }
 });
 
-describe('unreadable requests', () => {
+describe('invalid requests', () => {
   let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
   beforeAll(async () => {
     bundle = await startDeliveryBundle();
   });
   afterAll(() => bundle.stop());
 
-  test('a subscription whose address is no text is refused by its simulator, which goes on, and so do the others', async () => {
+  test('rejects a subscription with an undecodable address in its simulator, which then keeps working', async () => {
     const subscription = JSON.parse(bundle.subscription('one')) as { endpoint: string };
     const pushId = JSON.stringify({ ...subscription, endpoint: subscription.endpoint.replace('one', '%E0%A4%A') });
     expect(await bundle.send('WEB', { pushId })).toMatchObject({ kind: 'ambiguous' });
@@ -476,7 +482,7 @@ describe('unreadable requests', () => {
       expect(await bundle.send(platform), platform).toMatchObject({ kind: 'accepted' });
   });
 
-  test('an override that makes no buttons of what the app reads as its buttons is refused, and the next message arrives', async () => {
+  test('rejects an override with invalid buttons, and delivers the next message', async () => {
     const { content, ...message } = makeMessage('ANDROID', '0');
     const payload = { mode: 'data', pushFrom: 'carillon', dataPrefix: 'svc' };
     const overrides = { fcm: { data: { gcm_actions: 'no list' } } };
@@ -490,7 +496,7 @@ describe('access tokens', () => {
   const now = new Date('2026-11-21T12:00:00Z');
   const target = { key: 'k', origin: 'https://token.example', isGuarded: false };
 
-  test('a token is asked for once, and kept for as long as it is to be used', async () => {
+  test('are requested once, and kept for their usable lifetime', async () => {
     const { clock, get, asked } = makeBundle();
     expect(await get()).toEqual({ token: 'token-1' });
     clock.advance(49_999);
@@ -501,7 +507,7 @@ describe('access tokens', () => {
     expect(asked).toEqual(['a', 'a', 'b']);
   });
 
-  test('the life of a token begins when it came, and whoever asks meanwhile waits for it', async () => {
+  test('live from their arrival, and are shared by callers that wait for the same request', async () => {
     const clock = makeManualClock(now);
     let asked = 0;
     const come: ((answer: Answer) => void)[] = [];
@@ -524,7 +530,7 @@ describe('access tokens', () => {
     expect(asked).toBe(1);
   });
 
-  test('a token that does not say how long it lives does so for an hour', async () => {
+  test('live for an hour if their response has no lifetime', async () => {
     const { clock, get } = makeBundle((number) => answerWith(200, { access_token: `t${number}`, expires_in: '5' }));
     await get();
     clock.advance(1_799_999);
@@ -536,11 +542,11 @@ describe('access tokens', () => {
   test.each<[string, Answer]>([
     ['another status', answerWith(400, { access_token: 'x', expires_in: 100 })],
     ['no token', answerWith(200, { expires_in: 100 })],
-    ['a token that is no text', answerWith(200, { access_token: 7 })],
+    ['a token that is not a text', answerWith(200, { access_token: 7 })],
     ['no JSON', answerWith(200, 'x')],
     ['null', answerWith(200, 'null')],
     ['no answer', failedAnswer],
-  ])('%s is a refusal, and the next message asks again', async (_what, answer) => {
+  ])('are refused by %s, and requested again by the next message', async (_what, answer) => {
     const { get, asked } = makeBundle((number) => (number === 1 ? answer : undefined));
     expect(await get()).toEqual({ refusal: answer });
     expect(await get()).toEqual({ token: 'token-2' });
@@ -548,7 +554,7 @@ describe('access tokens', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('a refused token is forgotten, but not the one that has taken its place', async () => {
+  test('are forgotten if rejected, but not their successors', async () => {
     const { tokens, get } = makeBundle();
     await get();
     tokens.forget('a', 'token-0');
@@ -558,7 +564,7 @@ describe('access tokens', () => {
     expect(await get()).toEqual({ token: 'token-2' });
   });
 
-  test('a refusal that comes late takes no later token away', async () => {
+  test('are not removed by a late refusal of an earlier request', async () => {
     const come: ((answer: Answer) => void)[] = [];
     const clock = makeManualClock(now);
     const tokens = makeAccessTokens<string>({
@@ -578,7 +584,7 @@ describe('access tokens', () => {
     expect(await tokens.get('a', target)).toEqual({ token: 'x' });
   });
 
-  test('of a thousand and one accounts the one that came first is asked for again', async () => {
+  test('are requested again for the least recently used of 1,001 accounts', async () => {
     const { get, asked } = makeBundle();
     for (let account = 0; account < 1_000; account += 1) await get(String(account));
     await get('0');
@@ -590,14 +596,14 @@ describe('access tokens', () => {
     expect(asked).toHaveLength(1_002);
   });
 
-  describe('a token of ours is young', () => {
+  describe('a self-signed token', () => {
     test.each([
       [0, true],
       [999, true],
       [1_000, false],
       [-10_000, true],
       [-10_001, false],
-    ])('at %d ms of its age, of 1,000 that it lives: %s', (age, isYoung) => {
+    ])('is young at an age of %d ms, with a lifetime of 1,000 ms: %s', (age, isYoung) => {
       const given = {
         issuedAtMilliseconds: now.getTime(),
         nowMilliseconds: now.getTime() + age,

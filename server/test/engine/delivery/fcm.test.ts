@@ -32,7 +32,7 @@ describe('the provider', () => {
   };
   const device = { deviceId: '0', platform: 'ANDROID', pushId: 'TOKEN' } as const;
 
-  test('a message goes with a token that the service account asked for by a signed assertion (RFC 7523 §2.1)', async () => {
+  test('sends a message with a token that the service account requested by a signed assertion (RFC 7523 §2.1)', async () => {
     const { send, sent } = makeBundle();
     expect(await send()).toEqual({ kind: 'accepted', providerMessageId: 'id' });
     const [asked, message] = sent;
@@ -62,7 +62,7 @@ describe('the provider', () => {
     });
   });
 
-  test('a token serves until five minutes before its end', async () => {
+  test('uses a token until five minutes before it expires', async () => {
     const { clock, send, sent } = makeBundle();
     await send();
     clock.advance(55 * 60_000 - 1);
@@ -73,7 +73,7 @@ describe('the provider', () => {
     expect(sent.at(-1)!.headers.authorization).toBe('Bearer token-2');
   });
 
-  test('another key, or another account, has tokens of its own', async () => {
+  test('uses separate tokens for another key and another account', async () => {
     const { send, sent } = makeBundle();
     await send();
     await send({ ...credential, privateKeyId: 'KEY2' });
@@ -84,7 +84,7 @@ describe('the provider', () => {
     );
   });
 
-  describe('a message that is refused with 401', () => {
+  describe('a message that is rejected with 401', () => {
     const refused = answerWith(401, { error: { status: 'UNAUTHENTICATED', message: 'old' } });
 
     test('is sent once more with another token', async () => {
@@ -95,7 +95,7 @@ describe('the provider', () => {
       expect(sent.map(({ path }) => path.slice(0, 6))).toEqual(['/token', '/v1/pr', '/token', '/v1/pr']);
     });
 
-    test('and then no more', async () => {
+    test('is not sent a third time', async () => {
       const { send, sent } = makeBundle({ reply: () => refused });
       expect(await send()).toEqual({
         ...{ kind: 'ambiguous', code: 'UNAUTHENTICATED', detail: 'old' },
@@ -106,19 +106,19 @@ describe('the provider', () => {
 
     test.each<[string, Answer]>([
       [
-        'Apple refuses Firebase’s key',
+        'a rejection of Firebase’s key by Apple',
         answerWith(401, { error: { details: [{ errorCode: 'THIRD_PARTY_AUTH_ERROR' }] } }),
       ],
       ['another status', answerWith(403, { error: { status: 'PERMISSION_DENIED' } })],
       ['no answer', { kind: 'failure', certainty: 'unknown', reason: 'reset', detail: '' }],
-    ])('is not for its token where %s', async (_what, answer) => {
+    ])('is not sent again with another token for %s', async (_what, answer) => {
       const { send, sent } = makeBundle({ reply: () => answer });
       await send();
       expect(sent).toHaveLength(2);
     });
   });
 
-  describe('what the token service says', () => {
+  describe('a response of the token service', () => {
     test.each<[Answer, object]>([
       [
         answerWith(400, { error: 'invalid_grant' }),
@@ -136,13 +136,13 @@ describe('the provider', () => {
         { kind: 'failure', certainty: 'unknown', reason: 'timeout', detail: '' },
         { kind: 'unknown', code: 'TIMEOUT' },
       ],
-    ])('%j decides the message, which is not sent', async (said, outcome) => {
+    ])('decides the outcome of the message, which is not sent: %j', async (said, outcome) => {
       const { send, sent } = makeBundle({ tokenReply: () => said });
       expect(await send()).toMatchObject(outcome);
       expect(sent.map(({ path }) => path)).toEqual(['/token']);
     });
 
-    test('is kept short', async () => {
+    test('is truncated in the outcome', async () => {
       const { provider } = makeBundle({ tokenReply: () => answerWith(400, 'x'.repeat(5_000)) });
       const found = await provider.access.find(credential);
       const body = 'refusal' in found && found.refusal.kind === 'answer' ? found.refusal.body : '';
@@ -153,7 +153,7 @@ describe('the provider', () => {
   describe('a simulated account', () => {
     const simulated = { ...credential, simulated: true };
 
-    test('is led to the simulators under the names of Google, on connections of its own', async () => {
+    test('is connected to the simulators under the names of Google, on separate connections', async () => {
       const { send, sent } = makeBundle();
       await send(simulated);
       expect(sent.map(({ target }) => target)).toEqual([
@@ -172,14 +172,14 @@ describe('the provider', () => {
       ]);
     });
 
-    test('reaches nobody where there are no simulators', async () => {
+    test('sends nothing if there are no simulators', async () => {
       const { send, sent } = makeBundle({ isSimulated: false });
       await expect(send(simulated)).rejects.toThrow('a simulated credential without simulators');
       expect(sent).toEqual([]);
     });
   });
 
-  test('a token of a device is written into a form when JSON writes it as it is', () => {
+  test('writes a device token into a form only if JSON leaves it unchanged', () => {
     const { addressOf, reads, texts } = makeBundle().provider;
     for (const plain of ['', 'abc:DEF-_', ' !#[]~', 'x'.repeat(200)]) expect(addressOf(plain)).toBe(plain);
     for (const other of ['"', 'a\\b', 'é', 'a\nb', '\u007f', 'a"']) expect(addressOf(other)).toBeUndefined();
@@ -221,7 +221,7 @@ describe('a planned request', () => {
   const credential = { projectId: 'shop/17' } as FcmCredential;
 
   describe('the request', () => {
-    test('goes to the messages of the project, as JSON (delivery 1)', () => {
+    test('is sent to the messages of the project, as JSON (delivery 1)', () => {
       const planned = plan('ANDROID');
       expect('plan' in planned && { ...planned.plan, body: undefined }).toEqual({
         origin,
@@ -238,14 +238,14 @@ describe('a planned request', () => {
       expect(bodyOf('ANDROID', { device: { pushIdType: null } })).toMatchObject({ token: 'TOKEN' });
     });
 
-    test('names the package of an app that has one, beside what else is said to Android', () => {
+    test('names the package of a restricted app, together with the other Android fields', () => {
       const { android } = bodyOf('ANDROID', { credential: { restrictedPackage: 'shop.app' } });
       expect(android).toMatchObject({ restricted_package_name: 'shop.app', priority: 'HIGH' });
       expect(bodyOf('ANDROID').android).not.toHaveProperty('restricted_package_name');
     });
   });
 
-  describe('an override of Android', () => {
+  describe('an Android override', () => {
     const planWith = (fcm: JsonObject, more: Given = {}) =>
       plan('ANDROID', { ...more, content: { ...more.content, overrides: { fcm } } });
 
@@ -256,24 +256,24 @@ describe('a planned request', () => {
       [{ data: { shelf: 17 } }, 'data.shelf must be a text'],
       [{ data: { svc_tag: 'x' } }, 'data.svc_tag cannot be set'],
       [{ data: { push_from: 'x' } }, 'data.push_from cannot be set'],
-    ])('%j is no request', (fcm, detail) => {
+    ])('is rejected if it contains %j', (fcm, detail) => {
       expect(planWith(fcm)).toEqual({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
     });
 
-    test('a key of ours by the prefix that the message has is refused, and by another taken', () => {
+    test('is rejected for a reserved key with the prefix of the message, and accepted with another prefix', () => {
       const message = { payload: { mode: 'both', pushFrom: 'carillon', dataPrefix: 'acme' } };
       expect(planWith({ data: { acme_x: '1' } }, { message })).toMatchObject({ outcome: { kind: 'rejected' } });
       expect(planWith({ data: { svc_x: '1' } }, { message })).toHaveProperty('plan');
     });
 
-    test('may take data, android or the notification away', () => {
+    test('may remove data, android or the notification', () => {
       const withPatch = (fcm: JsonObject) => bodyOf('ANDROID', { content: { overrides: { fcm } } });
       expect(withPatch({ data: null })).not.toHaveProperty('data');
       expect(withPatch({ android: null })).not.toHaveProperty('android');
       expect(withPatch({ android: { notification: null } }).android).not.toHaveProperty('notification');
     });
 
-    test('counts for the size', () => {
+    test('counts towards the size', () => {
       const size = (content: object) =>
         measureFcmMessage({
           ...makeMessage('ANDROID', '0'),
@@ -290,7 +290,7 @@ describe('a planned request', () => {
     });
   });
 
-  test('keys and values of notification and data are 4096 bytes at most (delivery 1)', () => {
+  test('has at most 4096 bytes of keys and values in notification and data (delivery 1)', () => {
     const sized = (length: number) => {
       const message = makeMessage('ANDROID', '0');
       return { ...message, content: { ...message.content, message: 'x'.repeat(length) } } as AndroidMessage;
@@ -313,10 +313,10 @@ describe('a planned request', () => {
     ).toHaveProperty('plan');
   });
 
-  describe('to an iPhone whose app uses Firebase', () => {
+  describe('a message to an iPhone app that uses Firebase', () => {
     const image = { type: 'image', value: 'https://shop.example/i.png' };
 
-    test('Firebase is handed what Apple would be sent, and no topic', () => {
+    test('hands Firebase the request for Apple, without a topic', () => {
       const { apns, android, webpush } = bodyOf('IOS');
       expect([android, webpush]).toEqual([undefined, undefined]);
       expect(apns.headers).toEqual({
@@ -335,12 +335,12 @@ describe('a planned request', () => {
       ['sound before an image', [{ type: 'sound', value: 'bell' }, image], false, image.value],
       ['a video', [{ type: 'video', value: 'https://v.example' }], false, undefined],
       ['of a silent message', [image], true, undefined],
-    ])('the image that the SDK’s own extension shows: %s', (...[, richContent, isSilent, shown]) => {
+    ])('names the image for the extension of the SDK: %s', (...[, richContent, isSilent, shown]) => {
       const { apns } = bodyOf('IOS', { content: { richContent }, message: { isSilent } });
       expect(apns.fcm_options).toEqual(shown === undefined ? undefined : { image: shown });
     });
 
-    test('headers of the override are set or taken away, but for the topic, which is Firebase’s', () => {
+    test('has headers set or removed by the override, except the topic, which Firebase sets', () => {
       const overrides = { apns: { headers: { 'apns-priority': '1', 'apns-collapse-id': null } } };
       const { apns } = bodyOf('IOS', { content: { overrides } });
       expect(apns.headers).toMatchObject({ 'apns-priority': '1' });
@@ -353,7 +353,7 @@ describe('a planned request', () => {
       });
     });
 
-    test('the payload is 3896 bytes at most, as Firebase adds to the 4096 that Apple takes', () => {
+    test('has at most 3896 bytes of payload, because Firebase adds to the 4096 that Apple accepts', () => {
       const payloadBytes = (length: number) =>
         Buffer.byteLength(JSON.stringify(bodyOf('IOS', { content: { message: 'x'.repeat(length) } }).apns.payload));
       const most = 3896 - payloadBytes(0);
@@ -364,8 +364,8 @@ describe('a planned request', () => {
     });
   });
 
-  describe('to a browser whose site uses Firebase', () => {
-    test('the worker gets the whole payload as one text, and the headers are named as Firebase names them', () => {
+  describe('a message to a browser whose site uses Firebase', () => {
+    test('gives the worker the whole payload as one text, and uses the header names of Firebase', () => {
       const { webpush, android } = bodyOf('WEB');
       expect(android).toBeUndefined();
       expect(webpush.headers).toEqual({
@@ -378,7 +378,7 @@ describe('a planned request', () => {
       expect(JSON.parse(webpush.data.carillon)).toMatchObject({ title: 'Title', message: 'Text' });
     });
 
-    test('headers of the override are set or taken away, and what cannot be sent is no request', () => {
+    test('has headers set or removed by the override, and is rejected for invalid ones', () => {
       const { webpush } = bodyOf('WEB', {
         content: { overrides: { webpush: { headers: { ttl: '7', topic: null } } } },
       });
@@ -391,7 +391,7 @@ describe('a planned request', () => {
       });
     });
 
-    test('name and text of the data are 4096 bytes at most', () => {
+    test('has at most 4096 bytes of name and text in its data', () => {
       const textBytes = (length: number) =>
         Buffer.byteLength(bodyOf('WEB', { content: { message: 'x'.repeat(length) } }).webpush.data.carillon);
       const most = 4096 - 'carillon'.length - textBytes(0);
@@ -427,7 +427,7 @@ describe('access tokens', () => {
     privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
   } as FcmCredential;
 
-  test('messages that are refused with one token fetch one other, however many they are', async () => {
+  test('are fetched once for all messages that were rejected with the same token', async () => {
     const { tokens, get, asked } = makeBundle();
     const [first] = await Promise.all(Array.from({ length: 100 }, get));
     expect([first, asked()]).toEqual([{ token: 'token-1' }, 1]);
@@ -437,7 +437,7 @@ describe('access tokens', () => {
     }
   });
 
-  test('a token that was fetched while the clock was ahead is fetched anew when the clock is right again', async () => {
+  test('are fetched again if they were fetched while the clock was ahead', async () => {
     const { clock, get } = makeBundle();
     clock.advance(30 * 24 * 3_600_000);
     await get();
@@ -447,7 +447,7 @@ describe('access tokens', () => {
     expect(await get()).toEqual({ token: 'token-2' });
   });
 
-  test('a key that cannot sign is refused each time, and a right one of the same name then serves', async () => {
+  test('fail for an unusable key on each request, and work with a valid key of the same name afterwards', async () => {
     const { tokens, get } = makeBundle();
     const broken = { ...credential, privateKey: 'no key' };
     await expect(tokens.get(broken, target)).rejects.toThrow();
@@ -473,8 +473,8 @@ describe('access tokens', () => {
 
 const pushId = `firebase-${'f'.repeat(140)}`;
 
-describe('what FCM is sent', () => {
-  test('for an iPhone it is what Apple would get, without a topic, and nothing of Android', () => {
+describe('the FCM message', () => {
+  test('contains for an iPhone the request for Apple, without a topic and without Android fields', () => {
     const message = planned('IOS');
     const ours = makeMessage('IOS', '0');
     expect(Object.keys(message).sort()).toEqual(['apns', 'token']);
@@ -490,7 +490,7 @@ describe('what FCM is sent', () => {
     });
   });
 
-  test('an image is named for the extension of the SDK too', () => {
+  test('names an image for the extension of the SDK, too', () => {
     const { content } = makeMessage('IOS', '0');
     const image = 'https://shop.example/i.png';
     const withImage = { ...content, richContent: [{ type: 'image', value: image }] };
@@ -498,13 +498,13 @@ describe('what FCM is sent', () => {
     expect(planned('IOS', { content: withImage, isSilent: true }).apns.fcm_options).toBeUndefined();
   });
 
-  test('a silent one is in the background and of low priority', () => {
+  test('is a low-priority background message if it is silent', () => {
     const { apns } = planned('IOS', { isSilent: true });
     expect(apns.headers).toMatchObject({ 'apns-push-type': 'background', 'apns-priority': '5' });
     expect(apns.payload.aps).toEqual({ 'content-available': 1 });
   });
 
-  test('for a browser it is our payload whole in one value, with no notification of Firebase and no declaration', () => {
+  test('contains for a browser the whole payload in one value, without a Firebase notification or a declaration', () => {
     const { content, ...ours } = makeMessage('WEB', '0');
     const message = planned('WEB', { content: { ...content, options: { declarative: 'always' } } });
     expect(Object.keys(message).sort()).toEqual(['token', 'webpush']);
@@ -517,7 +517,7 @@ describe('what FCM is sent', () => {
     expect(payload.web_push).toBeUndefined();
   });
 
-  test('what is too large for Apple or for a browser is not sent; for Apple there is space for what Firebase adds', () => {
+  test('is not sent if it is too large for Apple or a browser; for Apple it leaves space for Firebase', () => {
     const longest = (platform: Platform): number => {
       const { content } = makeMessage(platform, '0');
       let [most, tooMany] = [0, 5_000];
@@ -536,14 +536,14 @@ describe('what FCM is sent', () => {
   });
 });
 
-describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
+describe.each(http2Clients)('delivery by the HTTP/2 client of %s', (client) => {
   let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
   beforeAll(async () => {
     bundle = await startDeliveryBundle(client);
   });
   afterAll(() => bundle.stop());
 
-  test.each(['IOS', 'WEB'] as const)('an app of Firebase on %s shows it and can report it', async (platform) => {
+  test.each(['IOS', 'WEB'] as const)('is shown by a Firebase app on %s, which can report it', async (platform) => {
     const address = `${pushId}-${platform}`;
     expect(await bundle.send(platform, { provider: 'fcm', pushId: address })).toMatchObject({
       kind: 'accepted',
@@ -560,7 +560,7 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
       });
   });
 
-  test('where Apple refuses the key of the Firebase project other phones decide, and no other access token is fetched', async () => {
+  test('lets other phones decide if Apple rejects the key of the Firebase project, and fetches no other access token', async () => {
     const error = {
       code: 401,
       status: 'UNAUTHENTICATED',
@@ -581,11 +581,11 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
   });
 });
 
-describe('the simulator refuses', () => {
+describe('violations found by the simulator', () => {
   const aps = { alert: { title: 'T', body: 'B' } };
   const violationOf = (blocks: object) => findFcmViolation({ token: 'a-token-of-firebase', ...blocks })?.field;
 
-  test('nothing of whole blocks', () => {
+  test('are none for whole blocks', () => {
     const apns = {
       headers: { 'apns-push-type': 'alert' },
       payload: { aps },
@@ -602,7 +602,7 @@ describe('the simulator refuses', () => {
 
   test.each<[string, object, string | undefined]>([
     ['(nothing of) an id of an installation', { token: undefined, fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ' }, undefined],
-    ['it beside a token', { fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ' }, 'message'],
+    ['it next to a token', { fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ' }, 'message'],
     ['a token in its place', { token: undefined, fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ:APA91b' }, 'message.fid'],
     ['no address at all', { token: undefined }, 'message.token'],
     ['an unknown member of apns', { apns: { payload: { aps }, topic: 'x' } }, 'message.apns.topic'],
@@ -612,7 +612,7 @@ describe('the simulator refuses', () => {
       'message.apns.headers',
     ],
     [
-      'a header that is no text',
+      'a header that is not a text',
       { apns: { headers: { 'apns-priority': 10 }, payload: { aps } } },
       'message.apns.headers',
     ],
@@ -633,7 +633,7 @@ describe('the simulator refuses', () => {
       'message.apns.payload',
     ],
     [
-      'an image that is no address',
+      'an image that is not an address',
       { apns: { payload: { aps }, fcm_options: { image: 'x' } } },
       'message.apns.fcm_options.image',
     ],
@@ -662,7 +662,7 @@ describe('the simulator refuses', () => {
       { webpush: { data: { carillon: '{"colour":1}' } } },
       'message.webpush.data',
     ],
-  ])('%s', (_name, blocks, field) => {
+  ])('are found in %s', (_name, blocks, field) => {
     expect(violationOf(blocks)).toBe(field);
   });
 });

@@ -90,45 +90,48 @@ describe('field places', () => {
 
   const find = (sent: Sent): Places | undefined => arrived.get(keyOf(sent));
 
-  describe('each field stands where the table says, and nowhere else', () => {
-    test.each(everyField.map((row) => [`${row.field} ${row.of ?? ''}`.trim(), row] as const))('%s', (_name, row) => {
-      for (const column of columns) {
-        if (!columnsOf(row).includes(column)) {
-          const [before, after] = [without(row, column), withField(row, column)].map((body) =>
-            compose({ body, column }),
-          );
-          expect(after, column).toEqual(before);
-          continue;
+  describe('the place of each field', () => {
+    test.each(everyField.map((row) => [`${row.field} ${row.of ?? ''}`.trim(), row] as const))(
+      'is where the table lists it, and nowhere else: %s',
+      (_name, row) => {
+        for (const column of columns) {
+          if (!columnsOf(row).includes(column)) {
+            const [before, after] = [without(row, column), withField(row, column)].map((body) =>
+              compose({ body, column }),
+            );
+            expect(after, column).toEqual(before);
+            continue;
+          }
+          const after = find({ body: withField(row, column), column });
+          if (platformOf(column) === 'WEB' && row.field === 'advancedSettings.silent') {
+            expect(after).toBeUndefined();
+            continue;
+          }
+          const before = find({ body: without(row, column), column });
+          expect(before, column).toBeDefined();
+          if (row.sameAs !== undefined && column === 'hms') {
+            const [{ data: _data, ...rest }, { data: text, ...others }] = [before!, after!];
+            const ofGoogle = find({ body: withField(row, row.sameAs), column: row.sameAs })!;
+            expect(typeof text === 'string' ? JSON.parse(text) : {}).toEqual(dataFor('hms', ofGoogle));
+            expect(differences(rest, others)).toEqual(expected(row.places.hms ?? {}));
+            continue;
+          }
+          if (row.sameAs !== undefined && platformOf(column) === 'ANDROID' && column !== row.sameAs) {
+            expect(after, column).toEqual(find({ body: withField(row, row.sameAs), column: row.sameAs }));
+            continue;
+          }
+          expect(differences(before!, after!), column).toEqual(expected(row.places[column] ?? {}));
         }
-        const after = find({ body: withField(row, column), column });
-        if (platformOf(column) === 'WEB' && row.field === 'advancedSettings.silent') {
-          expect(after).toBeUndefined();
-          continue;
-        }
-        const before = find({ body: without(row, column), column });
-        expect(before, column).toBeDefined();
-        if (row.sameAs !== undefined && column === 'hms') {
-          const [{ data: _data, ...rest }, { data: text, ...others }] = [before!, after!];
-          const ofGoogle = find({ body: withField(row, row.sameAs), column: row.sameAs })!;
-          expect(typeof text === 'string' ? JSON.parse(text) : {}).toEqual(dataFor('hms', ofGoogle));
-          expect(differences(rest, others)).toEqual(expected(row.places.hms ?? {}));
-          continue;
-        }
-        if (row.sameAs !== undefined && platformOf(column) === 'ANDROID' && column !== row.sameAs) {
-          expect(after, column).toEqual(find({ body: withField(row, row.sameAs), column: row.sameAs }));
-          continue;
-        }
-        expect(differences(before!, after!), column).toEqual(expected(row.places[column] ?? {}));
-      }
-    });
+      },
+    );
   });
 
-  test('every member of the body has a row, and every row is of a member', () => {
+  test('have a row for every member of the body, and a member for every row', () => {
     const members = leavesOf(pushBodyV2 as Shape, '').filter((path) => !path.includes('.fallback.'));
     expect([...new Set(everyField.map(({ field }) => field))].sort()).toEqual(members.sort());
   });
 
-  test('a field of a fallback is read as the same of the content that it stands for', () => {
+  test('reads a field of a fallback like the same field of the content that it replaces', () => {
     let count = 0;
     for (const row of everyField) {
       const name = /^payload\.(ANDROID|IOS|WEB)\.(.*)$/.exec(row.field);
@@ -145,7 +148,7 @@ describe('field places', () => {
     expect(count).toBeGreaterThan(80);
   });
 
-  test('our own names have the prefix of the workspace, on phones of both kinds, and the phones find them', async () => {
+  test('use the prefix of the workspace for reserved names on both kinds of phone, and the phones find them', async () => {
     for (const [column, place] of [
       ['data', 'data.acme_message_id'],
       ['IOS', 'acme.message_id'],
@@ -163,7 +166,7 @@ describe('field places', () => {
     }
   });
 
-  describe('the simulators refuse what a provider, a phone or a browser would', () => {
+  describe('the checks of the simulators', () => {
     const whole = (column: Column): any => {
       const rows = everyField.filter(
         (row) => columnsOf(row).length < columns.length && columnsOf(row).includes(column),
@@ -191,25 +194,28 @@ describe('field places', () => {
       return structuredClone(bundle.delivered[0]) as any;
     };
 
-    test.each(['notification', 'both'] as const)('Google, of a message in mode %s', async (column) => {
-      const { payload } = await sentIn(column);
-      const violation = (members: object) =>
-        findFcmViolation({ ...change({ token: 'a'.repeat(20), ...payload }, members as Body) })?.field;
-      expect(violation({})).toBeUndefined();
-      for (const place of ['x', 'android.x', 'android.notification.x', 'android.notification.direct_boot_ok'])
-        expect(violation({ [place]: true }), place).toBe(`message.${place}`);
-      expect(violation({ 'android.fcm_options.x': '1' })).toBe('message.android.fcm_options.x');
-      expect(violation({ 'android.fcm_options.analytics_label': 'two words' })).toBe(
-        'message.android.fcm_options.analytics_label',
-      );
-      expect(violation({ 'android.visibility': 'PRIVATE' })).toBe('message.android.visibility');
-      expect(violation({ 'android.notification.sticky': 'true' })).toBe('message.android.notification.sticky');
-      expect(violation({ 'android.notification.color': 'green' })).toBe('message.android.notification.color');
-      expect(violation({ 'data.number': 5 })).toBe('message.data');
-      expect(violation({ 'data.from': 'us' })).toBe('message.data');
-    });
+    test.each(['notification', 'both'] as const)(
+      'reject what Google rejects of a message in mode %s',
+      async (column) => {
+        const { payload } = await sentIn(column);
+        const violation = (members: object) =>
+          findFcmViolation({ ...change({ token: 'a'.repeat(20), ...payload }, members as Body) })?.field;
+        expect(violation({})).toBeUndefined();
+        for (const place of ['x', 'android.x', 'android.notification.x', 'android.notification.direct_boot_ok'])
+          expect(violation({ [place]: true }), place).toBe(`message.${place}`);
+        expect(violation({ 'android.fcm_options.x': '1' })).toBe('message.android.fcm_options.x');
+        expect(violation({ 'android.fcm_options.analytics_label': 'two words' })).toBe(
+          'message.android.fcm_options.analytics_label',
+        );
+        expect(violation({ 'android.visibility': 'PRIVATE' })).toBe('message.android.visibility');
+        expect(violation({ 'android.notification.sticky': 'true' })).toBe('message.android.notification.sticky');
+        expect(violation({ 'android.notification.color': 'green' })).toBe('message.android.notification.color');
+        expect(violation({ 'data.number': 5 })).toBe('message.data');
+        expect(violation({ 'data.from': 'us' })).toBe('message.data');
+      },
+    );
 
-    test('Apple', async () => {
+    test('reject what Apple rejects', async () => {
       const { payload, transport } = await sentIn('IOS');
       const reason = (members: object) =>
         checkApnsContent((change(payload, members as Body) as { aps: object }).aps, transport);
@@ -222,7 +228,7 @@ describe('field places', () => {
       expect(reason({ 'aps.sound': { critical: 1, name: 'bell', volume: 0.5 } })).toBeUndefined();
     });
 
-    test('a browser', async () => {
+    test('reject what a browser rejects', async () => {
       const { payload } = await sentIn('declarative');
       const fault = (members: object) => findBrowserFault(change(payload, members as Body));
       expect(fault({})).toBeUndefined();
@@ -339,7 +345,7 @@ describe('content options', () => {
     fcm_options: { analytics_label: 'orders' },
   };
 
-  describe('where each option stands in what a phone or browser gets', () => {
+  describe('the place of each option in the message that a phone or browser gets', () => {
     test.each<[PayloadMode, object | undefined, object | undefined]>([
       ['data', undefined, inData],
       ['notification', inNotification, undefined],
@@ -357,7 +363,7 @@ describe('content options', () => {
       expect(full.data).toEqual({ ...plain.data, ...data });
     });
 
-    test('ANDROID: a badge is cleared by the app', async () => {
+    test('ANDROID: leaves clearing a badge to the app', async () => {
       const payload = { mode: 'data', pushFrom: 'carillon', dataPrefix: 'svc' };
       const arrived = await arrive('ANDROID', { payload, options: { badge: { operation: 'clear' } } });
       expect(arrived.payload.data.svc_badge).toBe('{"op":"clear"}');
@@ -426,7 +432,7 @@ describe('content options', () => {
     };
 
     test.each<PayloadMode>(['data', 'notification', 'both'])(
-      'ANDROID, mode %s: data alone, and nobody sees it',
+      'ANDROID, mode %s: consists of data only, and is not shown',
       async (mode) => {
         const payload = { mode, pushFrom: 'carillon', dataPrefix: 'svc' };
         const message = { ...silent('ANDROID', { payload, priority: 'NORMAL' }) };
@@ -441,7 +447,7 @@ describe('content options', () => {
       },
     );
 
-    test('IOS: a background push of priority 5, which Apple takes in no other form', async () => {
+    test('IOS: is a background push of priority 5, the only form that Apple accepts', async () => {
       expect(await bundle.send('IOS', { message: silent('IOS', { priority: 10 }) })).toMatchObject({
         kind: 'accepted',
       });
@@ -454,7 +460,7 @@ describe('content options', () => {
     });
   });
 
-  describe('a declarative notification stands beside what the worker reads', () => {
+  describe('a declarative notification next to the worker’s payload', () => {
     const message = makeMessage('WEB', '0') as BrowserMessage;
     const read = (options: WebOptions | undefined, endpoint = 'https://fcm.googleapis.com/x', more: object = {}) =>
       JSON.parse(
@@ -464,7 +470,7 @@ describe('content options', () => {
         )!.toString(),
       );
 
-    test('always, or where Apple’s service takes it; never unless asked for', () => {
+    test('is sent always, or if Apple’s service accepts it, and never without being requested', () => {
       const apple = 'https://web.push.apple.com/abc';
       const isDeclared = (options: WebOptions | undefined, endpoint: string) => 'web_push' in read(options, endpoint);
       expect(isDeclared(undefined, apple)).toBe(false);
@@ -475,7 +481,7 @@ describe('content options', () => {
       expect(isDeclared({ declarative: 'always' }, 'https://fcm.googleapis.com/x')).toBe(true);
     });
 
-    test('it has what a browser needs, and the link counts the click', () => {
+    test('has the fields that a browser needs, and a link that counts the click', () => {
       const link = 'https://push.example/v1/click/T.P?to=https%3A%2F%2Fexample.com%2F';
       const { web_push, mutable, app_badge, notification, ...worker } = read(
         { ...web, declarative: 'always' },
@@ -513,7 +519,7 @@ describe('content options', () => {
       expect(read({ declarative: 'always' }).notification.navigate).toBe('https://example.com/');
     });
 
-    test('it is left out of a message that would be too large with it', () => {
+    test('is omitted if the message would become too large with it', () => {
       const long = {
         content: { ...message.content, message: 'x'.repeat(2_500), options: { declarative: 'always' as const } },
       };

@@ -34,11 +34,11 @@ import { makeMessage } from './make-message.ts';
 
 const program = '/usr/sbin/nghttpd';
 
-describe('differential', () => {
+describe('differential tests', () => {
   const ways = ['promises', 'lane of all', 'lane of failures'] as const;
   type Way = (typeof ways)[number];
 
-  describe('against the HTTP/2 server of Node', () => {
+  describe('the HTTP/2 server of Node', () => {
     type Reaction =
       | { kind: 'respond'; status: number; headers: Record<string, string>; bodyBytes: number; pieces: number }
       | { kind: 'reset'; code: number; isAfterHeaders: boolean };
@@ -78,7 +78,7 @@ describe('differential', () => {
       ),
     });
 
-    test('both clients get the same answers and send the same requests, whatever it responds (property)', async () => {
+    test('gets the same requests from both clients, which get the same answers, whatever it responds (property)', async () => {
       await fc.assert(
         fc.asyncProperty(conversation, async ({ reactions, settings }) => {
           let arrived: { number: number; headers: IncomingHttpHeaders; bodyBytes: number; isWhole: boolean }[] = [];
@@ -146,7 +146,7 @@ describe('differential', () => {
 
   const hasProgram = existsSync(program);
 
-  describe.skipIf(!hasProgram)(`against nghttpd${hasProgram ? '' : ` (skipped: no ${program})`}`, () => {
+  describe.skipIf(!hasProgram)(`nghttpd as an echo server${hasProgram ? '' : ` (skipped: no ${program})`}`, () => {
     const undo: (() => Promise<void>)[] = [];
     afterEach(async () => {
       for (const step of undo.splice(0)) await step();
@@ -174,7 +174,7 @@ describe('differential', () => {
       ['the smallest windows, of one byte', ['-w', '1', '-W', '16', '-m', '20']],
       ['large windows and a thousand streams', ['-w', '30', '-W', '30', '-m', '1000', '--header-table-size=65536']],
     ])(
-      '%s: every body comes back as it was sent',
+      '%s: returns every body as it was sent',
       async (_what, options) => {
         const origin = await startNghttpd(options);
         const isSlow = options.includes('1');
@@ -283,7 +283,7 @@ describe('nghttpd', () => {
 
   describe.skipIf(!hasProgram)(`our senders against nghttpd${hasProgram ? '' : ` (skipped: no ${program})`}`, () => {
     test.each(isFull ? fullRuns : runs)(
-      '%s, %s: 2,000 requests at once are all answered, with at most %d streams open',
+      '%s, %s: receives responses to 2,000 concurrent requests, with at most %d open streams',
       async (client, platform, streams) => {
         const server = await startNghttpd(files, streams);
         const send = await makeSender(server.origin, client);
@@ -377,7 +377,7 @@ describe('node-apn', () => {
     await bundle.stop();
   });
 
-  test('an alert push is taken and arrives as the device sees it', async () => {
+  test('sends an alert push that arrives as the device displays it', async () => {
     const { sent, failed } = await provider.send(makeNotification(), good);
     // Apple makes an id for a notification that comes without one, and says it.
     expect({ sent, failed }).toEqual({ sent: [taken], failed: [] });
@@ -392,7 +392,7 @@ describe('node-apn', () => {
     });
   });
 
-  test('many devices over its one connection are all answered', async () => {
+  test('gets responses for many devices over its one connection', async () => {
     const devices = Array.from({ length: 500 }, (_, number) => number.toString(16).padStart(64, 'a'));
     const { sent, failed } = await provider.send(makeNotification(), devices);
     expect({ sent: sent.length, failed }).toEqual({ sent: 500, failed: [] });
@@ -408,22 +408,19 @@ describe('node-apn', () => {
         response: { reason: 'Unregistered', timestamp: expect.any(Number) },
       },
     ],
-    [
-      'a token that is none',
-      { device: 'dead0400'.padEnd(64, '0'), status: 400, response: { reason: 'BadDeviceToken' } },
-    ],
+    ['an invalid token', { device: 'dead0400'.padEnd(64, '0'), status: 400, response: { reason: 'BadDeviceToken' } }],
     ['a token of letters', { device: 'xyz', status: 400, response: { reason: 'BadDeviceToken' } }],
-  ])('%s fails with the status and reason that Apple gives', async (_what, refused) => {
+  ])('reports %s with the status and reason that Apple returns', async (_what, refused) => {
     const result = await provider.send(makeNotification(), [good, refused.device]);
     expect(result).toEqual({ sent: [taken], failed: [refused] });
   });
 
-  test('another topic is refused', async () => {
+  test('is rejected for another topic', async () => {
     const { failed } = await provider.send(makeNotification('com.example.other'), good);
     expect(failed).toMatchObject([{ status: 400, response: { reason: 'DeviceTokenNotForTopic' } }]);
   });
 
-  test('a foreign key is refused', async () => {
+  test('is rejected for a foreign key', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const foreign = makeProvider({ key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string });
     const { sent, failed } = await foreign.send(makeNotification(), good);

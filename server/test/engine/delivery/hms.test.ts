@@ -33,7 +33,7 @@ describe('the provider', () => {
   const tokenPath = '/oauth2/v3/token';
   const accepted = answerWith(200, { code: '80000000', requestId: 'r' });
 
-  test('a message goes with a token that the client asked for with its secret', async () => {
+  test('sends a message with a token that the client requested with its secret', async () => {
     const { send, sent } = makeBundle();
     expect(await send()).toEqual({ kind: 'accepted', providerMessageId: 'r' });
     expect(sent[0]).toEqual({
@@ -49,7 +49,7 @@ describe('the provider', () => {
     });
   });
 
-  test('a token serves for four fifths of its life', async () => {
+  test('uses a token for four fifths of its lifetime', async () => {
     const { clock, send, sent } = makeBundle();
     await send();
     clock.advance(48 * 60_000 - 1);
@@ -60,7 +60,7 @@ describe('the provider', () => {
     expect(sent.filter(({ path }) => path === tokenPath)).toHaveLength(2);
   });
 
-  test('another secret, or another client, has tokens of its own', async () => {
+  test('uses separate tokens for another secret and another client', async () => {
     const { send, sent } = makeBundle();
     for (const change of [{}, { clientSecret: 'new' }, { clientId: '11' }, {}])
       await send({ ...credential, ...change });
@@ -69,10 +69,10 @@ describe('the provider', () => {
     );
   });
 
-  describe('a token that has ended', () => {
+  describe('an expired token', () => {
     const ended = answerWith(200, { code: '80200003', msg: 'expired' });
 
-    test('is fetched anew, once', async () => {
+    test('is fetched again, once', async () => {
       const { send, sent } = makeBundle({
         reply: ({ headers }) => (headers.authorization === 'Bearer token-1' ? ended : accepted),
       });
@@ -80,14 +80,14 @@ describe('the provider', () => {
       expect(sent).toHaveLength(4);
     });
 
-    test('and when the next one has ended too, that is the outcome', async () => {
+    test('is the outcome if the next token has expired, too', async () => {
       const { send, sent } = makeBundle({ reply: () => ended });
       expect(await send()).toEqual({ kind: 'stopped', code: '80200003', detail: 'expired' });
       expect(sent).toHaveLength(4);
     });
   });
 
-  test('a client that is refused stops, in the words of the token service', async () => {
+  test('stops for a rejected client, in the words of the token service', async () => {
     const { send, sent } = makeBundle({ tokenReply: answerWith(400, { error: 1101 }) });
     expect(await send()).toEqual({
       kind: 'stopped',
@@ -97,7 +97,7 @@ describe('the provider', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('a simulated client is led to the simulators', async () => {
+  test('connects a simulated client to the simulators', async () => {
     const { send, sent } = makeBundle();
     await send({ ...credential, simulated: true });
     expect(sent.map(({ target }) => [target.key, target.connectTo])).toEqual([
@@ -106,7 +106,7 @@ describe('the provider', () => {
     ]);
   });
 
-  test('the answers to successes are read, and texts too, since a tap opens what is an address', () => {
+  test('reads the responses to successes, and texts, because a tap opens a value that is an address', () => {
     const { reads, texts, smallBodyBytes, addressOf } = makeBundle().provider;
     expect([reads, texts, smallBodyBytes, addressOf('a'), addressOf('"')]).toEqual([
       'bodies',
@@ -140,7 +140,7 @@ describe('the provider', () => {
 });
 
 describe('messages', () => {
-  describe('what Huawei answers', () => {
+  describe('the classification of Huawei’s responses', () => {
     const said = (code: string) => ({ code, msg: 'words', requestId: 'r1' });
 
     test.each<[string, Answer, Outcome]>([
@@ -238,7 +238,7 @@ describe('messages', () => {
     };
     const notificationOf = (content: object) => makeHmsPart(message(content)).android.notification;
 
-    test('is shown by the system unless the content chooses otherwise, and none of our keys travels then', () => {
+    test('is shown by the system unless the content says otherwise, and then contains no reserved keys', () => {
       const part = makeHmsPart(message({ defaultAction: undefined }));
       expect(part.data).toBeUndefined();
       expect(part.android).toMatchObject({
@@ -248,7 +248,7 @@ describe('messages', () => {
       });
     });
 
-    test('in mode data it has the keys that the app reads from FCM, as one JSON text', () => {
+    test('has in mode data the keys that the app reads from FCM, as one JSON text', () => {
       const { data, android } = makeHmsPart(message({ options: { deliveryMode: 'data' } }));
       expect(android.notification).toBeUndefined();
       expect(JSON.parse(data!)).toMatchObject({
@@ -259,7 +259,7 @@ describe('messages', () => {
       });
     });
 
-    test('a tap opens a page, a link of the app, or the app', () => {
+    test('opens a page, a link of the app, or the app on a tap', () => {
       const actionOf = (type: string, value: string) =>
         (notificationOf({ defaultAction: { type, value, keyValuePairs: {} } }) as { click_action: object })
           .click_action;
@@ -272,7 +272,7 @@ describe('messages', () => {
       expect(actionOf('navigation', 'com.example.Orders')).toEqual({ type: 3 });
     });
 
-    test('an image that is not at https is left out, since Huawei refuses the message for it', () => {
+    test('omits an image that is not served over https, because Huawei rejects the message for it', () => {
       const imageOf = (value: string) =>
         (notificationOf({ richContent: [{ type: 'image', value }] }) as { image?: string }).image;
       expect(imageOf('https://shop.example/1.png')).toBe('https://shop.example/1.png');
@@ -291,7 +291,7 @@ describe('messages', () => {
       return planHmsRequest({ message: message(content), device, credential }, 'https://hms.test');
     };
 
-    test('goes to the interface of the project or of the app, for one phone', () => {
+    test('is sent to the interface of the project or of the app, for one phone', () => {
       const { plan } = planned() as Extract<ReturnType<typeof planned>, { plan: object }>;
       expect({ ...plan, body: JSON.parse(plan.body.toString()) as object }).toMatchObject({
         origin: 'https://hms.test',
@@ -302,13 +302,13 @@ describe('messages', () => {
       expect(planned({}, { owner: { kind: 'app', id: '42' } })).toHaveProperty('plan.path', '/v1/42/messages:send');
     });
 
-    test('is no other platform’s', () => {
+    test('is rejected for other platforms', () => {
       const device = { deviceId: '0', platform: 'IOS', provider: 'hms', pushId: hmsToken } as const;
       const given = { message: makeMessage('IOS', '0'), device, credential: {} as HmsCredential };
       expect(() => planHmsRequest(given, 'https://hms.test')).toThrow('Huawei Push Kit serves Android, not IOS');
     });
 
-    test('has 4096 bytes at most, however long the token is', () => {
+    test('has at most 4096 bytes, however long the token is', () => {
       const bytes = (length: number, pushId = hmsToken): number => {
         const result = planned({ message: 'x'.repeat(length) }, { pushId });
         return 'plan' in result
@@ -337,13 +337,13 @@ describe('messages', () => {
       [{ android: null }, undefined],
       [{ android: { notification: 'x' } }, 'android.notification must be an object'],
       [{ android: { notification: null } }, undefined],
-    ])('an override with %j: %s', (hms, detail) => {
+    ])('is checked for overrides, with %j: %s', (hms, detail) => {
       const result = planned({ overrides: { hms } });
       if (detail === undefined) expect(result).toHaveProperty('plan');
       else expect(result).toEqual({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
     });
 
-    test('an override is merged, and one of FCM is not', () => {
+    test('merges an override for Huawei, and ignores one for FCM', () => {
       const bodyOf = (content: object) =>
         (
           JSON.parse((planned(content) as { plan: { body: Buffer } }).plan.body.toString()) as {
@@ -357,7 +357,7 @@ describe('messages', () => {
       expect(bodyOf({ overrides: { fcm: { android: { category: 'EXPRESS' } } } })).toEqual(bodyOf({}));
     });
 
-    test('the mode of the content decides before that of the app', () => {
+    test('follows the mode of the content before that of the app', () => {
       const isShownBySystem = (appMode: string | undefined, deliveryMode?: string) => {
         const payload = { ...message().payload, ...(appMode === undefined ? {} : { appMode }) };
         const options = deliveryMode === undefined ? {} : { deliveryMode };
@@ -370,18 +370,18 @@ describe('messages', () => {
       expect(isShownBySystem(undefined)).toBe(true);
     });
 
-    test('a silent one is data alone', () => {
+    test('consists of data only if it is silent', () => {
       const { data, android } = makeHmsPart(message({}, { isSilent: true }));
       expect(android).not.toHaveProperty('notification');
       expect(JSON.parse(data!)).toMatchObject({ svc_silent: '1', svc_push_service: 'hms' });
     });
 
-    test('in mode notification the pairs of the caller are data, and the carrier is not named beside them', () => {
+    test('has in mode notification the pairs of the caller as data, and does not name the carrier', () => {
       const defaultAction = { type: 'navigation', value: '', keyValuePairs: { order: '17' } };
       expect(makeHmsPart(message({ defaultAction })).data).toBe('{"order":"17"}');
     });
 
-    test('all that is shown stands in its place, and what is not said nowhere', () => {
+    test('has every shown field in its place, and no field that the content lacks', () => {
       expect(makeHmsPart(message()).android).toStrictEqual({
         collapse_key: -1,
         urgency: 'HIGH',
@@ -410,11 +410,11 @@ describe('messages', () => {
       [{ richContent: [{ type: 'sound', value: 'bell' }] }, { sound: 'bell' }],
       [{ richContent: [{ type: 'coupon', value: 'SAVE5' }] }, {}],
       [{ richContent: [{ type: 'image', value: 'https://a.example/1' }] }, { image: 'https://a.example/1' }],
-    ])('%j', (content, members) => {
+    ])('maps %j', (content, members) => {
       expect(shownMore(content)).toStrictEqual(members);
     });
 
-    test('a sound of its own is in the place of the usual one', () => {
+    test('replaces the default sound by a custom one', () => {
       expect(notificationOf({ richContent: [{ type: 'sound', value: 'bell' }] })).not.toHaveProperty('default_sound');
     });
 
@@ -431,11 +431,11 @@ describe('messages', () => {
       [{ locKeys: { bodyLocKey: 'b' } }, { body_loc_key: 'b' }],
       [{ locKeys: { bodyLocArgs: ['2'] } }, { body_loc_args: ['2'] }],
       [{ sticky: true }, {}],
-    ])('option %j', (options, members) => {
+    ])('maps option %j', (options, members) => {
       expect(shownMore({ options })).toStrictEqual(members);
     });
 
-    test('a link that is no address opens the app', () => {
+    test('opens the app for a link that is not an address', () => {
       const defaultAction = { type: 'deeplinking', value: 'no address', keyValuePairs: {} };
       expect(notificationOf({ defaultAction })).toMatchObject({ click_action: { type: 3 } });
       const https = { type: 'deeplinking', value: 'https://shop.example/17', keyValuePairs: {} };
@@ -449,15 +449,15 @@ describe('messages', () => {
     ['the code as text', answerWith(200, { code: '80200003' }), true],
     ['the code as a number', answerWith(401, { code: 80200003 }), true],
     ['the code elsewhere', answerWith(200, { code: '80000000', msg: '80200003' }), false],
-    ['a body that is no JSON', answerWith(200, '80200003 '), false],
+    ['a body that is not JSON', answerWith(200, '80200003 '), false],
     ['another code', answerWith(200, { code: '80200001' }), false],
     ['no answer', failedAnswer, false],
-  ])('an access token has ended: %s', (_what, answer, isExpired) => {
+  ])('recognizes an expired access token: %s', (_what, answer, isExpired) => {
     expect(isHmsTokenExpired(answer)).toBe(isExpired);
   });
 });
 
-describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
+describe.each(http2Clients)('delivery by the HTTP/2 client of %s', (client) => {
   let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
   beforeAll(async () => {
     bundle = await startDeliveryBundle(client);
@@ -469,7 +469,7 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
     ['data', 'app'],
     ['both', 'system'],
     ['notification', 'system'],
-  ])('a message in mode %s is shown by the %s', async (deliveryMode, shownBy) => {
+  ])('has a message in mode %s shown by the %s', async (deliveryMode, shownBy) => {
     const made = makeMessage('ANDROID', '0') as AndroidMessage;
     const content = { ...made.content, options: { deliveryMode } };
     expect(await send(`${hmsToken}-${deliveryMode}`, { message: { content } })).toMatchObject({ kind: 'accepted' });
@@ -483,11 +483,11 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
     ['magic-invalid', { kind: 'ambiguous', code: '80100000', ifDevice: 'drop', ifAccount: 'hold' }],
     ['magic-rejected', { kind: 'rejected', code: '80300008' }],
     ['magic-busy', { kind: 'wait', code: 'HMS_503', scope: 'credential', retryAfterSeconds: 1 }],
-  ])('the address %s', async (pushId, outcome) => {
+  ])('gets the documented outcome of the address %s', async (pushId, outcome) => {
     expect(await send(`${pushId}-1`)).toMatchObject(outcome);
   });
 
-  test('an expired access token is renewed once, and the message goes', async () => {
+  test('renews an expired access token once, and sends the message', async () => {
     const expired = JSON.stringify({ code: '80200003', msg: 'expired', requestId: '1' });
     await bundle.simulators.setFaults({ hms: { status: 200, body: expired, device: 'once', count: 1 } });
     expect(await send('once-1')).toMatchObject({ kind: 'accepted' });
@@ -496,7 +496,7 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
     await bundle.simulators.setFaults({});
   });
 
-  test('a client that Huawei does not know stops the run', async () => {
+  test('stops the run for a client that Huawei does not know', async () => {
     const hms = { ...bundle.credentials.hms, clientSecret: 'another-secret' };
     expect(await send(hmsToken, { credentials: { hms } })).toMatchObject({
       kind: 'stopped',
@@ -506,7 +506,7 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
     expect(await send(hmsToken, { credentials: { hms: other } })).toMatchObject({ kind: 'stopped', code: '80300002' });
   });
 
-  test('a workspace without a credential of Huawei is told so', async () => {
+  test('stops for a workspace without a Huawei credential', async () => {
     expect(await send(hmsToken, { credentials: { fcm: bundle.credentials.fcm } })).toMatchObject({
       kind: 'stopped',
       code: 'NO_CREDENTIAL',
@@ -514,7 +514,7 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
     });
   });
 
-  test('many devices get their own texts, by one form or each for itself', async () => {
+  test('sends many devices separate texts, in one form or separately', async () => {
     for (const form of ['shared', 'none'] as const) {
       const places = Array.from({ length: 40 }, (_, place) => place);
       const messages = places.map((place): Message => {
@@ -536,12 +536,12 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
   });
 });
 
-describe('the simulator refuses', () => {
+describe('violations found by the simulator', () => {
   const notification = { title: 'T', body: 'B', default_sound: true, click_action: { type: 3 } };
   const violationOf = (android: Record<string, unknown>, more: object = {}, bytes = 100) =>
     findHmsViolation({ token: ['t'], android, ...more }, bytes)?.code;
 
-  test('nothing of a whole message', () => {
+  test('are none for a whole message', () => {
     expect(violationOf({ collapse_key: -1, urgency: 'HIGH', ttl: '86400s', notification })).toBeUndefined();
     expect(violationOf({}, { data: '{}' })).toBeUndefined();
   });
@@ -580,7 +580,7 @@ describe('the simulator refuses', () => {
     expect(violationOf(android, more)).toBe(code);
   });
 
-  test('more than 4096 bytes', () => {
+  test('include more than 4096 bytes', () => {
     expect(violationOf({ notification }, {}, 4096)).toBeUndefined();
     expect(violationOf({ notification }, {}, 4097)).toBe('80300008');
   });

@@ -48,7 +48,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('sends to a server without HTTP/2, one by one and together', async () => {
+test('sends to a server without HTTP/2, individually and in a batch', async () => {
   const origin = server.origin.replace('127.0.0.1', 'localhost');
   const delivery = makeDelivery({
     clock: makeManualClock(new Date()),
@@ -88,7 +88,7 @@ describe('node-adm', () => {
     https.globalAgent = real;
   });
 
-  test('gets its message accepted and delivered', async () => {
+  test('sends a message that is accepted and delivered', async () => {
     const data = { gcm_title: 'Sam', gcm_alert: 'Hey' };
     const message = { data, consolidationKey: 'chat', expiresAfter: 3600 };
     expect(await send(message, registrationId)).toEqual({ registrationID: registrationId });
@@ -98,7 +98,7 @@ describe('node-adm', () => {
     });
   });
 
-  test('gets the id that replaced another', async () => {
+  test('receives the id that replaced another one', async () => {
     expect(await send({ data: {} }, `replaced-${registrationId}`)).toEqual({ registrationID: registrationId });
   });
 
@@ -107,7 +107,7 @@ describe('node-adm', () => {
     ['magic-invalid-1', {}, 'InvalidRegistrationId'],
     [registrationId, { expiresAfter: -1 }, 'InvalidExpiration'],
     ['magic-busy-1', {}, 'ADM service is unavailable.'],
-  ])('gets the reason of a refusal: %s', async (id, more, error) => {
+  ])('receives the reason of a rejection: %s', async (id, more, error) => {
     expect(await send({ data: {}, ...more }, id)).toEqual({ error });
   });
 });

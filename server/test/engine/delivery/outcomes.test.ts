@@ -366,18 +366,18 @@ function checkShape(outcome: Outcome): void {
     expect(outcome.goneSince.getTime()).toBeLessThanOrEqual(bundle.clock.now().getTime());
 }
 
-describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
+describe.each(http2Clients)('delivery by the HTTP/2 client %s', (http2Client) => {
   beforeAll(async () => {
     bundle = await startDeliveryBundle(http2Client);
   });
   afterAll(() => bundle.stop());
 
-  describe('an answer of a provider comes to the documented outcome', () => {
+  describe('a response of a provider', () => {
     const rows = tables(http2Client);
     const every = (['ANDROID', 'IOS', 'WEB'] as const).flatMap((platform) =>
       rows[platform].map(([what, fault, expected]) => ({ platform, what, fault, expected })),
     );
-    test.each(every)('$platform: $what', async ({ platform, fault, expected }) => {
+    test.each(every)('maps to the documented outcome: $platform: $what', async ({ platform, fault, expected }) => {
       await bundle.simulators.reset();
       // Google's token endpoint has the same switch; with a token at hand the fault strikes the message.
       expect(await bundle.send(platform)).toMatchObject({ kind: 'accepted' });
@@ -388,7 +388,7 @@ describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
     });
   });
 
-  test('an old provider token that Apple calls expired is renewed, once', async () => {
+  test('renews an old provider token once if Apple calls it expired', async () => {
     await bundle.simulators.reset();
     expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
     bundle.clock.advance(30 * 60_000);
@@ -399,7 +399,7 @@ describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
     expect(await bundle.send('IOS')).toMatchObject({ kind: 'stopped', code: 'ExpiredProviderToken' });
   });
 
-  test('no answer in time is unknown with every provider', async () => {
+  test('treats a missing response as unknown, for every provider', async () => {
     await bundle.simulators.reset();
     const { clock, credentials } = bundle;
     const log = makeLog({ level: 'silent', pretty: false });

@@ -84,8 +84,8 @@ const notification = {
 };
 const carried = { priority: 'HIGH', ttl: '129600s' };
 
-describe('what FCM is given in each mode', () => {
-  test('both: a notification and data, byte for byte what workspaces sent before there were modes', () => {
+describe('the FCM message in each mode', () => {
+  test('has a notification and data in mode both, byte for byte as before modes existed', () => {
     expect(JSON.stringify(makeAndroidPart(messageIn('both')))).toBe(
       JSON.stringify({
         data: { ...keys, order: '17', kv_from: 'shop', svc_silent: '1' },
@@ -94,7 +94,7 @@ describe('what FCM is given in each mode', () => {
     );
   });
 
-  test('notification: what the system shows, and of data the pairs of the caller alone', () => {
+  test('has in mode notification the shown fields, and of the data the pairs of the caller only', () => {
     expect(makeAndroidPart(messageIn('notification'))).toEqual({
       data: { order: '17', kv_from: 'shop', svc_silent: '1' },
       android: { collapse_key: identity.collapseId, ...carried, notification },
@@ -103,7 +103,7 @@ describe('what FCM is given in each mode', () => {
     expect(makeAndroidPart(messageIn('notification', { content }))).not.toHaveProperty('data');
   });
 
-  test('data: all that the app shows, under names that no pair of the caller can take', () => {
+  test('has in mode data every shown field, under names that no pair of the caller can use', () => {
     expect(makeAndroidPart(messageIn('data'))).toEqual({
       data: {
         ...keys,
@@ -118,7 +118,7 @@ describe('what FCM is given in each mode', () => {
     });
   });
 
-  test('data: a collapse key travels only when the caller asked to replace', () => {
+  test('has in mode data a collapse key only if the caller requested a replacement', () => {
     const content = { ...whole, collapseReplaceKey: 'order-17' };
     const replacing = messageIdentity('a'.repeat(24), '0', 'order-17');
     const part = makeAndroidPart(messageIn('data', { content, identity: replacing }));
@@ -126,7 +126,7 @@ describe('what FCM is given in each mode', () => {
     expect(part.data).toMatchObject({ svc_tag: replacing.collapseId, svc_message_id: identity.id });
   });
 
-  test('our keys have the prefix of the workspace, else that of the installation; so has the report address', () => {
+  test('uses the prefix of the workspace or the default for reserved keys and the report address', () => {
     const defaults = { dataPrefix: 'acme', publicUrl: 'https://push.example' };
     const chosen = (dataPrefix: string | null) =>
       makeAndroidPart(
@@ -144,7 +144,7 @@ describe('what FCM is given in each mode', () => {
   });
 });
 
-describe('on a simulated phone whose app is in the background', () => {
+describe('a simulated phone whose app is in the background', () => {
   let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
   beforeAll(async () => {
     bundle = await startDeliveryBundle();
@@ -161,7 +161,7 @@ describe('on a simulated phone whose app is in the background', () => {
     return bundle.delivered[0]!.screen;
   };
 
-  test('data: the app is started and shows buttons; it can report all', async () => {
+  test('starts the app in mode data, which shows buttons and can report everything', async () => {
     expect(await screenIn('data')).toEqual({
       shownBy: 'app',
       title: 'Order 17',
@@ -176,7 +176,7 @@ describe('on a simulated phone whose app is in the background', () => {
     ['both', ['click']],
     ['notification', []],
   ] as const)(
-    '%s: the system shows it alone, without buttons, and nobody reports that it was seen',
+    'shows a message in mode %s by the system, without buttons, and reports no impression',
     async (mode, reports) => {
       expect(await screenIn(mode)).toEqual({
         shownBy: 'system',
@@ -189,7 +189,7 @@ describe('on a simulated phone whose app is in the background', () => {
     },
   );
 
-  test('an iPhone runs the service extension for every message that can be reported', async () => {
+  test('runs the service extension of an iPhone for every message that can be reported', async () => {
     await bundle.send('IOS');
     await bundle.simulators.settle();
     expect(bundle.delivered[0]!.payload).toMatchObject({ aps: { 'mutable-content': 1 } });
@@ -210,8 +210,8 @@ describe('provider overrides', () => {
   });
   afterAll(() => bundle?.stop());
 
-  describe('the finished request is changed', () => {
-    test('FCM: members are merged, null takes one away', async () => {
+  describe('the override of a finished request', () => {
+    test('merges members for FCM, and removes them with null', async () => {
       const { payload } = await arrive('ANDROID', {
         fcm: { android: { ttl: '60s', collapse_key: null }, data: { shelf: '17' } },
       });
@@ -220,7 +220,7 @@ describe('provider overrides', () => {
       expect(payload.data).toMatchObject({ shelf: '17', push_from: 'carillon' });
     });
 
-    test('APNs: payload and headers', async () => {
+    test('changes payload and headers for APNs', async () => {
       const { payload, transport } = await arrive('IOS', {
         apns: { headers: { 'apns-priority': '5', 'apns-collapse-id': null }, payload: { aps: { 'thread-id': 'o' } } },
       });
@@ -229,7 +229,7 @@ describe('provider overrides', () => {
       expect(transport).not.toHaveProperty('apns-collapse-id');
     });
 
-    test('APNs: behind the app’s own topic stands that of a kind of message', () => {
+    test('appends the topic suffix of a kind of message to the app’s topic for APNs', () => {
       const message = overridden('IOS', { apns: { headers: { 'apns-topic': '.voip' } } });
       const device = { deviceId: '0', platform: 'IOS' as const, pushId: bundle.addresses.IOS };
       const credential = bundle.credentials.apns;
@@ -240,7 +240,7 @@ describe('provider overrides', () => {
       expect(planned).toMatchObject({ plan: { headers: { 'apns-topic': `${credential.topic}.voip` } } });
     });
 
-    test('Web Push: payload and headers', async () => {
+    test('changes payload and headers for Web Push', async () => {
       const { payload, transport } = await arrive('WEB', {
         webpush: {
           headers: { urgency: 'very-low', ttl: '7' },
@@ -260,7 +260,7 @@ describe('provider overrides', () => {
     ['IOS', { apns: { headers: { 'apns-priority': '50' } } }, 'apns-priority must be one of 1, 5, 10'],
     ['WEB', { webpush: { payload: { title: ' ' } } }, 'the title must be a text'],
     ['WEB', { webpush: { headers: { topic: 'two words' } } }, 'topic must have 1 to 32 characters of base64url'],
-  ])('%s: what cannot be sent is no request: %j', async (platform, overrides, detail) => {
+  ])('is rejected with invalid content: %s: %j', async (platform, overrides, detail) => {
     const outcome = await bundle.send(platform, { message: overridden(platform, overrides) });
     expect(outcome).toEqual({ kind: 'rejected', code: 'OVERRIDE_INVALID', detail });
   });
@@ -273,7 +273,7 @@ describe('provider overrides', () => {
       return planHmsRequest({ message, device, credential } as PlanInput<HmsCredential>, 'https://huawei.example');
     };
 
-    test('has its own override, which FCM does not get', () => {
+    test('applies a separate override, which FCM does not get', () => {
       const planned = plan({ android: { category: 'EXPRESS', bi_tag: null } });
       const { message } = JSON.parse((planned as { plan: Plan }).plan.body.toString());
       expect(message.android).toMatchObject({ category: 'EXPRESS', urgency: 'HIGH' });
@@ -286,19 +286,19 @@ describe('provider overrides', () => {
       [{ data: { a: 1 } }, 'data must be a text'],
       [{ android: 'x' }, 'android must be an object'],
       [{ android: { notification: [] } }, 'android.notification must be an object'],
-    ])('what cannot be sent is no request: %j', (hms, detail) => {
+    ])('rejects an override with invalid content: %j', (hms, detail) => {
       expect(plan(hms)).toEqual({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
     });
   });
 
-  test.each(['ANDROID', 'IOS', 'WEB'] as const)('%s: the override counts for the size', (platform) => {
+  test.each(['ANDROID', 'IOS', 'WEB'] as const)('count towards the size on %s', (platform) => {
     const long = 'x'.repeat(1_000);
     const overrides = { fcm: { data: { long } }, apns: { payload: { long } }, webpush: { payload: { long } } };
     const bytes = (given: ProviderOverrides) => measureMessage(overridden(platform, given)).bytes;
     expect(bytes(overrides) - bytes({})).toBeGreaterThanOrEqual(1_004);
   });
 
-  test('its texts are each user’s own, at every depth', () => {
+  test('are personalised at every depth', () => {
     const content = {
       title: 'T',
       message: 'M',
@@ -435,7 +435,7 @@ describe('personal forms', () => {
   type TestBatch = ReturnType<typeof makeBatch>;
 
   describe.each(cases)('personal messages by %s', (_name, one) => {
-    test('written from one form are those that are made by themselves, to the byte', () => {
+    test('are identical to the byte whether they are written from one form or individually', () => {
       const batch = makeBatch(one, names);
       for (const place of names.keys()) expectAlike(batch, place);
       expect(batch.told.length).toBeLessThanOrEqual(longNames);
@@ -444,7 +444,7 @@ describe('personal forms', () => {
       else expect(batch.planned()).toBeLessThanOrEqual(1 + longNames);
     });
 
-    test('that are too large for the provider, or leave a text out, are told so or made by themselves', () => {
+    test('are reported or created individually if they are too large or lack a text', () => {
       const batch = makeBatch(one, ['Ada', tooLarge, ' ', 'Grace']);
       for (const place of [0, 1, 2, 3, 0]) expectAlike(batch, place);
       const largest = makeBatch(one, [tooLarge, 'Ada']);
@@ -458,7 +458,7 @@ describe('personal forms', () => {
     ['without its tags', (text) => ({ body: Buffer.from(JSON.stringify({ title: text.replaceAll(/<[^>]*>/g, '') })) })],
     ['in a header', (text) => ({ headers: { 'x-title': encodeURIComponent(text) } })],
     ['in the path', (text) => ({ path: `/${encodeURIComponent(text)}` })],
-  ])('a request in which a text stands otherwise than as JSON writes it has no form: %s', (_name, change) => {
+  ])('have no form if a text appears differently from its JSON encoding: %s', (_name, change) => {
     const parts = { identity: { id: 'i'.repeat(36), collapseId: 'c'.repeat(32) }, own: { texts: ['Ada'] } } as never;
     let sample = '';
     const marked = markMessage(parts, ([text]) => {
@@ -476,7 +476,7 @@ describe('personal forms', () => {
     expect(() => formOf({ ...plain, ...change(sample) })).toThrow('a text is not written as it is');
   });
 
-  test('a text that a header carries has no form, and each message is made by itself', () => {
+  test('are created individually if a header contains a text', () => {
     const content = { ...ios, overrides: { apns: { headers: { 'apns-collapse-id': order } } } };
     const batch = makeBatch({ provider: 'apns', platform: 'IOS', content }, ['Ada', 'Grace']);
     for (const place of [0, 1]) expect(batch.write(place).request).toEqual(batch.whole(place));
@@ -595,19 +595,16 @@ describe('the report token', () => {
     // With what makes an app's service extension run, which reports.
     ['IOS', 12 + 81 + 6 + 20],
     ['WEB', 12 + 81 + 6 + 11 + 22 + 6],
-  ] as const)(
-    '%s: what a device reports with takes few of the 4 KB, and never makes a message too large unnoticed',
-    (platform, bytes) => {
-      const message = makeMessage(platform, '0');
-      const { report, ...without } = message;
-      // The workspace's id has 9 characters here.
-      expect(report!.token).toHaveLength(70);
-      expect(maxText(without as Message) - maxText(message)).toBeLessThanOrEqual(bytes);
-      expect(maxText(message)).toBeGreaterThan(1500);
-    },
-  );
+  ] as const)('%s: takes few of the 4 KB, and never makes a message too large unnoticed', (platform, bytes) => {
+    const message = makeMessage(platform, '0');
+    const { report, ...without } = message;
+    // The workspace's id has 9 characters here.
+    expect(report!.token).toHaveLength(70);
+    expect(maxText(without as Message) - maxText(message)).toBeLessThanOrEqual(bytes);
+    expect(maxText(message)).toBeGreaterThan(1500);
+  });
 
-  test('it is where the device reads it', () => {
+  test('is located where the device reads it', () => {
     const [android, ios] = (['ANDROID', 'IOS'] as const).map((platform) => {
       const message = makeMessage(platform, '0');
       const planned = plan({ ...message, report: { ...message.report!, clickProof: 'proof' } });

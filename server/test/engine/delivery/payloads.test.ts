@@ -22,7 +22,7 @@ import { makeWebPayload, planWebPushRequest } from '../../../src/providers/webpu
 import { makeSimulatedSubscription } from '../../../src/providers/webpush/simulated-browser.ts';
 import { makeMessage } from './make-message.ts';
 
-describe('the part for Android', () => {
+describe('the Android part', () => {
   const plain = makeMessage('ANDROID', '0');
   const id = plain.identity.id;
   const { collapseId } = plain.identity;
@@ -46,7 +46,7 @@ describe('the part for Android', () => {
   const withoutReport = { report: undefined } as never as Partial<AndroidMessage>;
 
   describe('the keys that the code of apps reads (fact 3.9)', () => {
-    test('a message that says no more has these and no other', () => {
+    test('are exactly these for a message without optional fields', () => {
       expect(partIn('both', {}, withoutReport)).toStrictEqual({
         data: keys,
         android: {
@@ -93,11 +93,11 @@ describe('the part for Android', () => {
         { report: { token: 'T', clickProof: 'P' } },
         { svc_report_token: 'T', svc_click_proof: 'P' },
       ],
-    ])('%s', (...[, content, more, added]) => {
+    ])('include those of %s', (...[, content, more, added]) => {
       expect(partIn('both', content, { ...withoutReport, ...more }).data).toStrictEqual({ ...keys, ...added });
     });
 
-    test('where the app reports, it is told in mode data if it may report and the address is known', () => {
+    test('include the report address in mode data if the app may report and the address is known', () => {
       const reportUrl = 'https://push.example/v1/interactions';
       const urlIn = (report: AndroidMessage['report'], url: string | undefined, mode: 'data' | 'both' = 'data') =>
         partIn(mode, {}, {
@@ -110,7 +110,7 @@ describe('the part for Android', () => {
       expect(urlIn({ token: 'T' }, reportUrl, 'both')).toBeUndefined();
     });
 
-    test('image and sound are the app’s to show in mode data, and the system’s otherwise', () => {
+    test('carry image and sound for the app in mode data, and for the system otherwise', () => {
       const richContent = [
         { type: 'coupon', value: 'SAVE5' },
         { type: 'image', value: 'https://shop.example/i.png' },
@@ -133,14 +133,14 @@ describe('the part for Android', () => {
     });
   });
 
-  test('in mode data a message is collapsible only where the caller asked to replace one; a channel is named where there is one', () => {
+  test('is collapsible in mode data only if the caller requested a replacement, and names a channel if there is one', () => {
     expect(partIn('data', { collapseReplaceKey: 'order-17' }).android).toHaveProperty('collapse_key', collapseId);
     expect(partIn('data', { channelId: 'orders' }).android).not.toHaveProperty('collapse_key');
     expect(partIn('both', { channelId: 'orders' }).android.notification).toHaveProperty('channel_id', 'orders');
     expect(partIn('both').android.notification).not.toHaveProperty('channel_id');
   });
 
-  test('in mode notification no data travel where the caller has no pairs', () => {
+  test('has no data in mode notification without pairs of the caller', () => {
     expect(partIn('notification')).not.toHaveProperty('data');
     const defaultAction = { type: 'navigation', value: 'Orders', keyValuePairs: { order: '17' } };
     expect(partIn('notification', { defaultAction }).data).toStrictEqual({ order: '17' });
@@ -154,7 +154,7 @@ describe('the part for Android', () => {
     ) => partIn(mode, { defaultAction: { type: 'navigation', value: '', keyValuePairs } }, { isSilent }).data!;
 
     test.each(['from', 'message_type', 'google.x', 'gcm.x'])(
-      '%s, which FCM refuses, has a prefix (delivery 1)',
+      'get a prefix for %s, which FCM rejects (delivery 1)',
       (name) => {
         for (const mode of ['data', 'notification', 'both'] as const) {
           const data = pairsIn(mode, { [name]: '1' });
@@ -165,14 +165,14 @@ describe('the part for Android', () => {
     );
 
     test.each(['from_shop', 'message_types', 'my.google.x', 'xgcm.x', 'google', 'gcm', 'gcmx'])(
-      '%s is no such name and stands as it is',
+      'keep %s, which is not reserved',
       (name) => {
         for (const mode of ['data', 'notification', 'both'] as const)
           expect(pairsIn(mode, { [name]: '1' })[name]).toBe('1');
       },
     );
 
-    test('none takes the place of a key of ours', () => {
+    test('never replace a reserved key', () => {
       expect(pairsIn('both', { gcm_title: 'other', svc_app_id: 'other' })).toMatchObject({
         gcm_title: 'Title',
         svc_app_id: 'WORKSPACE',
@@ -181,7 +181,7 @@ describe('the part for Android', () => {
       });
     });
 
-    test('an app that shows messages itself, or is run unseen, is told nothing under our names by a caller', () => {
+    test('cannot use reserved names for an app that shows messages itself or runs in the background', () => {
       const given = { svc_later: '1', gcm_later: '2', svcx: '3', gcmx: '4' };
       const hidden = { kv_svc_later: '1', kv_gcm_later: '2', svcx: '3', gcmx: '4' };
       expect(pairsIn('data', given)).toMatchObject(hidden);
@@ -193,7 +193,7 @@ describe('the part for Android', () => {
     });
   });
 
-  test('a silent message is data alone without a text to show, whatever the mode', () => {
+  test('has only data and no text if the message is silent, whatever the mode', () => {
     const { gcm_title: _title, gcm_alert: _alert, ...rest } = keys;
     for (const mode of ['data', 'notification', 'both'] as const)
       expect(
@@ -208,7 +208,7 @@ describe('the part for Android', () => {
       });
   });
 
-  describe('each option stands in its place, and what is not said nowhere', () => {
+  describe('the place of each option', () => {
     const optionIn = (mode: 'data' | 'notification', options: AndroidOptions) => {
       const empty = partIn(mode, {}, withoutReport);
       const { data, android } = partIn(mode, { options }, withoutReport);
@@ -245,7 +245,7 @@ describe('the part for Android', () => {
       [{ bandwidthConstrainedOk: false }, {}, {}, { bandwidth_constrained_ok: false }],
       [{ restrictedSatelliteOk: true }, {}, {}, { restricted_satellite_ok: true }],
       [{ analyticsLabel: 'orders' }, {}, {}, { fcm_options: { analytics_label: 'orders' } }],
-    ])('%j', (...[options, data, notification, android]) => {
+    ])('is as documented, and an absent option appears nowhere: %j', (...[options, data, notification, android]) => {
       expect(optionIn('data', options)).toStrictEqual({ data, android, notification: {} });
       expect(optionIn('notification', options)).toStrictEqual({ data: {}, android, notification });
     });
@@ -284,11 +284,11 @@ describe('the payload for iPhones', () => {
     message_id: id,
   };
 
-  test('a message that says no more is an alert with the ids of the app, and has no other member', () => {
+  test('is an alert with the ids of the app and no other member without optional fields', () => {
     expect(payloadOf()).toStrictEqual({ aps, svc: ids });
   });
 
-  describe('a member of the content is a member of aps or of the app’s own', () => {
+  describe('a field of the content', () => {
     const action = { type: 'deeplinking', value: 'shop://17', keyValuePairs: { order: '17' } };
     const image = { type: 'image', value: 'https://shop.example/i.png' };
     test.each<[string, object, Partial<IosMessage>, object, object]>([
@@ -329,12 +329,12 @@ describe('the payload for iPhones', () => {
         { 'mutable-content': 1 },
         { report_token: 'T', click_proof: 'P' },
       ],
-    ])('%s', (...[, content, more, ofAps, own]) => {
+    ])('is a member of aps or of the app’s part: %s', (...[, content, more, ofAps, own]) => {
       expect(payloadOf(content, more)).toStrictEqual({ aps: { ...aps, ...ofAps }, svc: { ...ids, ...own } });
     });
   });
 
-  describe('an option is a member of aps', () => {
+  describe('an option', () => {
     const shown = (options: IosOptions): Record<string, unknown> => payloadOf({ options }).aps;
     const alert = (members: object): object => ({ alert: { ...aps.alert, ...members } });
     test.each<[IosOptions, object]>([
@@ -360,16 +360,16 @@ describe('the payload for iPhones', () => {
       [{ locKeys: { subtitleLocArgs: ['2'] } }, alert({ 'subtitle-loc-args': ['2'] })],
       [{ locKeys: { bodyLocKey: 'b' } }, alert({ 'loc-key': 'b' })],
       [{ locKeys: { bodyLocArgs: ['3'] } }, alert({ 'loc-args': ['3'] })],
-    ])('%j', (options, members) => {
+    ])('is a member of aps: %j', (options, members) => {
       expect(shown(options)).toStrictEqual({ ...aps, ...members });
     });
 
-    test('a sound of the options is taken before one of the rich content', () => {
+    test('takes precedence over a sound of the rich content', () => {
       const richContent = [{ type: 'sound', value: 'old.caf' }];
       expect(payloadOf({ richContent, options: { sound: { name: 'new.caf' } } }).aps.sound).toBe('new.caf');
     });
 
-    test('buttons stand under the app’s own, with an icon where they have one', () => {
+    test('puts buttons into the app’s part, with an icon if they have one', () => {
       const additionalActions = [
         { action: 'track', title: 'Track', url: 'https://shop.example/17', iconURL: 'https://shop.example/t.png' },
         { action: 'call', title: 'Call', url: 'tel:17' },
@@ -390,7 +390,7 @@ describe('the payload for iPhones', () => {
     });
   });
 
-  test('a silent message holds nothing that could be shown, and the pairs of the caller', () => {
+  test('contains nothing visible if the message is silent, only the pairs of the caller', () => {
     const report = { token: 'T' };
     expect(payloadOf({}, { isSilent: true, report })).toStrictEqual({
       aps: { 'content-available': 1 },
@@ -408,7 +408,7 @@ describe('the payload for iPhones', () => {
       return 'fault' in request ? request : request.headers;
     };
 
-    test('an alert has its own priority, and is kept until its time is over', () => {
+    test('have the priority of an alert, and keep it until it expires', () => {
       expect(headersOf({ priority: 1, ttlSeconds: 60 })).toStrictEqual({
         'apns-push-type': 'alert',
         'apns-priority': '1',
@@ -417,12 +417,12 @@ describe('the payload for iPhones', () => {
       });
     });
 
-    test('a message that is not to be kept expires at 0', () => {
+    test('expire at 0 for a message that must not be kept', () => {
       expect(headersOf({ ttlSeconds: 0 })).toMatchObject({ 'apns-expiration': '0' });
       expect(headersOf({ ttlSeconds: 1 })).toMatchObject({ 'apns-expiration': String(seconds + 1) });
     });
 
-    test('a silent one is a background push of priority 5', () => {
+    test('describe a silent message as a background push of priority 5', () => {
       expect(headersOf({ isSilent: true, priority: 10 })).toMatchObject({
         'apns-push-type': 'background',
         'apns-priority': '5',
@@ -433,7 +433,7 @@ describe('the payload for iPhones', () => {
   describe('the override of the caller', () => {
     const overridden = (apns: ProviderOverrides['apns']): IosMessage => messageOf({ overrides: { apns } });
 
-    test('is merged into the payload, but for what stands under our prefix', () => {
+    test('is merged into the payload, except under the reserved prefix', () => {
       const patch = { aps: { 'thread-id': 'o', sound: null }, svc: { message_id: 'other' }, shelf: '17' };
       expect(overrideIosPayload(overridden({ payload: patch }))).toStrictEqual({
         aps: { alert: aps.alert, 'thread-id': 'o' },
@@ -442,19 +442,19 @@ describe('the payload for iPhones', () => {
       });
     });
 
-    test('that changes nothing of the payload leaves it as it is', () => {
+    test('leaves the payload unchanged if it contains nothing for it', () => {
       expect(overrideIosPayload(overridden({ headers: { 'apns-priority': '5' } }))).toStrictEqual(payloadOf());
       expect(overrideIosPayload(messageOf())).toStrictEqual(payloadOf());
     });
 
-    test('that leaves no object of aps is a fault', () => {
+    test('is rejected if aps is no longer an object', () => {
       for (const wrong of ['text', null, 7])
         expect(makeIosRequest(overridden({ payload: { aps: wrong } }), now)).toStrictEqual({
           fault: 'aps must be an object',
         });
     });
 
-    test('its headers are handed on, and one that Apple would refuse is a fault', () => {
+    test('passes its headers on, and is rejected for one that Apple would reject', () => {
       expect(makeIosRequest(overridden({ headers: { 'apns-priority': '1' } }), now)).toMatchObject({
         changed: { 'apns-priority': '1' },
         headers: { 'apns-priority': '10' },
@@ -490,7 +490,7 @@ describe('the payload for service workers', () => {
     message_id: plain.identity.id,
   };
 
-  test('a message that says no more has what the worker needs and no other member', () => {
+  test('has only what the worker needs without optional fields', () => {
     expect(makeWorkerPayload(messageOf())).toStrictEqual(least);
   });
 
@@ -510,15 +510,15 @@ describe('the payload for service workers', () => {
       { badgeURL: 'https://shop.example/b.png' },
     ],
     ['a count', { options: { appBadge: { operation: 'set', value: 3 } } }, {}, { appBadge: 3 }],
-    ['a count taken away', { options: { appBadge: { operation: 'clear' } } }, {}, { appBadge: 0 }],
+    ['a removed count', { options: { appBadge: { operation: 'clear' } } }, {}, { appBadge: 0 }],
     [
       'buttons',
       { options: { additionalActions: [{ action: 'a', title: 'A', url: 'https://shop.example/' }] } },
       {},
       { actions: [{ action: 'a', title: 'A', url: 'https://shop.example/' }] },
     ],
-    ['how it is declared is no matter of the worker’s', { options: { declarative: 'auto' } }, {}, {}],
-  ])('%s', (...[, content, more, added]) => {
+    ['the form of its declaration does not matter to the worker', { options: { declarative: 'auto' } }, {}, {}],
+  ])('contains %s', (...[, content, more, added]) => {
     expect(makeWorkerPayload(messageOf(content, more))).toStrictEqual({ ...least, ...added });
   });
 
@@ -528,21 +528,21 @@ describe('the payload for service workers', () => {
       return text === undefined ? undefined : (JSON.parse(text) as object);
     };
 
-    test('is merged, and null takes a member away', () => {
+    test('is merged, and removes a member with null', () => {
       const { autoDismiss: _autoDismiss, ...rest } = least;
       expect(written({ autoDismiss: null, silent: true })).toStrictEqual({ ...rest, silent: true });
     });
 
-    test.each([' ', '', null, 7])('that leaves no text as title leaves nothing to show: %j', (title) => {
+    test.each([' ', '', null, 7])('leaves nothing to show if the title is not a text: %j', (title) => {
       expect(written({ title })).toBeUndefined();
       expect(makeWebPayload(messageOf({ overrides: { webpush: { payload: { title } } } }), undefined)).toBeUndefined();
     });
 
-    test('of another provider is not one', () => {
+    test('is ignored if it is for another provider', () => {
       expect(writeWorkerPayload(messageOf({ title: ' ', overrides: { fcm: { data: {} } } }))).toBeDefined();
     });
 
-    test('what stands beside it never takes the place of what the worker reads', () => {
+    test('is protected from members written next to the worker’s payload', () => {
       const text = writeWorkerPayload(messageOf(), { title: 'other', mutable: true });
       expect(JSON.parse(text!)).toStrictEqual({ ...least, mutable: true });
     });
@@ -566,11 +566,11 @@ describe('the payload for service workers', () => {
       ['https://push.apple.com.example/x', false],
       ['https://pushxapple.com/x', false],
       ['https://fcm.googleapis.com/push.apple.com', false],
-    ])('auto: for a subscription at %s it is %s', (endpoint, isDeclared) => {
+    ])('is added in mode auto for a subscription at %s: %s', (endpoint, isDeclared) => {
       expect('web_push' in declared({ declarative: 'auto' }, { endpoint })).toBe(isDeclared);
     });
 
-    test('auto without an address declares nothing; always does, and never does not', () => {
+    test('is not added in mode auto without an address, always in mode always, and never in mode never', () => {
       expect(declared({ declarative: 'auto' })).not.toHaveProperty('web_push');
       expect(declared({ declarative: 'always' })).toHaveProperty('web_push', 8030);
       expect(declared({ declarative: 'never' }, { endpoint: 'https://web.push.apple.com/x' })).not.toHaveProperty(
@@ -587,7 +587,7 @@ describe('the payload for service workers', () => {
       mutable: true,
     };
 
-    test('of a message that says no more it has no other member', () => {
+    test('has no optional members for a message without optional fields', () => {
       const { web_push, mutable, notification, ...worker } = declared({ declarative: 'always' });
       expect([web_push, mutable, notification, worker]).toStrictEqual([8030, true, shown, least]);
     });
@@ -620,13 +620,13 @@ describe('the payload for service workers', () => {
         {},
         { actions: [{ action: 'a', title: 'A', navigate: 'https://shop.example/', icon: 'https://i.example/' }] },
       ],
-    ])('%s', (...[, options, content, more, added]) => {
+    ])('contains %s', (...[, options, content, more, added]) => {
       const { notification, ...rest } = declared({ declarative: 'always', ...options }, { content, more });
       expect(notification).toStrictEqual({ ...shown, ...added });
       expect(rest).not.toHaveProperty('app_badge');
     });
 
-    test('a count stands in both of its places', () => {
+    test('has a count in both of its places', () => {
       const { app_badge, notification } = declared({
         declarative: 'always',
         appBadge: { operation: 'set', value: 3 },
@@ -634,7 +634,7 @@ describe('the payload for service workers', () => {
       expect([app_badge, notification.app_badge]).toStrictEqual([3, 3]);
     });
 
-    test('it is left out when both together would be longer than a push service takes (RFC 8291 §4), and no sooner', () => {
+    test('is omitted exactly when the payload would become longer than a push service accepts (RFC 8291 §4)', () => {
       const lengthOf = (characters: number) =>
         Buffer.byteLength(
           JSON.stringify(declared({ declarative: 'always' }, { content: { message: 'x'.repeat(characters) } })),
@@ -661,7 +661,7 @@ describe('the size of a message', () => {
     ['IOS', 4096],
     // What is left of 4,096 when it is encrypted (RFC 8291).
     ['WEB', 3993],
-  ])('%s: a message is planned as long as its size is not beyond the most', (platform, most) => {
+  ])('allows a %s message up to exactly the maximum', (platform, most) => {
     const message = makeMessage(platform, '0');
     const sized = (length: number) =>
       ({ ...message, content: { ...message.content, message: 'ü'.repeat(length) } }) as Message;
@@ -675,7 +675,7 @@ describe('the size of a message', () => {
     }
   });
 
-  test('content is measured with everything sent along with it: ids and the report token', () => {
+  test('includes everything sent along with the content: ids and the report token', () => {
     const content = { title: 'T', message: 'M', richContent: [], additionalActions: [] };
     const shown = { platform: 'ANDROID', content } as const;
     const defaults = { dataPrefix: 'svc', publicUrl: undefined };

@@ -74,7 +74,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!isTinyproxyInstalled)(
-  'a campaign, a file and its callback go out by an authenticating proxy; what its death breaks off is sent again under the same identity',
+  'sends a campaign, a file request and its callback through an authenticating proxy, and resends under the same identity after the proxy dies',
   async () => {
     const own = await startOwnProxy();
     ended.push(() => own.stop());

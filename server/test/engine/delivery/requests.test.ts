@@ -36,8 +36,8 @@ const withText = (text: string, place = 0): MessageParts => ({
   own: { texts: [text], shape } as never,
 });
 
-describe('messages that differ in their devices’ own alone', () => {
-  test('are planned once, and each is written with what is its own', () => {
+describe('messages that differ only in the parts of their devices', () => {
+  test('are planned once, and written with the parts of each', () => {
     const { write, writer, planned } = makeBundle();
     for (const [place, pushId] of ['a', 'b', 'c'].entries()) expect(write(place)).toEqual(expected(place, { pushId }));
     expect(planned).toHaveLength(1);
@@ -46,7 +46,7 @@ describe('messages that differ in their devices’ own alone', () => {
     );
   });
 
-  test('are written into one piece of memory, which grows for a longer one', () => {
+  test('are written into one buffer, which grows for a longer message', () => {
     const long = 'y'.repeat(9_000);
     const { write, request } = makeBundle({ pushIds: ['aa', 'bb', long, 'c'], smallBodyBytes: 20_000 });
     write(0);
@@ -59,14 +59,14 @@ describe('messages that differ in their devices’ own alone', () => {
     expect(write(0)).toEqual(expected(0, { pushId: 'aa' }));
   });
 
-  test('keep no id where the provider gives its own', () => {
+  test('keep no id if the provider issues its own', () => {
     const { write, writer } = makeBundle({ reads: 'bodies' });
     write(0);
     writer.plan(1);
     expect([writer.messageIdOf(0), writer.messageIdOf(1)]).toEqual([undefined, undefined]);
   });
 
-  test('one without a report among them is planned by itself', () => {
+  test('are planned individually if they lack a report', () => {
     const withoutReport = (place: number) => {
       const { report: _report, ...message } = messageOf(place);
       return message;
@@ -79,7 +79,7 @@ describe('messages that differ in their devices’ own alone', () => {
     expect(planned).toHaveLength(2);
   });
 
-  test('are refused together where none of them could be sent', () => {
+  test('are rejected together if none of them could be sent', () => {
     const outcome: Outcome = { kind: 'rejected', code: 'MESSAGE_TOO_LARGE', detail: 'x' };
     const { write, planned, told } = makeBundle({ plan: () => ({ outcome }) });
     expect([write(0).written, write(1).written]).toEqual(['reported', 'reported']);
@@ -90,7 +90,7 @@ describe('messages that differ in their devices’ own alone', () => {
     expect(planned).toHaveLength(1);
   });
 
-  test('are stopped where the credential cannot be used', () => {
+  test('are stopped if the credential cannot be used', () => {
     const { write, told } = makeBundle({
       plan() {
         throw new Error('no key');
@@ -101,7 +101,7 @@ describe('messages that differ in their devices’ own alone', () => {
   });
 });
 
-describe('messages with texts of their users', () => {
+describe('messages with personal texts', () => {
   const texts = ['Ada', 'Zoë 😀 "quoted"\n', 'Grace'];
   const ownParts = (place: number) => withText(texts[place]!, place);
   const made = (place: number) => {
@@ -109,20 +109,20 @@ describe('messages with texts of their users', () => {
     return { ...message, content: { ...message.content, title: texts[place]! } };
   };
 
-  test('are written from one form as well', () => {
+  test('are also written from one form', () => {
     const { write, planned } = makeBundle({ partsOf: ownParts, messageOf: made });
     for (const [place, pushId] of ['a', 'b', 'c'].entries())
       expect(write(place)).toEqual(expected(place, { pushId, title: texts[place]! }));
     expect(planned).toHaveLength(1);
   });
 
-  test('are planned by themselves where the provider reads what a text says', () => {
+  test('are planned individually if the provider reads the text', () => {
     const { write, planned } = makeBundle({ partsOf: ownParts, messageOf: made, texts: 'read' });
     for (const place of [0, 1]) expect(write(place)).toMatchObject({ written: 'written' });
     expect(planned).toEqual(['a', 'b']);
   });
 
-  test('are planned by themselves when they might be too large, and no sooner', () => {
+  test('are planned individually only if they might be too large', () => {
     const bytes = expected(0, { pushId: 'a', title: texts[0]! }).body.length;
     for (const [smallBodyBytes, count] of [
       [bytes, 1],
@@ -134,7 +134,7 @@ describe('messages with texts of their users', () => {
     }
   });
 
-  test('are planned by themselves where no message can be made of the form, or none of another shape', () => {
+  test('are planned individually if the form cannot produce a message, or their shape differs', () => {
     const broken = makeBundle({
       ...{ partsOf: ownParts, messageOf: made },
       messageWith() {
@@ -154,7 +154,7 @@ describe('messages with texts of their users', () => {
     expect(shapes.planned).toHaveLength(2);
   });
 
-  test('are not refused together: what the form is refused for may be right for another', () => {
+  test('are not rejected together, because the form may be rejected for a reason that does not affect others', () => {
     const { write, planned, told } = makeBundle({
       partsOf: ownParts,
       messageOf: made,
@@ -167,8 +167,8 @@ describe('messages with texts of their users', () => {
   });
 });
 
-describe('a message by itself', () => {
-  test('is written where its batch knows of no parts', () => {
+describe('an individual message', () => {
+  test('is written if its batch has no known parts', () => {
     const { write, writer, planned } = makeBundle({ partsOf: () => undefined });
     for (const place of [0, 1]) expect(write(place)).toEqual(expected(place, { pushId: 'ab'[place]! }));
     expect(planned).toEqual(['a', 'b']);
@@ -181,7 +181,7 @@ describe('a message by itself', () => {
     expect(planned).toEqual([]);
   });
 
-  test('is not written with what is no value of a header: it is sent by itself', () => {
+  test('is not written with an invalid header value, but sent on its own', () => {
     const { write } = makeBundle({
       partsOf: () => undefined,
       plan: () => ({
@@ -191,7 +191,7 @@ describe('a message by itself', () => {
     expect(write(0).written).toBe('alone');
   });
 
-  test('that cannot be made is a fault, as are its parts', () => {
+  test('is a fault if it or its parts cannot be created', () => {
     const broken = new Error('cannot be made');
     const fail = (): never => {
       throw broken;
@@ -203,7 +203,7 @@ describe('a message by itself', () => {
     }
   });
 
-  test('that is refused is told so', () => {
+  test('is reported if it is rejected', () => {
     const outcome: Outcome = { kind: 'gone', code: 'BadDeviceToken' };
     const { write, told, writer } = makeBundle({ partsOf: () => undefined, plan: () => ({ outcome }) });
     expect(write(0).written).toBe('reported');
@@ -217,7 +217,7 @@ const { fcm, apns, webpush } = await makeSimulatedCredentials('abcdef123456');
 type Parts = { head: object; claims: object; privateKey: string };
 type Forge = (parts: Parts) => string;
 
-describe('forms of tokens', () => {
+describe('token formats', () => {
   const now = new Date('2026-11-21T12:00:00Z');
   const seconds = now.getTime() / 1000;
   const pemOf = (privateKey: string): string =>
@@ -269,7 +269,7 @@ describe('forms of tokens', () => {
       'no signature, algorithm none (RFC 8725 §2.1)',
       ({ head, claims }) => `${signed({ ...head, alg: 'none' }, claims)}.`,
     ],
-    ['a good signature under algorithm none', withHead({ alg: 'none' })],
+    ['a valid signature with algorithm none', withHead({ alg: 'none' })],
     ['a good signature under another name', withHead({ alg: 'ES384' })],
     ['a good signature under a name in small letters', withHead({ alg: 'es256' })],
     ['a good signature under no name', withHead({ alg: undefined })],
@@ -359,7 +359,7 @@ describe('forms of tokens', () => {
     privateKey: vapidKey,
   };
 
-  test('the provider token for APNs is ES256 in the form of RFC 7518 §3.4: an independent library verifies it', async () => {
+  test('contain an ES256 signature of RFC 7518 §3.4 for APNs, which an independent library verifies', async () => {
     const token = await makeApnsProviderTokens({
       clock: makeManualClock(now),
       share: async ({ make }) => make(),
@@ -371,21 +371,21 @@ describe('forms of tokens', () => {
     expect(Buffer.from(token.split('.')[2]!, 'base64url')).toHaveLength(64);
   });
 
-  describe('the simulators take a good token and refuse every forgery', () => {
-    test('a good one of each', async () => {
+  describe('the token checks of the simulators', () => {
+    test('accept a valid token of each kind', async () => {
       expect(await apnsSays(withHead({})(apnsParts))).toMatchObject({ status: 200 });
       expect(await webPushSays(withHead({})(vapidParts))).toMatchObject({ status: 410 });
       expect(await fcmSays(makeAssertion({}))).toMatchObject({ status: 200, body: { token_type: 'Bearer' } });
     });
 
-    test.each(forgeries)('APNs: %s', async (_what, forge) => {
+    test.each(forgeries)('reject a forgery for APNs: %s', async (_what, forge) => {
       expect(await apnsSays(forge(apnsParts))).toEqual({
         ...{ status: 403, rule: 'credentials' },
         body: { reason: 'InvalidProviderToken' },
       });
     });
 
-    test.each(forgeries)('Web Push: %s', async (_what, forge) => {
+    test.each(forgeries)('reject a forgery for Web Push: %s', async (_what, forge) => {
       expect(await webPushSays(forge(vapidParts))).toEqual({
         ...{ status: 403, rule: 'credentials' },
         body: 'VAPID is not valid',
@@ -394,7 +394,7 @@ describe('forms of tokens', () => {
 
     test.each<[string, string]>([
       ['algorithm none', `${signed({ alg: 'none' }, assertionClaims())}.`],
-      ['a good signature under algorithm none', makeAssertion({ alg: 'none' })],
+      ['a valid signature with algorithm none', makeAssertion({ alg: 'none' })],
       ['HMAC with the public key as its secret', hmacAssertion()],
       ['PSS where PKCS #1 is asked for', makeAssertion({ alg: 'PS256' }, { padding: constants.RSA_PKCS1_PSS_PADDING })],
       [
@@ -403,7 +403,7 @@ describe('forms of tokens', () => {
       ],
       ['empty', `${signed({ alg: 'RS256' }, assertionClaims())}.`],
       ['no JSON', 'a.b.c'],
-    ])('FCM token endpoint: %s', async (_what, assertion) => {
+    ])('reject a forgery at the FCM token endpoint: %s', async (_what, assertion) => {
       expect(await fcmSays(assertion)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     });
   });

@@ -39,12 +39,12 @@ describe('encryption', () => {
       '7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN',
   };
 
-  test('the example of RFC 8291 §5 comes out byte for byte', () => {
+  test('reproduces the example of RFC 8291 §5 byte for byte', () => {
     const message = encryptWebPush(Buffer.from(example.plain), example, example);
     expect(message.toString('base64url')).toBe(example.message);
   });
 
-  test('the simulated browser reads the example of RFC 8291 §5', () => {
+  test('produces messages that the simulated browser reads, as it reads the example of RFC 8291 §5', () => {
     const ecdh = createECDH('prime256v1');
     ecdh.setPrivateKey(example.browserPrivateKey);
     expect(ecdh.getPublicKey().equals(example.p256dh)).toBe(true);
@@ -64,7 +64,7 @@ describe('encryption', () => {
     return { ecdh, auth: randomBytes(16) };
   };
 
-  test('an independent library decrypts texts of any script and length up to the largest', () => {
+  test('produces texts of any script and length that an independent library decrypts', () => {
     const text = fc
       .tuple(anyText({ maxLength: 200 }), fc.nat(4_000))
       .map(([piece, length]) => Buffer.from(piece.padEnd(length, piece || '.')).subarray(0, maxPlainBytes));
@@ -82,7 +82,7 @@ describe('encryption', () => {
     );
   });
 
-  test('a payload of 3,993 bytes goes out as 4,096, and one of 3,994 is refused before it is sent', () => {
+  test('encrypts a payload of 3,993 bytes to 4,096, and rejects one of 3,994 before sending', () => {
     const pushId = makeSimulatedSubscription({ secret: Buffer.alloc(32, 1), id: 'browser' });
     const plan = (textLength: number) => {
       const message = makeMessage('WEB', '0');
@@ -104,7 +104,7 @@ describe('encryption', () => {
     });
   });
 
-  test('two messages to one browser share neither salt nor key', () => {
+  test('uses a new salt and key for each message to one browser', () => {
     const browser = createECDH('prime256v1');
     const keys = { p256dh: browser.generateKeys(), auth: randomBytes(16) };
     const [first, second] = [encryptWebPush(Buffer.from('x'), keys), encryptWebPush(Buffer.from('x'), keys)];
@@ -112,7 +112,7 @@ describe('encryption', () => {
     expect(first.subarray(21, 86).equals(second.subarray(21, 86))).toBe(false);
   });
 
-  test('a key that is no point of the curve is refused', () => {
+  test('rejects a key that is not a point of the curve', () => {
     expect(() => encryptWebPush(Buffer.from('x'), { p256dh: Buffer.alloc(65, 4), auth: randomBytes(16) })).toThrow();
   });
 
@@ -123,7 +123,7 @@ describe('encryption', () => {
   }
 });
 
-describe('encryption of a batch', () => {
+describe('batch encryption', () => {
   const browsers = Array.from({ length: 4 }, () => {
     const ecdh = createECDH('prime256v1');
     return { ecdh, auth: randomBytes(16), p256dh: ecdh.generateKeys() };
@@ -137,7 +137,7 @@ describe('encryption of a batch', () => {
 
   const encrypt = (given: readonly PlainMessage[]) => unpackResults(encryptBatch(packMessages(given)), given);
 
-  test('every message of a batch is read by its own browser, and is as long as RFC 8188 §2 says', () => {
+  test('encrypts every message for its own browser, with the length of RFC 8188 §2', () => {
     for (const [number, encrypted] of encrypt(messages).entries()) {
       expect(encrypted).toHaveLength(lengths[number]! + 103);
       const { ecdh, auth } = browsers[number % browsers.length]!;
@@ -145,7 +145,7 @@ describe('encryption of a batch', () => {
     }
   });
 
-  test('a key that is no point leaves out its message alone, wherever it stands', () => {
+  test('omits only the message whose key is not a point, at any position', () => {
     const bad = { p256dh: Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]), auth: randomBytes(16) };
     for (const place of messages.keys()) {
       const given = messages.map((message, number) => (number === place ? { ...message, keys: bad } : message));
@@ -155,7 +155,7 @@ describe('encryption of a batch', () => {
     }
   });
 
-  test('a batch is one piece of memory, which begins anywhere in its own', () => {
+  test('packs a batch into one buffer, which may begin at any offset', () => {
     const packed = packMessages(messages);
     expect(packed).toHaveLength(lengths.reduce((sum, length) => sum + length + 2 + 65 + 16, 0));
     const within = new Uint8Array(packed.length + 7);
@@ -168,7 +168,7 @@ describe('encryption of a batch', () => {
     expect(decryptWebPush(longest!, { ecdh, auth }).equals(messages[5]!.plain)).toBe(true);
   });
 
-  test('an empty batch has no results', () => {
+  test('returns no results for an empty batch', () => {
     expect(encrypt([])).toEqual([]);
   });
 });
@@ -204,7 +204,7 @@ describe('encryption threads', () => {
 
   const batches = () => threads.map((thread) => handed.get(thread) ?? []);
 
-  test('sixteen messages at once are worth a thread, and fifteen are encrypted here', async () => {
+  test('get a batch of sixteen concurrent messages, but not one of fifteen', async () => {
     const { add, allHere } = start(1);
     add(15);
     await allHere();
@@ -214,7 +214,7 @@ describe('encryption threads', () => {
     expect(batches()).toEqual([[batchBytes(16)]]);
   });
 
-  test('a thread has 256 at most, in batches of 32, and of the others eight are encrypted here in each turn', async () => {
+  test('hold at most 256 messages in batches of 32; eight others per turn are encrypted on the main thread', async () => {
     const { add, done } = start(1);
     add(256 + 20);
     await turn();
@@ -228,7 +228,7 @@ describe('encryption threads', () => {
     expect(batches()[0]).toHaveLength(8);
   });
 
-  test('the thread that has the least gets the next batch', async () => {
+  test('share batches so that the least busy thread gets the next one', async () => {
     const { add } = start(2);
     add(5 * 32);
     await turn();
@@ -238,8 +238,8 @@ describe('encryption threads', () => {
     expect(batches()[1]).toEqual([batchBytes(32), batchBytes(32), batchBytes(1)]);
   });
 
-  describe('threads end', () => {
-    test('that have done nothing for thirty seconds, and their messages are encrypted here', async () => {
+  describe('ended threads', () => {
+    test('include one that was stuck for thirty seconds, and its messages are encrypted on the main thread', async () => {
       const { add, all } = start(1);
       add(40);
       await turn();
@@ -249,7 +249,7 @@ describe('encryption threads', () => {
       expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
     });
 
-    test('all when it is closed, and no other is started', async () => {
+    test('include all after closing, and no other is started', async () => {
       const { add, allHere, all, encryption } = start(2);
       add(64);
       await turn();
@@ -262,7 +262,7 @@ describe('encryption threads', () => {
     });
   });
 
-  test('after a thread that ended by itself all is encrypted here, for a minute', async () => {
+  test('are not replaced for a minute if one exits on its own; the main thread encrypts instead', async () => {
     const { add, allHere, all } = start(1, new URL(`data:text/javascript,${encodeURIComponent('process.exit(1)')}`));
     add(20);
     await turn();
@@ -392,10 +392,12 @@ const planFor = (p256dh: string | Buffer, auth = Buffer.alloc(16, 1).toString('b
   });
 const dead = { outcome: { kind: 'gone', code: 'INVALID_SUBSCRIPTION' } };
 
-describe('a key that no browser made is a dead device, never an exception', () => {
-  test.each(badKeys)('%s', (_what, key) => expect(planFor(key)).toEqual(dead));
+describe('an invalid browser key', () => {
+  test.each(badKeys)('counts as a dead device, without an exception: %s', (_what, key) =>
+    expect(planFor(key)).toEqual(dead),
+  );
 
-  test('what is no base64url of 65 bytes', () => {
+  test('counts as a dead device if it is not base64url of 65 bytes', () => {
     const good = point(baseX, baseY);
     const texts = [
       '',
@@ -416,13 +418,13 @@ describe('a key that no browser made is a dead device, never an exception', () =
     }
   });
 
-  test('an auth secret of any length but 16', () => {
+  test('counts as a dead device if the auth secret is not 16 bytes long', () => {
     for (const length of [0, 1, 15, 17, 32])
       expect(planFor(point(baseX, baseY), randomBytes(length).toString('base64url'))).toEqual(dead);
     expect(planFor(point(baseX, baseY))).toHaveProperty('plan');
   });
 
-  test('bytes by chance', () => {
+  test('counts as a dead device if it consists of random bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (rest) => {
         expect(planFor(Buffer.concat([Buffer.from([4]), rest]))).toEqual(dead);
@@ -432,7 +434,7 @@ describe('a key that no browser made is a dead device, never an exception', () =
   });
 });
 
-describe('an unusual but good key gives the right secret', () => {
+describe('an unusual but valid key', () => {
   const auth = Buffer.alloc(16, 2);
   const salt = Buffer.alloc(16, 3);
 
@@ -447,7 +449,7 @@ describe('an unusual but good key gives the right secret', () => {
     return Buffer.concat([decipher.update(message.subarray(86, -16)), decipher.final()]).toString();
   }
 
-  test.each(vectors.agreements)('case $case: $about', (vector) => {
+  test.each(vectors.agreements)('produces the correct secret: case $case: $about', (vector) => {
     const browser = hex(vector.public);
     const message = encryptWebPush(
       Buffer.from('text'),
@@ -462,7 +464,7 @@ describe('an unusual but good key gives the right secret', () => {
     ['the base point', point(baseX, baseY)],
     ['the base point, negated', point(baseX, prime - baseY)],
     ['the point of x 0', point(0n, yOf(0n))],
-  ])('%s', (_what, key) => expect(planFor(key)).toHaveProperty('plan'));
+  ])('is accepted: %s', (_what, key) => expect(planFor(key)).toHaveProperty('plan'));
 });
 
 describe('encrypted messages', () => {
@@ -484,16 +486,13 @@ describe('encrypted messages', () => {
     plain: Buffer.from(`message ${number};`.padEnd(number % 30 === 0 ? maxPlainBytes : number, '.')),
   }));
 
-  test.each([0, 1, 2])(
-    'every browser reads its own messages, with %d threads, each under a key of its own',
-    async (count) => {
-      const started = startEncryption({ threads: count });
-      await expectAllRead(started);
-      expect(started.threads).toHaveLength(count);
-    },
-  );
+  test.each([0, 1, 2])('are each read by their own browser under a separate key, with %d threads', async (count) => {
+    const started = startEncryption({ threads: count });
+    await expectAllRead(started);
+    expect(started.threads).toHaveLength(count);
+  });
 
-  test('a lone message starts no thread', async () => {
+  test('start no thread for a single message', async () => {
     const { encryption, threads } = startEncryption({ threads: 2 });
     const { keys } = browsers[0]!;
     expect(decryptWebPush(await encryption.encrypt({ plain: Buffer.from('x'), keys }), browsers[0]!).toString()).toBe(
@@ -502,7 +501,7 @@ describe('encrypted messages', () => {
     expect(threads).toEqual([]);
   });
 
-  test('a key that is no point of the curve is refused alone, and ends no thread', async () => {
+  test('are rejected individually for a key that is not a point of the curve, without ending a thread', async () => {
     const { encryption, threads } = startEncryption({ threads: 1 });
     const bad = { p256dh: Buffer.alloc(65, 4), auth: Buffer.alloc(16) };
     const settled = await Promise.allSettled(
@@ -522,7 +521,7 @@ describe('encrypted messages', () => {
       'throws at its first batch',
       'require("worker_threads").parentPort.on("message", () => { throw new Error("no") })',
     ],
-  ])('a thread that %s costs no message, and no other is started at once', async (_what, code) => {
+  ])('are all encrypted if a thread %s, and no other is started immediately', async (_what, code) => {
     const started = startEncryption({
       threads: 2,
       script: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
@@ -533,7 +532,7 @@ describe('encrypted messages', () => {
     expect(started.threads).toHaveLength(count);
   });
 
-  test('closing ends the threads under their work, which is done all the same', async () => {
+  test('are still completed if closing ends the threads during their work', async () => {
     const started = startEncryption({ threads: 2 });
     const read = expectAllRead(started);
     // The threads start at the end of this turn.
@@ -546,7 +545,7 @@ describe('encrypted messages', () => {
     expect(started.threads).toHaveLength(2);
   });
 
-  test('a thread that does nothing is ended, and its messages are encrypted here', async () => {
+  test('are encrypted on the main thread if a thread does nothing, and the thread is ended', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
       const started = startEncryption({
@@ -563,7 +562,7 @@ describe('encrypted messages', () => {
     }
   });
 
-  test('threads without work are ended, and started again when there is some', async () => {
+  test('start threads again after idle ones were ended', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
       const started = startEncryption({ threads: 1 });

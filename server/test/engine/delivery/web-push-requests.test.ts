@@ -43,7 +43,7 @@ describe('the provider', () => {
     for (const end of ends.splice(0)) await end();
   });
 
-  test('a message arrives encrypted for its browser, with the site’s token', async () => {
+  test('sends a message encrypted for its browser, with the token of the site', async () => {
     const { send, sent, bodies } = makeBundle(() => answerWith(201, '', { location: 'https://push.example/m/1' }));
     expect(await send()).toEqual({ kind: 'accepted', providerMessageId: 'https://push.example/m/1' });
     expect(sent[0]).toMatchObject({
@@ -54,14 +54,14 @@ describe('the provider', () => {
     expect(JSON.parse(read.toString())).toMatchObject({ title: 'Title' });
   });
 
-  test('what was planned without keys to encrypt for goes as it is', async () => {
+  test('sends a message that was planned without keys unencrypted', async () => {
     const { provider, bodies } = makeBundle(() => answerWith(201));
     const body = Buffer.from('plain');
     await provider.send({ origin: 'https://push.example', path: '/x', headers: {}, body }, credential);
     expect(bodies[0]).toBe(body);
   });
 
-  test('the address of a browser is guarded (decision D29), that of the simulator is led to it, and both may speak HTTP/1.1', async () => {
+  test('guards the address of a browser (decision D29), connects a simulated one to the simulator, and allows HTTP/1.1 for both', async () => {
     const real = makeBundle(() => answerWith(201));
     await real.send();
     expect(real.sent[0]!.target).toEqual({
@@ -81,8 +81,8 @@ describe('the provider', () => {
     });
   });
 
-  describe('a message that is refused', () => {
-    test.each([401, 403])('with %d is sent once more with a fresh token', async (status) => {
+  describe('a rejected message', () => {
+    test.each([401, 403])('is sent once more with a fresh token after %d', async (status) => {
       const { send, sent } = makeBundle((number) => answerWith(number === 1 ? status : 201));
       expect(await send()).toEqual({ kind: 'accepted' });
       expect(sent).toHaveLength(2);
@@ -90,7 +90,7 @@ describe('the provider', () => {
       expect({ ...sent[1], headers: {} }).toEqual({ ...sent[0], headers: {} });
     });
 
-    test('again is the browser’s outcome, and the next is not tried twice', async () => {
+    test('has its second rejection as outcome, and the next message is not tried twice', async () => {
       const { send, sent } = makeBundle(() => answerWith(403, 'no such key'));
       const rejected = {
         ...{ kind: 'ambiguous', code: '403', detail: 'no such key', ifDevice: 'suspect', ifAccount: 'hold' },
@@ -104,15 +104,15 @@ describe('the provider', () => {
     test.each<[string, Answer]>([
       ['with 410', answerWith(410)],
       ['with 400', answerWith(400)],
-      ['by nobody, since there was no answer', failedAnswer],
-    ])('%s is not', async (_what, answer) => {
+      ['without a response', failedAnswer],
+    ])('is not sent again if it ended %s', async (_what, answer) => {
       const { send, sent } = makeBundle(() => answer);
       await send();
       expect(sent).toHaveLength(1);
     });
   });
 
-  describe('a message whose push service answers with a redirect', () => {
+  describe('a message that the push service redirects', () => {
     const audienceOf = (authorization: string): unknown => {
       const claims = /^vapid t=[\w-]+\.([\w-]+)\./.exec(authorization)![1]!;
       return (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { aud: unknown }).aud;
@@ -120,7 +120,7 @@ describe('the provider', () => {
     const redirect = (location: string, status = 307): Answer => answerWith(status, 'moved', { location });
 
     test.each([307, 308])(
-      'of %d is sent to the other place as it was, with a token for that origin',
+      'is sent unchanged to the other origin after %d, with a token for that origin',
       async (status) => {
         const { ask, sent, bodies } = makeBundle((number) =>
           number === 1 ? redirect('https://other.example:8443/y?z=1#part', status) : answerWith(201),
@@ -146,14 +146,14 @@ describe('the provider', () => {
       },
     );
 
-    test('to a path is sent there with the same token', async () => {
+    test('is sent to a path with the same token', async () => {
       const { ask, sent } = makeBundle((number) => (number === 1 ? redirect('../elsewhere') : answerWith(201)));
       expect(await ask()).toMatchObject({ status: 201 });
       expect(sent[1]).toMatchObject({ target: sent[0]!.target, path: '/elsewhere' });
       expect(sent[1]!.headers.authorization).toBe(sent[0]!.headers.authorization);
     });
 
-    test('is sent with a fresh token where the other place refuses the first one', async () => {
+    test('is sent with a fresh token if the other origin rejects the first one', async () => {
       const answers = [redirect('https://other.example/y'), answerWith(401), answerWith(201)];
       const { ask, sent } = makeBundle((number) => answers[number - 1]!);
       expect(await ask()).toMatchObject({ status: 201 });
@@ -163,13 +163,13 @@ describe('the provider', () => {
       expect(sent[2]!.headers.authorization).not.toBe(sent[1]!.headers.authorization);
     });
 
-    test('is followed twice, and the third redirect is the answer', async () => {
+    test('follows two redirects, and gets the third as its response', async () => {
       const { ask, sent } = makeBundle((number) => redirect(`https://push.example/${number}`));
       expect(await ask()).toMatchObject({ status: 307, headers: { location: 'https://push.example/3' } });
       expect(sent.map(({ path }) => path)).toEqual(['/x', '/1', '/2']);
     });
 
-    test('is not followed after fifteen seconds', async () => {
+    test('is not redirected after fifteen seconds', async () => {
       vi.useFakeTimers({ toFake: ['performance'] });
       try {
         const { ask, sent } = makeBundle((number) => {
@@ -200,7 +200,7 @@ describe('the provider', () => {
     });
 
     test.each(['address-blocked', 'host-not-allowed'] as const)(
-      'to a place that the guard refuses (%s) has the redirect as its answer, and the device is kept',
+      'keeps its device and has the redirect as response if the guard blocks the target (%s)',
       async (reason) => {
         const refusal: Answer = { kind: 'failure', certainty: 'unsent', reason, detail: 'no' };
         const { ask, sent } = makeBundle((number) => (number === 1 ? redirect('https://10.0.0.1/y') : refusal));
@@ -209,13 +209,13 @@ describe('the provider', () => {
       },
     );
 
-    test('to a place that cannot be reached waits as without a redirect', async () => {
+    test('waits as without a redirect if the target cannot be reached', async () => {
       const failure: Answer = { kind: 'failure', certainty: 'unsent', reason: 'unreachable', detail: 'away' };
       const { ask } = makeBundle((number) => (number === 1 ? redirect('https://other.example/y') : failure));
       expect(await ask()).toEqual(failure);
     });
 
-    test('from the simulator stays there', async () => {
+    test('stays with the simulator if it began there', async () => {
       const endpoint = `${simulator.origin}/push/1`;
       const away = makeBundle(() => redirect('https://push.example/y'), endpoint);
       expect(await away.ask()).toMatchObject({ status: 307 });
@@ -225,7 +225,7 @@ describe('the provider', () => {
       expect(within.sent[1]!.target).toEqual(within.sent[0]!.target);
     });
 
-    test('to the simulator is guarded as any other', async () => {
+    test('is guarded as usual if it is redirected to the simulator', async () => {
       const { ask, sent } = makeBundle((number) =>
         number === 1 ? redirect(`${simulator.origin}/push/1`) : answerWith(201),
       );
@@ -297,13 +297,13 @@ describe('a planned request', () => {
         },
       ],
       ['an auth one byte long', { ...subscription, keys: { p256dh, auth: Buffer.alloc(17).toString('base64url') } }],
-    ])('%s is none', (_what, given) => {
+    ])('is invalid: %s', (_what, given) => {
       expect(parseSubscription(given === 'x' ? 'x' : JSON.stringify(given))).toBeUndefined();
     });
   });
 
   describe('a point of P-256', () => {
-    test('is every key that a browser makes', () => {
+    test('includes every key that a browser creates', () => {
       for (let count = 0; count < 5; count += 1)
         expect(isCurvePoint(createECDH('prime256v1').generateKeys())).toBe(true);
       expect(isCurvePoint(bytes(p256dh))).toBe(true);
@@ -318,11 +318,11 @@ describe('a planned request', () => {
       ['compressed', (good) => Buffer.concat([Buffer.from([2]), good.subarray(1, 33)])],
       ['zeros', () => Buffer.concat([Buffer.from([4]), Buffer.alloc(64)])],
       ['of another curve', () => createECDH('secp256k1').generateKeys()],
-    ])('is not: %s', (_what, change) => {
+    ])('does not include %s', (_what, change) => {
       expect(isCurvePoint(change(bytes(p256dh)))).toBe(false);
     });
 
-    test('has coordinates below the prime of the field, of which a number beyond it is the same', () => {
+    test('has coordinates below the prime of the field, although larger numbers are equivalent', () => {
       // (0, √b) is on the curve; so would be (p, √b), were p taken for 0 (RFC 8291 §7).
       const y = '66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4';
       const prime = 'ffffffff00000001000000000000000000000000ffffffffffffffffffffffff';
@@ -342,7 +342,7 @@ describe('a planned request', () => {
       });
     const withOverride = (webpush: ProviderOverrides['webpush']) => plan({ content: { overrides: { webpush } } });
 
-    test('has what RFC 8030 §5 asks for, goes to the whole address, and is still to be encrypted for its keys', () => {
+    test('has the headers of RFC 8030 §5, the whole address, and keys to encrypt for', () => {
       const planned = plan();
       if ('outcome' in planned) throw new Error('no plan');
       const { body, ...rest } = planned.plan;
@@ -361,14 +361,14 @@ describe('a planned request', () => {
       expect(JSON.parse(body.toString())).toMatchObject({ title: 'Title', message: 'Text' });
     });
 
-    test('to a subscription that no browser made is dead', () => {
+    test('is not planned for an invalid subscription, whose device is dead', () => {
       const gone = { outcome: { kind: 'gone', code: 'INVALID_SUBSCRIPTION' } };
       expect(plan({ pushId: '{}' })).toEqual(gone);
       const noPoint = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]).toString('base64url');
       expect(plan({ pushId: JSON.stringify({ ...subscription, keys: { p256dh: noPoint, auth } }) })).toEqual(gone);
     });
 
-    test('has 3993 bytes at most before it is encrypted (RFC 8291 §4)', () => {
+    test('has at most 3993 bytes before encryption (RFC 8291 §4)', () => {
       const measured = (length: number) =>
         measureWebPushMessage({ ...message, content: { ...message.content, message: 'x'.repeat(length) } });
       const most = 3993 - measured(0).bytes;
@@ -379,7 +379,7 @@ describe('a planned request', () => {
       });
     });
 
-    test('with headers of the override, or without those that it takes away', () => {
+    test('has the headers of the override, without those that it removes', () => {
       expect(withOverride({ headers: { ttl: '7', topic: null } })).toHaveProperty('plan.headers', {
         'content-type': 'application/octet-stream',
         'content-encoding': 'aes128gcm',
@@ -388,7 +388,7 @@ describe('a planned request', () => {
       });
     });
 
-    describe('to Windows, which takes a TTL of 0 only beside its own header', () => {
+    describe('to Windows, which accepts a TTL of 0 only with its own header', () => {
       const at = (endpoint: string) => JSON.stringify({ ...subscription, endpoint });
       const windows = at('https://wns2-par02p.notify.windows.com/w/?token=x');
       const unkept = { ...message, ttlSeconds: 0 };
@@ -406,7 +406,7 @@ describe('a planned request', () => {
         expect(headersOf({ pushId: windows, content: { overrides } })).toHaveProperty('x-wns-cache-policy', 'no-cache');
       });
 
-      test('has it with no other TTL, and nobody else gets it', () => {
+      test('does not have it with another TTL or for another host', () => {
         const overrides = { webpush: { headers: { ttl: '60' } } };
         const kept = { ...unkept, content: { ...message.content, overrides } } as Message;
         for (const given of [
@@ -420,7 +420,7 @@ describe('a planned request', () => {
       });
     });
 
-    test('that the override spoils is not sent', () => {
+    test('is not sent if the override makes it invalid', () => {
       const rejected = (detail: string) => ({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
       expect(withOverride({ headers: { ttl: 'soon' } })).toEqual(rejected('ttl must be a number of seconds'));
       expect(withOverride({ payload: { title: ' ' } })).toEqual(rejected('the title must be a text'));
@@ -428,13 +428,13 @@ describe('a planned request', () => {
       expect(measureWebPushMessage({ ...message, content })).toMatchObject({ bytes: 0, most: 3993 });
     });
 
-    test('is for browsers alone', () => {
+    test('is for browsers only', () => {
       expect(() => plan({ message: makeMessage('IOS', '0') })).toThrow('Web Push serves browsers, not IOS');
     });
   });
 });
 
-describe('redirected push', () => {
+describe('a redirected push', () => {
   const certificate = makeCertificate();
   const before = getCACertificates('default');
   beforeAll(() => setDefaultCACertificates([...before, certificate.cert]));
@@ -457,7 +457,7 @@ describe('redirected push', () => {
       request.on('end', () => response.writeHead(307, { location }).end());
     };
 
-  test('a push service of HTTP/1.1 redirects a message to one of HTTP/2, and it arrives there whole', async () => {
+  test('arrives whole if a push service over HTTP/1.1 redirects it to one over HTTP/2', async () => {
     const got: { method: string; body: Buffer; authorization: string | undefined }[] = [];
     const other = createSecureServer(certificate, (request, response) => {
       const pieces: Buffer[] = [];
@@ -480,14 +480,14 @@ describe('redirected push', () => {
   });
 
   test.each(['https://10.0.0.1/admin', 'https://169.254.169.254/latest/meta-data/', 'https://[::ffff:10.0.0.1]/'])(
-    'a redirect to %s, which the guard blocks, is the answer',
+    'gets the redirect to %s as response, because the guard blocks the target',
     async (location) => {
       const from = await serve(createHttpsServer(certificate, redirectTo(location)));
       expect(await makeSender()(`${from}/old`)).toMatchObject({ kind: 'answer', status: 307, headers: { location } });
     },
   );
 
-  test('a push service that redirects in a circle gets the message three times', async () => {
+  test('is sent three times by a push service that redirects in a loop', async () => {
     const paths: string[] = [];
     const from = await serve(
       createHttpsServer(certificate, (request, response) => {
@@ -527,7 +527,7 @@ describe('VAPID authorization', () => {
     'N1YiI6Im1haWx0bzpwdXNoQGV4YW1wbGUuY29tIn0.i3CYb7t4xfxCDquptFOepC9GAu_HLGkMlMuCGSK2rpiUfnK9ojFwDXb1JrErtmysazNjjvW2L' +
     '9OkSSHzvoD1oA, k=BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs';
 
-  test('our authorisation is built as the example of RFC 8292 §2.4, and both verify', async () => {
+  test('is built like the example of RFC 8292 §2.4, and both verify', async () => {
     const credential = makeSite();
     const authorizations = makeVapidAuthorizations({ clock: makeManualClock(now) });
     const theirs = await readVapid(example, new Date(1_453_500_000_000));
@@ -545,7 +545,7 @@ describe('VAPID authorization', () => {
     expect(header.endsWith(`, k=${credential.publicKey}`)).toBe(true);
   });
 
-  test('it ends within 24 hours (RFC 8292 §2), is the same for every message of half its life, and then another', async () => {
+  test('ends within 24 hours (RFC 8292 §2), and is shared by every message for half of its lifetime', async () => {
     const credential = makeSite();
     const clock = makeManualClock(now);
     const authorizations = makeVapidAuthorizations({ clock });
@@ -560,7 +560,7 @@ describe('VAPID authorization', () => {
     expect(authorizations.get(credential, 'https://push.example.net')).not.toBe(first);
   });
 
-  test('one signed while the clock was ahead is not used when the clock is right again', async () => {
+  test('is not used if it was signed while the clock was ahead', async () => {
     const credential = makeSite();
     const clock = makeManualClock(new Date(now.getTime() + 24 * 3_600_000));
     const authorizations = makeVapidAuthorizations({ clock });
@@ -570,7 +570,7 @@ describe('VAPID authorization', () => {
     expect(payload.exp! - now.getTime() / 1000).toBeLessThanOrEqual(24 * 3600);
   });
 
-  test('one that a push service refuses is replaced once, and its successor only after twenty minutes', () => {
+  test('is replaced once if a push service rejects it, and its successor only after twenty minutes', () => {
     const credential = makeSite();
     const clock = makeManualClock(now);
     const authorizations = makeVapidAuthorizations({ clock });
@@ -593,7 +593,7 @@ describe('VAPID authorization', () => {
       return { clock, credential, authorizations: makeVapidAuthorizations({ clock }) };
     };
 
-    test('a token says whole seconds, and serves for six hours to the millisecond', async () => {
+    test('have an expiry in whole seconds, and are used for six hours to the millisecond', async () => {
       const { clock, credential, authorizations } = makeBundle(new Date(now.getTime() + 900));
       const first = authorizations.get(credential, origin);
       expect((await readVapid(first, now)).payload.exp).toBe(now.getTime() / 1000 + 12 * 3600);
@@ -603,7 +603,7 @@ describe('VAPID authorization', () => {
       expect(authorizations.get(credential, origin)).not.toBe(first);
     });
 
-    test('another contact or another key of the site has another', async () => {
+    test('are separate for another contact or key of the site', async () => {
       const { credential, authorizations } = makeBundle();
       const first = authorizations.get(credential, origin);
       const subject = 'mailto:other@example.com';
@@ -613,12 +613,12 @@ describe('VAPID authorization', () => {
       expect(authorizations.get(credential, origin)).toBe(first);
     });
 
-    test('one that is refused is replaced where none is kept, too', () => {
+    test('are replaced after a rejection even if none is kept', () => {
       const { credential, authorizations } = makeBundle();
       expect(authorizations.replace(credential, { origin, refused: 'of another process' })).toMatch(/^vapid t=/);
     });
 
-    test('twenty minutes to the millisecond pass between two replacements, whatever is signed meanwhile', () => {
+    test('are replaced at least twenty minutes apart, whatever is signed in the meantime', () => {
       const { clock, credential, authorizations } = makeBundle();
       const first = authorizations.get(credential, origin);
       const second = authorizations.replace(credential, { origin, refused: first })!;

@@ -73,7 +73,7 @@ describe('the frozen audience', () => {
     ...{ platform, devices, users: devices, installed: devices },
   });
 
-  test('the audience of a run to everybody is all devices of its platforms that registered until now', async () => {
+  test('consists, for a run to everyone, of all devices of its platforms that are registered so far', async () => {
     expect(await freeze()).toEqual({
       audience: {
         ...{ bound: lastIdAt(now), users: 6, segment: undefined, globalControlPercent: null, groupUsers: null },
@@ -94,7 +94,7 @@ describe('the frozen audience', () => {
   };
 
   describe('the audience of a run to a segment', () => {
-    test('of a file is that of its version now', async () => {
+    test('is the current version of a file segment', async () => {
       await addSegment('file');
       await addMember('file', 1);
       await addMember('file', 3, { addedIn: 2 });
@@ -109,7 +109,7 @@ describe('the frozen audience', () => {
       });
     });
 
-    test('of filters is found now, and stored under the run', async () => {
+    test('is evaluated now for a filter segment, and stored under the run', async () => {
       await addSegment('filter', { kind: 'FILTER' });
       expect(await freeze({ segmentId: 'filter' })).toMatchObject({
         audience: { users: 3, segment: { id: 'run', version: 0 }, platforms: [on('IOS', 1), on('WEB', 1)] },
@@ -123,12 +123,12 @@ describe('the frozen audience', () => {
       ['is not there any more', undefined, 'the segment no longer exists'],
       ['is archived', 'ARCHIVED', 'the segment is archived'],
       ['could not be filled', 'FAILED', 'the segment could not be filled: no file'],
-    ])('that %s is none, with the reason', async (_what, state, reason) => {
+    ])('is missing, with the reason, if the segment %s', async (_what, state, reason) => {
       if (state !== undefined) await addSegment('file', { state });
       expect(await freeze({ segmentId: 'file' })).toEqual({ reason });
     });
 
-    test('that refers to one which is archived is none, and names it', async () => {
+    test('is missing if the segment refers to an archived one, which is named', async () => {
       await addSegment('file', { state: 'ARCHIVED' });
       const refers = {
         filter_operator: 'and',
@@ -145,7 +145,7 @@ describe('the frozen audience', () => {
     });
   });
 
-  test('the audience of a run that users’ events started is those whose triggers it answers', async () => {
+  test('consists, for a run started by user events, of the users of its triggers', async () => {
     for (const [user, runId] of [[1, 'run'] as const, [5, 'run'] as const, [3, 'other'] as const])
       await testDatabase.database`
         insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes,
@@ -160,7 +160,7 @@ describe('the frozen audience', () => {
     });
   });
 
-  describe('users of control groups and of variations are counted at the start', () => {
+  describe('the group counts at the start of a run', () => {
     const variants = (more: object = {}) => ({ locales: [], percents: [50, 50], contents: [], ...more }) as never;
     const groupsOf = async (more: Partial<RunToSend>) => {
       const frozen = await freeze(more);
@@ -169,7 +169,7 @@ describe('the frozen audience', () => {
     const usersOf = (groups: Awaited<ReturnType<typeof groupsOf>>) =>
       (groups as { users: number }[]).reduce((sum, { users }) => sum + users, 0);
 
-    test('for the share of the workspace, where the campaign leaves it out, and for its own', async () => {
+    test('include the control groups of the workspace, if the campaign respects it, and of the campaign', async () => {
       const out = { leavesOutGlobalControlGroup: true };
       const all = { ...{ controls: { controlGroupPercent: 100 } as never }, settings: out };
       expect(await freeze(all)).toMatchObject({
@@ -187,14 +187,14 @@ describe('the frozen audience', () => {
       ]);
     });
 
-    test('by variation, where there are several', async () => {
+    test('are kept per variation if there are several', async () => {
       const groups = await groupsOf({ variants: variants() });
       expect(usersOf(groups)).toBe(6);
       expect(new Set((groups as { variation: number }[]).map(({ variation }) => variation))).toEqual(new Set([1, 2]));
       expect(await groupsOf({ variants: variants({ percents: [100] }) })).toBeNull();
     });
 
-    test('all as those of the winner, once one is named', async () => {
+    test('belong to the winner only once one is chosen', async () => {
       expect(await groupsOf({ variants: variants(), winner: 2 })).toEqual(
         ['ANDROID', 'IOS', 'WEB'].map((platform, index) => ({
           ...{ platform, group: null, variation: 2, users: [2, 3, 1][index] },
@@ -202,14 +202,14 @@ describe('the frozen audience', () => {
       );
     });
 
-    test('without variations where these are learned: who gets which is not known yet', async () => {
+    test('have no variations in a learning run, because the assignment is not known yet', async () => {
       const learning = { by: 'CLICKS', floorPercent: 10 };
       expect(await groupsOf({ variants: variants({ learning }) })).toBeNull();
       const withGroup = await groupsOf({ variants: variants({ learning }), settings: { controlGroupPercent: 100 } });
       expect(withGroup).toMatchObject([{ variation: null }, { variation: null }, { variation: null }]);
     });
 
-    test('of a segment’s members alone', async () => {
+    test('include only members of the segment', async () => {
       await addSegment('file');
       await addMember('file', 3);
       expect(await groupsOf({ segmentId: 'file', settings: { controlGroupPercent: 100 } })).toEqual([
@@ -240,7 +240,7 @@ describe('the frozen audience', () => {
   }
 });
 
-describe('shares of a learning run', () => {
+describe('the shares of a learning run', () => {
   let testDatabase: TestDatabase;
   let workspaceId: string;
   beforeAll(async () => {
@@ -267,20 +267,20 @@ describe('shares of a learning run', () => {
       { workspaceId, runId: 'run', bucket, variation: 2, trials: 500, successes: 250 },
     ]);
 
-  test('of no buckets nothing is asked', async () => {
+  test('are empty for an empty bucket list, without a query', async () => {
     const noDatabase = undefined as unknown as Database;
     const asked = { run: { id: 'run', workspaceId, canonicalCampaignId: 'run' }, buckets: [], learning, variations: 2 };
     expect(await freezeShares(noDatabase, asked)).toEqual(new Map());
   });
 
-  test('before anything is known both variations are tried, and the shares are whole', async () => {
+  test('add up to a whole and try both variations before anything is learned', async () => {
     const shares = await freeze([7]);
     const [first, second] = shares.get(7)!;
     expect(first! + second!).toBe(10_000);
     expect(Math.min(first!, second!)).toBeGreaterThan(3_000);
   });
 
-  test('what is known then decides, but for the floor, and stays as it is for the bucket whatever is learned later', async () => {
+  test('follow what is known, except for the minimum share, and never change for a bucket', async () => {
     const before = await freeze([7]);
     await learn(9);
     const after = await freeze([3, 7, 3]);
@@ -290,18 +290,18 @@ describe('shares of a learning run', () => {
     expect(await freeze([3, 7])).toEqual(after);
   });
 
-  test('buckets that are frozen together have the same shares', async () => {
+  test('are equal for buckets that are frozen together', async () => {
     const shares = await freeze([200, 4, 90]);
     expect([...shares.keys()]).toEqual([4, 90, 200]);
     expect(new Set([...shares.values()].map(String)).size).toBe(1);
   });
 
-  test('nodes that freeze a bucket at the same time send it by the same shares', async () => {
+  test('are equal on nodes that freeze a bucket at the same time', async () => {
     const [one, other] = await Promise.all([freeze([1, 2, 3]), freeze([3, 4])]);
     expect(one.get(3)).toEqual(other.get(3));
   });
 
-  test('users of a learning run are drawn by the shares of their buckets', async () => {
+  test('decide the variation of each user by the bucket', async () => {
     await learn(9);
     const users = Array.from({ length: 300 }, (_, number) => ({ bucket: number % 3, userId: `user ${number}` }));
     const variants = { locales: [], percents: [50, 50], contents: [[{}], [{}]], learning };
@@ -316,23 +316,23 @@ describe('shares of a learning run', () => {
 
 type Asked = Parameters<typeof bucketGroup>[0];
 
-describe('bucket group', () => {
+describe('the bucket group of a window', () => {
   const all = { bucketFrom: 0, bucketTo: 255 };
   const quarter = { bucketFrom: 64, bucketTo: 127 };
   const from = (first: number, count: number): number[] => Array.from({ length: count }, (_, index) => first + index);
 
-  test('of a large audience a window is read from one bucket', () => {
+  test('is one bucket of a large audience', () => {
     const groups = groupsOf({ run: { audienceDevices: 1_000_000 }, chunk: quarter });
     expect(groups).toEqual(from(64, 64).map((bucket) => [bucket]));
   });
 
-  test('of an audience whose buckets fill no window it is read from as many as fill one', () => {
+  test('has as many buckets as fill a window', () => {
     // 78 devices a bucket: three of them are 234.
     const groups = groupsOf({ run: { audienceDevices: 20_000 }, chunk: { bucketFrom: 16, bucketTo: 31 } });
     expect(groups).toEqual([from(16, 3), from(19, 3), from(22, 3), from(25, 3), from(28, 3), [31]]);
   });
 
-  test('a small audience is read from many buckets or all, and one of an unknown size bucket by bucket', () => {
+  test('has many or all buckets of a small audience, and one bucket of an audience of unknown size', () => {
     expect(groupsOf({ run: { audienceDevices: 0 }, chunk: all })).toEqual([from(0, 256)]);
     expect(groupsOf({ run: { audienceDevices: 1_000 }, chunk: all })).toEqual([from(0, 256)]);
     // Four windows of 250 each, and what is left.
@@ -342,7 +342,7 @@ describe('bucket group', () => {
     expect(groupsOf({ run: {}, chunk: all })).toHaveLength(256);
   });
 
-  test('named users are read from their own buckets, as many users as a window takes', () => {
+  test('has the buckets of named users, with as many users as fit into a window', () => {
     const users = (bucket: number, count: number) =>
       Array.from({ length: count }, (): [number, string] => [bucket, 'u']);
     const targetUsers = [...users(200, 100), ...users(3, 100), ...users(7, 150), ...users(9, 300)];
@@ -350,14 +350,14 @@ describe('bucket group', () => {
     expect(groupsOf({ run: { targetUsers }, chunk: quarter })).toEqual([]);
   });
 
-  test('a chunk goes on in the bucket of its cursor', () => {
+  test('continues in the bucket of the cursor', () => {
     const run = { targetUsers: null, audienceDevices: 1_000_000 };
     const cursor = { bucket: 70, position: 'somebody' };
     expect(bucketGroup({ run, chunk: quarter, cursor, windowDevices: 250 })).toEqual({ buckets: [70], next: 71 });
   });
 });
 
-describe('groups of buckets', () => {
+describe('grouping of due buckets', () => {
   const due = (...devices: number[]) =>
     devices.map((count, bucket) => ({ bucket, runNumbers: [bucket % 2], devices: count }));
   const grouped = (devices: number[], maxBuckets: number) =>
@@ -405,17 +405,17 @@ describe('groups of buckets', () => {
         ],
       },
     ],
-  ])('makes of %s', (_what, { devices, maxBuckets, groups }) => {
+  ])('creates %s', (_what, { devices, maxBuckets, groups }) => {
     expect(grouped(devices, maxBuckets)).toEqual(groups);
   });
 
-  test('names each run of a group once', () => {
+  test('lists each run of a group once', () => {
     const [group] = groupBuckets(due(1, 1, 1, 1), { maxDevices: 500, maxBuckets: 256 });
     expect(group!.runNumbers).toEqual([0, 1]);
   });
 });
 
-describe('best time', () => {
+describe('a best-time campaign', () => {
   const hour = 3_600_000;
   const phones = 40;
   /** Who opens what is sent at noon how many hours later; the others open nothing. */
@@ -461,7 +461,7 @@ describe('best time', () => {
   };
   const after = (start: Date, hours: number) => new Date(start.getTime() + hours * hour);
 
-  test('each user gets it at the hour at which that user opens messages, the others at the start; once, in one run', async () => {
+  test('reaches each user once at the usual hour of that user, and the others at the start, in one run', async () => {
     const start = noonAfter();
     const id = await bundle.live(best(start));
     expect((await bundle.get(id)).scheduling_details).toMatchObject({
@@ -488,7 +488,7 @@ describe('best time', () => {
     expect(await bundle.runs(id)).toHaveLength(1);
   });
 
-  test('within some hours only: whose best time is later gets it at the end, and whose is not known does not', async () => {
+  test('reaches users with a later best time at the end of its window, and users without one not at all', async () => {
     const start = noonAfter();
     const id = await bundle.live(
       best(start, {
@@ -506,7 +506,7 @@ describe('best time', () => {
     ]);
   });
 
-  test('a worker that is lost while it plans, and one that is lost while it sends, change nobody’s hour', async () => {
+  test('keeps the hour of each user when a worker crashes while planning or sending', async () => {
     const start = noonAfter();
     const id = await bundle.live(best(start));
     bundle.clock.advance(start.getTime() - bundle.clock.now().getTime());
@@ -533,7 +533,7 @@ describe('best time', () => {
     expect(counted).toEqual({ devices: phones, accepted: phones });
   });
 
-  test('a campaign that recurs asks anew each day, and V1 answers what was sent', async () => {
+  test('plans again on each day if it is periodic, and returns its settings through V1', async () => {
     const start = noonAfter();
     const id = await bundle.live({
       ...{ campaign_delivery_type: 'PERIODIC' },
@@ -565,7 +565,7 @@ describe('best time', () => {
       `${path}bts_details.window_in_hours must be a whole number from 1 to 24.`,
     ],
     [
-      'a member that nobody knows',
+      'an unknown member',
       best(new Date('2027-01-01'), { a: 1 }).scheduling_details,
       `${path}bts_details.a is not available in this version.`,
     ],
@@ -574,7 +574,7 @@ describe('best time', () => {
       { delivery_type: 'AT_FIXED_TIME', start_time: '2027-01-01T00:00:00', bts_details: { window_in_hours: 2 } },
       `${path}bts_details needs SEND_IN_BTS.`,
     ],
-  ])('%s are refused by name', async (_name, details, sentence) => {
+  ])('is rejected for %s, which are named', async (_name, details, sentence) => {
     expect(await faults(details)).toEqual([sentence]);
   });
 

@@ -49,7 +49,7 @@ describe('chunk worker', () => {
   });
   const leaseUntil = later(chunkLeaseMilliseconds);
 
-  test('where there is no chunk, or the worker stops, there is nothing to do', async () => {
+  test('has nothing to do without a chunk, and after it was stopped', async () => {
     const idle = makeWorker();
     expect(await idle.worker.workNextChunk(1)).toBe('nothing to do');
     await addChunk(1);
@@ -59,7 +59,7 @@ describe('chunk worker', () => {
     expect(idle.seen).toEqual({ ended: 0, claimed: [] });
   });
 
-  test('a chunk is sent window by window, each from where the one before ended, until its end is told', async () => {
+  test('sends a chunk window by window, each from the end of the previous one, until its end', async () => {
     await addChunk(1);
     const { worker, windows, seen } = makeWorker([sent(10, 'b'), sent(12, 'd'), { kind: 'ended' }]);
     expect(await worker.workNextChunk(1)).toBe('worked');
@@ -71,7 +71,7 @@ describe('chunk worker', () => {
     expect(seen).toEqual({ ended: 1, claimed: [1] });
   });
 
-  test('a chunk goes on at its cursor', async () => {
+  test('resumes a chunk at its cursor', async () => {
     await addChunk(1);
     await addCursor(13, 'x');
     await addCursor(25, 'of another chunk');
@@ -80,7 +80,7 @@ describe('chunk worker', () => {
     expect(windows).toEqual([{ cursor: { bucket: 13, position: 'x' }, search: undefined }]);
   });
 
-  test('a worker that stops gives its chunk back after the window', async () => {
+  test('returns its chunk after the current window when it stops', async () => {
     await addChunk(1);
     const { worker, windows, seen } = makeWorker([sent(10, 'b')]);
     expect(await worker.workNextChunk(1)).toBe('worked');
@@ -89,7 +89,7 @@ describe('chunk worker', () => {
     expect(await readChunks()).toMatchObject([{ state: 'READY', owner: null, leaseUntil: null }]);
   });
 
-  test('a chunk that is lost, or whose run was paused, is given back', async () => {
+  test('returns a chunk that it lost or whose run was paused', async () => {
     await addChunk(1);
     const { worker, windows } = makeWorker([{ kind: 'lost' }]);
     expect(await worker.workNextChunk(1)).toBe('worked');
@@ -97,7 +97,7 @@ describe('chunk worker', () => {
     expect(await readChunks()).toMatchObject([{ state: 'READY' }]);
   });
 
-  test('of a throttled run no chunk is claimed before its time, but those that the others wait for', async () => {
+  test('claims no chunk of a throttled run before its time, except those that block others', async () => {
     for (const number of [1, 2, 3]) await addChunk(number);
     const until = later(5_000);
     const { worker } = makeWorker([{ kind: 'throttled', until, besides: [25] }]);
@@ -112,14 +112,14 @@ describe('chunk worker', () => {
     expect((await readChunks()).map(({ notBefore }) => notBefore)).toEqual([until, until, until]);
   });
 
-  test('a database that fails is no fault of the chunk, which is given back', async () => {
+  test('returns a chunk after a database failure, without counting a crash', async () => {
     await addChunk(1, { crashes: 2 });
     const { worker } = makeWorker([Object.assign(new Error('away'), { code: '57P01' })]);
     expect(await worker.workNextChunk(1)).toBe('failed');
     expect(await readChunks()).toMatchObject([{ state: 'READY', owner: null, crashes: 2 }]);
   });
 
-  test('a window that cannot be sent ends the lease at once, and one that cannot be stored is searched at the next claim', async () => {
+  test('ends the lease at once for a window that cannot be sent, and searches one that cannot be stored at the next claim', async () => {
     await addChunk(1);
     const failing = makeWorker([new WindowFailedError('a window cannot be sent')]);
     expect(await failing.worker.workNextChunk(1)).toBe('failed');
@@ -129,7 +129,7 @@ describe('chunk worker', () => {
     expect(await readChunks()).toMatchObject([{ state: 'CLAIMED', crashes: 2, leaseUntil: now }]);
   });
 
-  test('after any other fault the lease runs out, and is renewed no more', async () => {
+  test('lets the lease expire after any other fault, and does not renew it', async () => {
     await addChunk(1);
     const { worker, clock } = makeWorker([new Error('a surprise')]);
     expect(await worker.workNextChunk(1)).toBe('failed');
@@ -138,7 +138,7 @@ describe('chunk worker', () => {
     expect(await readChunks()).toMatchObject([{ state: 'CLAIMED', owner: 'worker', crashes: 0, leaseUntil }]);
   });
 
-  test('the lease of a chunk that is being worked is renewed', async () => {
+  test('renews the lease of the current chunk', async () => {
     await addChunk(1);
     const { worker, clock, during } = makeWorker();
     let lease: unknown;
@@ -151,7 +151,7 @@ describe('chunk worker', () => {
     expect(lease).toEqual(later(chunkLeaseMilliseconds + 1_000));
   });
 
-  test('a chunk whose workers died ten times before they opened a window is set aside', async () => {
+  test('quarantines a chunk whose workers crashed ten times before they opened a window', async () => {
     await addChunk(1, { crashes: 9 });
     const ninth = makeWorker();
     await ninth.worker.workNextChunk(1);
@@ -167,7 +167,7 @@ describe('chunk worker', () => {
 
   const window = { bucket: 12, position: 'd', devices: 8 };
 
-  test('after three deaths in one window its devices are searched, half of them first, by the only window of the process', async () => {
+  test('searches the devices of a window after three crashes, starting with half of them, as the only window of the process', async () => {
     await addChunk(1, { crashes: 2, window });
     const second = makeWorker();
     await second.worker.workNextChunk(1);
@@ -183,7 +183,7 @@ describe('chunk worker', () => {
     ]);
   });
 
-  test('a device that was alone in its window when the worker died is set aside', async () => {
+  test('quarantines a device that was alone in its window when the worker crashed', async () => {
     await addChunk(1, { crashes: 4, suspect: 1, window: { ...window, devices: 1 } });
     const alone = makeWorker();
     await alone.worker.workNextChunk(1);
@@ -196,7 +196,7 @@ describe('chunk worker', () => {
     expect(unopened.windows[0]!.search).toEqual({ suspectDevices: 1, treatment: 'send' });
   });
 
-  test('a window that was stored is not searched, though its chunk still says that it is open', async () => {
+  test('does not search a window that was stored, although its chunk marks it as open', async () => {
     await addChunk(1, { crashes: 3, window });
     await addCursor(12, 'd');
     const stored = makeWorker();
@@ -210,7 +210,7 @@ describe('chunk worker', () => {
     expect(other.windows[0]!.search).toEqual({ suspectDevices: 8, treatment: 'send' });
   });
 
-  test('a chunk with ten devices that end workers is given up: it is the message', async () => {
+  test('gives up a chunk with ten devices that crash workers, because the message is the cause', async () => {
     await addChunk(1, { crashes: 3, setAside: 9, window });
     const ninth = makeWorker();
     await ninth.worker.workNextChunk(1);
@@ -223,7 +223,7 @@ describe('chunk worker', () => {
     expect(await readChunks()).toMatchObject([{ state: 'QUARANTINED' }]);
   });
 
-  test('a chunk of named users is claimed by slots of both kinds', async () => {
+  test('claims a chunk of named users with slots of both kinds', async () => {
     await addChunk(1, { lane: 0 });
     const { worker, seen } = makeWorker();
     expect(await worker.workNextChunk(0)).toBe('worked');
@@ -284,12 +284,12 @@ describe('chunk worker', () => {
   }
 });
 
-describe('slots of chunks', () => {
+describe('the slots of workers', () => {
   // No slot looks again by itself: the time between two looks never passes.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }));
   afterEach(() => void vi.useRealTimers());
 
-  test('a wake-up that comes while a slot reads makes it read again, once', async () => {
+  test('read once more after a wake-up during a read', async () => {
     let answer = Promise.withResolvers<never[]>();
     let claims = 0;
     const claim = (): Promise<never[]> => {
@@ -314,7 +314,7 @@ describe('slots of chunks', () => {
     await workers.stop();
   });
 
-  test('a wake-up makes one slot of each kind look, and the next one once that has found a chunk', async () => {
+  test('read one slot of each kind after a wake-up, and the next one only after a chunk was found', async () => {
     const lanes: unknown[] = [];
     let found: object[] = [];
     const claim = async (strings: readonly string[], ...[lastLane]: unknown[]): Promise<object[]> => {
@@ -348,7 +348,7 @@ describe('slots of chunks', () => {
   });
 });
 
-describe('a device that ends workers', () => {
+describe('a device that crashes workers', () => {
   let bundle: FanOutBundle;
   beforeEach(async () => {
     bundle = await makeFanOutBundle();
@@ -357,7 +357,7 @@ describe('a device that ends workers', () => {
 
   const poison = 'push-user-37';
 
-  test('a device that ends its workers is found by halving and set aside; all others are reached (fault F16)', async () => {
+  test('is found by halving and quarantined, and all others are reached (fault F16)', async () => {
     await bundle.addDevices(100);
     const { campaignId, runId } = await bundle.accept();
     await bundle.release();
@@ -369,7 +369,7 @@ describe('a device that ends workers', () => {
     expect(await bundle.states(campaignId)).toEqual({ campaign: 'SENT', run: 'SENT', reason: null });
   });
 
-  test('workers that are killed three times in one window by something else lose nobody', async () => {
+  test('is not blamed for three crashes in one window that have another cause', async () => {
     await bundle.addDevices(100);
     const { runId } = await bundle.accept();
     await bundle.release();
@@ -377,7 +377,7 @@ describe('a device that ends workers', () => {
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 100 });
   });
 
-  test('a page that fails without a crash is searched in the same way, and no lease is waited for', async () => {
+  test('is found the same way if it makes a page fail without a crash, and no lease is waited for', async () => {
     await bundle.addDevices(100);
     const { campaignId, runId } = await bundle.accept();
     await bundle.release();
@@ -390,7 +390,7 @@ describe('a device that ends workers', () => {
     expect((await bundle.states(campaignId)).run).toBe('SENT');
   });
 
-  test('a device whose outcome the database refuses is found in the same way; the others have theirs, and the node goes on', async () => {
+  test('is found the same way if the database rejects its outcome; other outcomes are stored and the node continues', async () => {
     await bundle.addDevices(100);
     const { campaignId, runId } = await bundle.accept();
     await bundle.release();
@@ -408,7 +408,7 @@ describe('a device that ends workers', () => {
     expect((await bundle.states(campaignId)).run).toBe('SENT');
   });
 
-  test('a window that was stored is not searched, though its chunk still says that it is open', async () => {
+  test('is not searched for in a window that was stored, although its chunk marks it as open', async () => {
     await bundle.addDevices(30);
     const { runId } = await bundle.accept();
     await bundle.release();
@@ -424,7 +424,7 @@ describe('a device that ends workers', () => {
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 30 });
   });
 
-  test('a fault of the service about one recipient is the outcome of that recipient alone', async () => {
+  test('gets the outcome of an internal fault alone, without affecting others', async () => {
     await bundle.addDevices(100);
     const { runId } = await bundle.accept();
     await bundle.release();
@@ -438,7 +438,7 @@ describe('a device that ends workers', () => {
     expect(bundle.sent).toHaveLength(100);
   });
 
-  test('second attempts whose workers die are tried in small batches, then alone; the one that ends them is set aside', async () => {
+  test('is found among second attempts in small batches, then alone, and quarantined', async () => {
     await bundle.addDevices(80);
     bundle.answer(() => ({ kind: 'wait', code: '503', scope: 'device' }));
     const { runId } = await bundle.accept();
@@ -462,7 +462,7 @@ describe('a device that ends workers', () => {
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 79, FAILED: 1 });
   });
 
-  test('a second attempt whose outcome the database refuses costs those of other buckets nothing, and is set aside', async () => {
+  test('is quarantined if the database rejects the outcome of its second attempt, without affecting other buckets', async () => {
     await bundle.addDevices(40);
     bundle.answer(() => ({ kind: 'wait', code: '503', scope: 'device' }));
     const { runId } = await bundle.accept();
@@ -526,14 +526,14 @@ describe('a device that ends workers', () => {
   }
 });
 
-describe('a moved clock', () => {
+describe('a clock that is moved during a send', () => {
   let bundle: FanOutBundle;
   beforeEach(async () => {
     bundle = await makeFanOutBundle();
   });
   afterEach(() => bundle.drop());
 
-  test('a send outlives a clock that is moved four times: each device gets one message', async () => {
+  test('does not disturb it in four moves: each device gets one message', async () => {
     await bundle.addDevices(20);
     const { campaignId, runId } = await bundle.accept();
     await bundle.release();
@@ -550,7 +550,7 @@ describe('a moved clock', () => {
     expect(bundle.sent).toHaveLength(20);
   });
 
-  test('a second attempt outlives it too', async () => {
+  test('does not disturb a second attempt', async () => {
     await bundle.addDevices(20);
     bundle.answer(() => ({ kind: 'wait', code: '503', scope: 'device' }));
     const { runId } = await bundle.accept();

@@ -68,7 +68,7 @@ describe('delivery to devices', () => {
     name: { provider: providerOf(device), appId: device.appId ?? defaultAppId, version: 'v1' },
   });
 
-  test('results are in the order of the addressees, whichever account reaches them', async () => {
+  test('returns results in the order of the recipients, whatever their account', async () => {
     const { deliveries, batches, turns } = await deliver([
       phone('one'),
       phone('two', { platform: 'IOS' }),
@@ -89,13 +89,13 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('a send to named users goes promptly, before what is sent to audiences', async () => {
+  test('sends promptly to named users, before audiences', async () => {
     const { batches, turns } = await deliver([phone('one')], { run: { lane: 0 } });
     expect(batches[0]!.pace).toBe('promptly');
     expect(turns).toEqual([{ account: 'fcm:shop', lane: 0, messages: 1 }]);
   });
 
-  test('nobody is asked about a device that gets no message', async () => {
+  test('sends no request for a device without a message', async () => {
     const fault = new Error('cannot be rendered');
     const templateFault = { field: 'title', cause: 'USER_ATTRIBUTE', reason: '' } as const;
     const { deliveries, batches, logged } = await deliver(
@@ -115,7 +115,7 @@ describe('delivery to devices', () => {
     expect(logged).toEqual([{ err: fault, runId: 'run', deviceId: 'faulty' }]);
   });
 
-  test('a message whose time is over goes to nobody, at the very instant as well', async () => {
+  test('expires a message at the exact end of its lifetime', async () => {
     const expired = delivered('one', { outcome: 'EXPIRED', code: 'TTL' });
     expect((await deliver([phone('one')], { run: { sendUntil: now } })).deliveries).toEqual([expired]);
     expect((await deliver([phone('one')], { run: { sendUntil: later(0.001) } })).deliveries).toEqual([
@@ -123,7 +123,7 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('while credentials cannot be read devices wait some seconds, and no attempt is counted', async () => {
+  test('makes devices wait some seconds while credentials cannot be read, without counting an attempt', async () => {
     const { deliveries } = await deliver([phone('one'), phone('late', { fault: new Error() })], {
       loadCredentials: () => Promise.reject(new Error('the database is away')),
     });
@@ -133,7 +133,7 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('an app without a credential, while another has one, is rejected alone', async () => {
+  test('rejects an app without a credential if another app has one, without affecting others', async () => {
     const { deliveries } = await deliver([phone('one', { appId: 'lost' }), phone('two')], {
       find: (device) => (device.appId === 'lost' ? undefined : withAll(device)),
     });
@@ -143,7 +143,7 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('a workspace without the credential has no account: its devices are sent to without turns, and told so', async () => {
+  test('sends without quota if the workspace lacks the credential, and reports that', async () => {
     const { deliveries, turns } = await deliver([phone('one'), phone('two')], {
       find: (device) => ({ ...withAll(device)!, credentials: {} }),
       outcomeOf: () => ({ kind: 'stopped', code: 'NO_CREDENTIAL', detail: 'none' }),
@@ -155,7 +155,7 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('a credential that is known to be refused is not asked again, and its devices wait for another', async () => {
+  test('does not try a credential that is known to be rejected; its devices wait for another', async () => {
     const { results, batches } = await deliver([phone('one'), phone('two', { platform: 'IOS' })], {
       run: { refusals: [refusal] },
     });
@@ -169,7 +169,7 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('a refusal that leaves no credential of the run says that nobody is reached', async () => {
+  test('reports a rejection after which the run has no usable credential', async () => {
     const { results } = await deliver([phone('one'), phone('two')], {
       run: { platforms: ['ANDROID'] },
       find: (device) => ({ ...withAll(device)!, credentials: { fcm: all.fcm } as never }),
@@ -189,7 +189,7 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('devices of one account, app, language and count are one batch', async () => {
+  test('batches devices of one account, app, language and badge count', async () => {
     const german = { localized: { language: 'de', content: texts } };
     const counted = (value: number) => ({ badge: { operation: 'set', value } as const });
     const { batches } = await deliver([
@@ -214,7 +214,7 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('browsers are one batch for each push service, since each is an account', async () => {
+  test('batches browsers per push service, because each is an account', async () => {
     const address = (origin: string) =>
       JSON.stringify({
         ...JSON.parse(makeSimulatedSubscription({ secret: Buffer.alloc(32, 1), id: origin })),
@@ -233,7 +233,7 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('whoever has no turn is tried when the account may, and it is no attempt', async () => {
+  test('retries a device without quota when the account may send again, without counting an attempt', async () => {
     const { deliveries } = await deliver([phone('one'), phone('two')], {
       turnOf: (place) => (place === 0 ? undefined : later(30)),
     });
@@ -243,7 +243,7 @@ describe('delivery to devices', () => {
     ]);
   });
 
-  test('a shown fallback says why, and a rendered message says nothing', async () => {
+  test('records why a fallback was shown, and nothing for a rendered message', async () => {
     const instead = { field: 'title', cause: 'USER_ATTRIBUTE', reason: '' } as const;
     const { deliveries } = await deliver([
       phone('one', { personal: { content: texts, instead } }),
@@ -252,7 +252,7 @@ describe('delivery to devices', () => {
     expect(deliveries.map(({ code }) => code)).toEqual(['FALLBACK_USER_ATTRIBUTE', null]);
   });
 
-  test('a fault of the service about one recipient is told with it, and is nobody else’s outcome', async () => {
+  test('reports an internal fault for its recipient only', async () => {
     const fault = new Error('cannot be told');
     const onReport = (id: string): void => {
       if (id === 'two') throw fault;
@@ -273,7 +273,7 @@ describe('delivery to devices', () => {
     expect(unmade.logged).toEqual([{ err: fault, runId: 'run', deviceId: 'one' }]);
   });
 
-  test('a batch makes each device’s message, its parts, and the same with other texts', async () => {
+  test('creates for a batch each message, its parts, and the message with other texts', async () => {
     const name = '{{ UserAttribute.name }}';
     const content = { ANDROID: { ...texts, title: name }, WEB: run.content.WEB! };
     const personaliser = makePersonaliser(content, 'AUTO')!;
@@ -358,7 +358,7 @@ describe('the outcome of a message', () => {
   };
   const account = { key: 'apns:TEAM', perMinute: undefined, throttledPerMinute: undefined };
 
-  test('an accepted message ends with the id that its provider gave it, or none', () => {
+  test('is final for an accepted message, with the id of the provider if there is one', () => {
     expect(settle({ kind: 'accepted', providerMessageId: 'their-id' })).toEqual({
       delivery: { ...row, outcome: 'ACCEPTED', code: null, providerMessageId: 'their-id', attempts: 3 },
       told: [{ reported: 'apns:TEAM', kind: 'accepted' }],
@@ -370,12 +370,12 @@ describe('the outcome of a message', () => {
     });
   });
 
-  test('moves the device of an accepted message to another address, and not to the same one', () => {
+  test('moves the device of an accepted message to another address, but not to the same one', () => {
     expect(settle({ kind: 'accepted', address: 'new' }).moved).toEqual({ from: 'address', to: 'new' });
     expect(settle({ kind: 'accepted', address: 'address' })).not.toHaveProperty('moved');
   });
 
-  test('a dead address ends the device, since when the provider says or now', () => {
+  test('removes a device with a dead address, since the time that the provider reports or now', () => {
     const goneSince = later(-86_400);
     expect(settle({ kind: 'gone', code: 'Unregistered', goneSince })).toEqual({
       delivery: { ...row, outcome: 'GONE', code: 'Unregistered', attempts: 3 },
@@ -385,14 +385,14 @@ describe('the outcome of a message', () => {
     expect(settle({ kind: 'gone', code: '410' }).gone).toEqual({ code: '410', goneSince: now });
   });
 
-  test('a refused message is not tried again', () => {
+  test('is final for a rejected message', () => {
     expect(settle({ kind: 'rejected', code: 'PayloadTooLarge', detail: '' })).toEqual({
       delivery: { ...row, outcome: 'REJECTED', code: 'PayloadTooLarge', attempts: 3 },
       told: [{ reported: 'apns:TEAM', kind: 'rejected' }],
     });
   });
 
-  test('a refused credential is no attempt of the device, which waits as long as its message lives', () => {
+  test('does not count an attempt for a rejected credential; the device waits as long as its message lives', () => {
     expect(settle({ kind: 'stopped', code: 'InvalidProviderToken', detail: 'expired' })).toEqual({
       delivery: { ...row, outcome: 'WAITING', code: 'InvalidProviderToken', attempts: 2, retryAt: later(3600) },
       refused: {
@@ -407,7 +407,7 @@ describe('the outcome of a message', () => {
     });
   });
 
-  test('without a connection nothing was tried: it waits until the account’s silence is over, and some seconds', () => {
+  test('does not count an attempt without a connection; the device waits for the pause of the account and some seconds', () => {
     expect(settle({ kind: 'unreached', code: 'unreachable' })).toEqual({
       delivery: { ...row, outcome: 'WAITING', code: 'unreachable', attempts: 2, retryAt: later(122.5) },
       told: [{ unreached: 'apns:TEAM' }],
@@ -418,7 +418,7 @@ describe('the outcome of a message', () => {
     });
   });
 
-  test('what may be tried again waits, as an attempt, and is tried no ninth time (fault F5)', () => {
+  test('is a counted wait for a temporary failure, and never a ninth attempt (fault F5)', () => {
     const wait = { kind: 'wait', code: 'ServiceUnavailable', scope: 'device' } as const;
     const unknown = { kind: 'unknown', code: 'timeout' } as const;
     // The third attempt: between 10 and 80 seconds, and the draw is 0.5.
@@ -438,14 +438,14 @@ describe('the outcome of a message', () => {
     }
   });
 
-  test('pauses the account that its provider told to wait, also after the last attempt of a device', () => {
+  test('pauses the account that its provider asked to wait, even after the last attempt of a device', () => {
     const wait = { kind: 'wait', code: 'HMS_503', scope: 'credential', retryAfterSeconds: 600 } as const;
     const { delivery, told } = settle(wait, { attempt: maxDeliveryAttempts });
     expect(delivery.outcome).toBe('FAILED');
     expect(told).toContainEqual({ silenced: 'apns:TEAM', until: later(602.5), reason: 'HMS_503' });
   });
 
-  test('a wait for the whole credential silences its account for as long, and no other wait does', () => {
+  test('pauses the account for a wait of the whole credential, and for no other wait', () => {
     const ofCredential = { kind: 'wait', code: 'TooManyRequests', scope: 'credential' } as const;
     // A minute more, as Google asks of whom it names no time (delivery 1).
     expect(settle(ofCredential)).toMatchObject({
@@ -461,14 +461,14 @@ describe('the outcome of a message', () => {
     });
   });
 
-  test('what would be tried when the message is over ends at once', () => {
+  test('is final if the retry would come after the lifetime of the message', () => {
     const wait = { kind: 'wait', code: 'ServiceUnavailable', scope: 'device', retryAfterSeconds: 60 } as const;
     const until = (seconds: number) => settle(wait, { run: { sendUntil: later(seconds) } }).delivery;
     expect(until(62.501)).toMatchObject({ outcome: 'WAITING', retryAt: later(62.5) });
     expect(until(62.5)).toEqual({ ...row, outcome: 'EXPIRED', code: 'ServiceUnavailable', attempts: 3 });
   });
 
-  test('what was not sent is not an attempt; it is tried within five seconds of when it may be, and never too late', () => {
+  test('counts no attempt for an unsent message, which is retried within five seconds of its time, and never too late', () => {
     const attempt = { run: { sendUntil: later(100) }, device, attempt: 1 };
     const untried = (until: Date) => settleUntried(attempt, { code: 'PROVIDER_WAIT', until, random: 1 }).delivery;
     expect(untried(later(94))).toEqual({
@@ -480,7 +480,7 @@ describe('the outcome of a message', () => {
     expect(retryOfUntried(now, 1)).toEqual(later(5));
   });
 
-  test('a result without more to say is of the attempt, and waits for nothing', () => {
+  test('contains the attempt and no retry if there are no details', () => {
     expect(settleAs({ device, attempt: 2 }, 'EXPIRED', 'TTL')).toEqual({
       delivery: { ...row, outcome: 'EXPIRED', code: 'TTL', attempts: 2 },
     });
@@ -503,14 +503,14 @@ describe('the outcome of a message', () => {
   }
 });
 
-describe('outcomes that are kept', () => {
+describe('outcomes that cannot be stored', () => {
   let bundle: FanOutBundle;
   beforeEach(async () => {
     bundle = await makeFanOutBundle();
   });
   afterEach(() => bundle.drop());
 
-  test('outcomes that the database refuses are kept and stored later; meanwhile nothing else is sent, and nothing twice', async () => {
+  test('are kept and stored later; meanwhile nothing else is sent, and nothing twice', async () => {
     await bundle.addDevices(100);
     const { campaignId, runId } = await bundle.accept();
     await bundle.release();
@@ -541,7 +541,7 @@ describe('outcomes that are kept', () => {
     expect((await bundle.states(campaignId)).run).toBe('SENT');
   });
 
-  test('a database that refuses while a chunk is only read costs the chunk no crash', async () => {
+  test('count no crash for the chunk if the database fails while the chunk is only read', async () => {
     await bundle.addDevices(10);
     const { runId } = await bundle.accept();
     await bundle.release();
@@ -555,7 +555,7 @@ describe('outcomes that are kept', () => {
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 10 });
   });
 
-  test('a node whose outcomes cannot be stored is not ready and says why, on /readyz and to the console; then it goes on', async () => {
+  test('make the node report on /readyz and in the console why it is not ready, until they are stored', async () => {
     const node = await startCarillonBundle();
     try {
       const day = new Date().toISOString().slice(0, 10);

@@ -19,7 +19,7 @@ describe('fan out', () => {
   const minute = 60_000;
 
   describe('a run', () => {
-    test('reaches every device of its platforms once; ledger, counters and requests agree, and it ends', async () => {
+    test('reaches every device of its platforms once, with matching ledger, counters and requests, and ends', async () => {
       await bundle.addDevices(300);
       const { campaignId, runId } = await bundle.accept({ platforms: ['ANDROID', 'WEB'] });
       expect(await bundle.release()).toBe(1);
@@ -32,7 +32,7 @@ describe('fan out', () => {
       expect(await bundle.states(campaignId)).toEqual({ campaign: 'SENT', run: 'SENT', reason: null });
     });
 
-    test('has the audience of its start: a device that registers during the run is not part of it', async () => {
+    test('keeps the audience of its start, without devices that register later', async () => {
       await bundle.addDevices(20);
       const { runId } = await bundle.accept();
       await bundle.release();
@@ -42,14 +42,14 @@ describe('fan out', () => {
       expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 20 }]);
     });
 
-    test('without recipients ends immediately', async () => {
+    test('ends immediately without recipients', async () => {
       const { campaignId } = await bundle.accept();
       await bundle.release();
       expect(await bundle.end()).toBe(1);
       expect((await bundle.states(campaignId)).run).toBe('SENT');
     });
 
-    test('of 12,000 devices is cut into chunks that cover every bucket once', async () => {
+    test('is divided into chunks that cover every bucket once', async () => {
       expect(cutBuckets(5_000)).toEqual([{ from: 0, to: 255 }]);
       for (const devices of [5_001, 12_000, 100_000, 10_000_000]) {
         const ranges = cutBuckets(devices);
@@ -59,7 +59,7 @@ describe('fan out', () => {
       }
     });
 
-    test('is released once by two concurrent nodes', async () => {
+    test('is released once by concurrent nodes', async () => {
       await bundle.addDevices(10);
       await bundle.accept();
       const released = await Promise.all([bundle.release(), bundle.release(), bundle.release()]);
@@ -67,7 +67,7 @@ describe('fan out', () => {
       expect((await bundle.database`select count(*) as chunks from chunks`)[0]!.chunks).toBe(1);
     });
 
-    test('past its time to live sends nothing and says EXPIRED', async () => {
+    test('sends nothing after its time to live, and records EXPIRED', async () => {
       await bundle.addDevices(10);
       const { runId } = await bundle.accept({ ttlSeconds: 60 });
       await bundle.release();
@@ -79,7 +79,7 @@ describe('fan out', () => {
   });
 
   describe('a crash', () => {
-    test('before the window was stored repeats exactly that window, under the same identities (reliability R2, R3)', async () => {
+    test('repeats exactly the window that was not stored, under the same identities (reliability R2, R3)', async () => {
       await bundle.addDevices(30);
       const { runId } = await bundle.accept();
       await bundle.release();
@@ -108,7 +108,7 @@ describe('fan out', () => {
       expect([...requests.values()].every((identities) => identities.size === 1)).toBe(true);
     });
 
-    test('of a worker that had stored a device elsewhere leaves that row, and the rest of the window is stored', async () => {
+    test('keeps the row of a device that the crashed worker stored elsewhere, and stores the rest of the window', async () => {
       await bundle.addDevices(5);
       const { runId } = await bundle.accept();
       await bundle.release();
@@ -127,7 +127,7 @@ describe('fan out', () => {
       expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 4 });
     });
 
-    test('a worker that lost its lease stores nothing, even when its requests come back', async () => {
+    test('prevents a worker that lost its lease from storing outcomes, even if its requests complete', async () => {
       await bundle.addDevices(10);
       const { runId } = await bundle.accept();
       await bundle.release();
@@ -149,7 +149,7 @@ describe('fan out', () => {
       expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 10 });
     });
 
-    test('a chunk whose workers die ten times before they open a window is set aside, and the run ends FAILED', async () => {
+    test('quarantines a chunk after ten crashes before a window was opened, and the run ends FAILED', async () => {
       await bundle.addDevices(10);
       const { campaignId } = await bundle.accept();
       await bundle.release();
@@ -163,7 +163,7 @@ describe('fan out', () => {
       expect(await bundle.states(campaignId)).toMatchObject({ campaign: 'FAILED', run: 'FAILED' });
     });
 
-    test('a graceful stop returns the chunk immediately and repeats nothing', async () => {
+    test('is unlike a graceful stop, which returns the chunk immediately and repeats nothing', async () => {
       await bundle.addDevices(30);
       const { runId } = await bundle.accept();
       await bundle.release();
@@ -189,8 +189,8 @@ describe('fan out', () => {
     });
   });
 
-  describe('what a provider says', () => {
-    test('gone: the device is dropped, and only there', async () => {
+  describe('the response of a provider', () => {
+    test('gone: removes the device, and no other', async () => {
       await bundle.addDevices(9);
       bundle.answer((device) =>
         device.pushId === 'push-user-4' ? { kind: 'gone', code: 'UNREGISTERED' } : { kind: 'accepted' },
@@ -203,7 +203,7 @@ describe('fan out', () => {
       expect([...gone]).toEqual([{ push_id: 'push-user-4', gone_reason: 'UNREGISTERED' }]);
     });
 
-    test('gone since a time before the app registered again: the device stays (reliability R6)', async () => {
+    test('gone since before the app registered again: keeps the device (reliability R6)', async () => {
       await bundle.addDevices(1);
       bundle.answer(() => ({
         kind: 'gone',
@@ -217,7 +217,7 @@ describe('fan out', () => {
     });
 
     test.each(claimedBy)(
-      'wait: what is due in many buckets is tried again once, and in one look, claimed by %s',
+      'wait: retries everything due in many buckets once in one query, claimed by %s',
       async (by) => {
         await bundle.addDevices(60);
         bundle.answer((_device, nth) =>
@@ -234,7 +234,7 @@ describe('fan out', () => {
       },
     );
 
-    test('wait: tried again not before Retry-After, counted as an attempt, then accepted', async () => {
+    test('wait: retries after Retry-After at the earliest, counts the attempt, and is accepted', async () => {
       await bundle.addDevices(3);
       bundle.answer((_device, nth) =>
         nth <= 3 ? { kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: 30 } : { kind: 'accepted' },
@@ -258,7 +258,7 @@ describe('fan out', () => {
       expect((await bundle.states(campaignId)).campaign).toBe('SENT');
     });
 
-    test('a device that always waits is given up after 8 attempts, and the run ends (reliability R5, R7)', async () => {
+    test('unknown: gives up a device after 8 attempts, and the run ends (reliability R5, R7)', async () => {
       await bundle.addDevices(1);
       bundle.answer(() => ({ kind: 'unknown', code: 'TIMEOUT' }));
       const { campaignId, runId } = await bundle.accept();
@@ -274,7 +274,7 @@ describe('fan out', () => {
       expect((await bundle.states(campaignId)).run).toBe('SENT');
     });
 
-    test('no retry goes out after the message has died', async () => {
+    test('wait: retries no message after its lifetime', async () => {
       await bundle.addDevices(1);
       bundle.answer(() => ({ kind: 'wait', code: '429', scope: 'device', retryAfterSeconds: 600 }));
       const { runId } = await bundle.accept({ ttlSeconds: 300 });
@@ -283,7 +283,7 @@ describe('fan out', () => {
       expect(await bundle.counters(runId)).toEqual({ EXPIRED: 1 });
     });
 
-    test('429 for the whole credential silences that platform, not the others', async () => {
+    test('429 for the whole credential: pauses that platform, not the others', async () => {
       await bundle.addDevices(60);
       const android = new Set(
         (await bundle.database`select push_id from devices where platform = 'ANDROID'`).map((row) => row.push_id),
@@ -301,7 +301,7 @@ describe('fan out', () => {
       expect(bundle.sent.filter((request) => android.has(request.pushId)).length).toBeLessThan(20);
     });
 
-    test('a silence that outlasts the message lets nobody wait for it: the run ends', async () => {
+    test('429 for longer than the lifetime of the message: expires its devices, and the run ends', async () => {
       await bundle.addDevices(60);
       bundle.answer(() => ({ kind: 'wait', code: 'QUOTA_EXCEEDED', scope: 'credential', retryAfterSeconds: 7_200 }));
       const { campaignId, runId } = await bundle.accept({ ttlSeconds: 3_600, platforms: ['ANDROID'] });
@@ -313,7 +313,7 @@ describe('fan out', () => {
       expect((await bundle.states(campaignId)).run).toBe('SENT');
     });
 
-    test("a refused credential pauses the run with the provider's own words, and every device keeps its place", async () => {
+    test('a rejected credential: pauses the run with the provider’s words, and keeps every device in place', async () => {
       await bundle.addDevices(40);
       bundle.answer(() => ({ kind: 'stopped', code: 'InvalidProviderToken', detail: 'key K1 of team T1' }));
       const { campaignId, runId } = await bundle.accept();
@@ -341,7 +341,7 @@ describe('fan out', () => {
       expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 40 }]);
     });
 
-    test('a device that left while its delivery waited is not sent to', async () => {
+    test('wait: does not retry a device that left in the meantime', async () => {
       await bundle.addDevices(1);
       bundle.answer(() => ({ kind: 'wait', code: '503', scope: 'device' }));
       const { runId } = await bundle.accept();
@@ -355,8 +355,8 @@ describe('fan out', () => {
     });
   });
 
-  describe('a provider that cannot be connected to', () => {
-    test('costs no attempts, however long it is away, and delays no other; then everything goes out (reliability R5)', async () => {
+  describe('a provider that cannot be reached', () => {
+    test('costs no attempts, however long it is away, and delays no other; then all messages are sent (reliability R5)', async () => {
       await bundle.addDevices(90);
       bundle.answer((device) =>
         Number(device.pushId.split('-').at(-1)) % 3 === 0
@@ -390,7 +390,7 @@ describe('fan out', () => {
   });
 
   describe('a throttled run', () => {
-    test('sends no more than its devices a minute, over all workers, loses none and outlives its time to live', async () => {
+    test('sends at most its devices per minute across all workers, loses none and outlives its time to live', async () => {
       await bundle.addDevices(180);
       const { campaignId, runId } = await bundle.accept({ settings: { devicesPerMinute: 65 }, ttlSeconds: 60 });
       await bundle.release();
@@ -411,7 +411,7 @@ describe('fan out', () => {
       expect(bySecond.length).toBeLessThan(220);
     });
 
-    test('is spread over the time it was given, or over what its workspace allows', async () => {
+    test('is spread over the configured time, or over the limit of its workspace', async () => {
       await bundle.addDevices(400);
       const spread = await bundle.accept({ settings: { spreadMinutes: 10 } });
       await bundle.release();
@@ -426,7 +426,7 @@ describe('fan out', () => {
     });
   });
 
-  describe('iPhones on trial', () => {
+  describe('iPhones with provisional permission', () => {
     test('are reached alone, left out, or reached with the others, as the campaign says (fact 3.4)', async () => {
       await bundle.addDevices(30);
       await bundle.database`update devices set provisional = true where push_id in ('push-user-1', 'push-user-4')`;
@@ -444,7 +444,7 @@ describe('fan out', () => {
   });
 
   describe('lanes', () => {
-    test('a send to a named user is claimed before a campaign that came earlier', async () => {
+    test('let a send to a named user be claimed before an earlier campaign', async () => {
       await bundle.addDevices(10);
       const campaign = await bundle.accept();
       await bundle.release();
@@ -455,7 +455,7 @@ describe('fan out', () => {
       expect((await bundle.claim('w', 1))!.runId).toBe(campaign.runId);
     });
 
-    test('only named users get it, and a run without users ends immediately', async () => {
+    test('send to named users only, and end a run without users immediately', async () => {
       await bundle.addDevices(10);
       const { runId } = await bundle.accept({ targetUsers: [await bundle.userOf('user-3')] });
       await bundle.work();
@@ -467,7 +467,7 @@ describe('fan out', () => {
   });
 
   describe('the delay before the next attempt', () => {
-    test('is never less than the provider asked for', () => {
+    test('is never less than the provider requested', () => {
       for (const random of [0, 0.5, 0.999]) {
         expect(
           retryDelaySeconds({ attempts: 1, retryAfterSeconds: 77, isRateLimited: true, random }),
@@ -482,7 +482,7 @@ describe('fan out', () => {
       expect(at(50, 1)).toBeLessThanOrEqual(601);
     });
 
-    test('a 429 that names no time waits a minute at least (delivery 1)', () => {
+    test('is at least a minute after a 429 without a time (delivery 1)', () => {
       expect(retryDelaySeconds({ attempts: 1, isRateLimited: true, random: 0 })).toBeGreaterThanOrEqual(60);
     });
   });
@@ -507,7 +507,7 @@ describe('badges', () => {
     return rows.map(({ count }) => count);
   };
 
-  test('a count is raised, set and cleared for each device, and what is sent is the count', async () => {
+  test('are incremented, set and cleared for each device, and sent as the resulting number', async () => {
     expect(await sendAll({ operation: 'increment', value: 2 })).toEqual(['set 2']);
     expect(await sendAll({ operation: 'increment', value: 1 })).toEqual(['set 3']);
     expect(await sendAll({ operation: 'set', value: 9 })).toEqual(['set 9']);
@@ -518,7 +518,7 @@ describe('badges', () => {
     expect(await sendAll({ operation: 'increment', value: 99 })).toEqual(['set 99999']);
   });
 
-  test('a window that a crash repeats says the same numbers, whatever was counted in between', async () => {
+  test('repeat the same numbers if a crash repeats a window, whatever was counted in between', async () => {
     const since = bundle.sent.length;
     await bundle.database`update devices set badge_count = 4`;
     const runId = await push({ operation: 'increment', value: 1 });
@@ -551,7 +551,7 @@ describe('badges', () => {
     expect(await counts()).toEqual([15]);
   });
 
-  test('a retry of a delivery that waits says the number of its first attempt', async () => {
+  test('keep the number of the first attempt in a retry', async () => {
     const since = bundle.sent.length;
     bundle.answer((_device, nth) =>
       nth <= since + 30 ? { kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: 30 } : { kind: 'accepted' },
@@ -564,7 +564,7 @@ describe('badges', () => {
     for (const numbers of told(since).values()) expect(numbers).toEqual(['set 1', 'set 1']);
   });
 
-  test('two workers that plan one window at the same time count once', async () => {
+  test('are counted once if two workers plan one window at the same time', async () => {
     const [device] = await bundle.database<{ bucket: number; id: string }[]>`select bucket, id from devices limit 1`;
     const steps = [{ bucket: device!.bucket, deviceId: device!.id, adds: true, value: 3 }];
     const asked = { workspaceId: bundle.workspaceId, runNumber: 2_000_000, steps };
@@ -574,7 +574,7 @@ describe('badges', () => {
     expect(numbers.map((found) => found.get(device!.id))).toEqual(Array(8).fill(3));
   });
 
-  test('of the runs that changed it a device remembers the newest sixteen', async () => {
+  test('remember for a device the newest sixteen runs that changed its badge', async () => {
     const [device] = await bundle.database<{ bucket: number; id: string }[]>`select bucket, id from devices limit 1`;
     const count = (runNumber: number) => {
       const steps = [{ bucket: device!.bucket, deviceId: device!.id, adds: true, value: 1 }];
@@ -615,14 +615,14 @@ describe('badges', () => {
   }
 });
 
-describe('apps', () => {
+describe('apps without a credential', () => {
   let bundle: FanOutBundle;
   beforeAll(async () => {
     bundle = await makeFanOutBundle();
   });
   afterAll(() => bundle.drop());
 
-  test('an app without a credential stops no other: its devices are rejected, and a retry knows the app as well', async () => {
+  test('do not stop other apps: their devices are rejected, and a retry knows the app as well', async () => {
     await bundle.addDevices(30);
     await bundle.database`update devices set app_id = 'courier' where platform = 'ANDROID'`;
     bundle.credentials(({ appId }) => (appId === 'courier' ? bundle.simulatedCredentials : undefined));

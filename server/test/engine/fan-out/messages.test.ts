@@ -67,7 +67,7 @@ describe('a composed message', () => {
   });
   const ids = { workspaceId: 'WORKSPACE', campaignId: 'campaign', runId: 'run' };
 
-  test('a message to an Android phone has its lifetime in seconds, its priority and the payload of its workspace', () => {
+  test('has for an Android phone its lifetime in seconds, its priority and the payload of its workspace', () => {
     expect(compose(deviceOn('ANDROID'))).toEqual({
       ...{ ...ids, platform: 'ANDROID', content: texts, ttlSeconds: 180, priority: 'NORMAL', isSilent: false },
       identity: messageIdentity('run', 'device'),
@@ -76,7 +76,7 @@ describe('a composed message', () => {
     });
   });
 
-  test('a message to an iPhone has its own lifetime, its priority and the name beside `aps`', () => {
+  test('has for an iPhone its own lifetime, its priority and the prefix next to `aps`', () => {
     expect(compose(deviceOn('IOS'))).toEqual({
       ...{ ...ids, platform: 'IOS', content: content.IOS, ttlSeconds: 300, priority: 5, isSilent: false },
       identity: messageIdentity('run', 'device'),
@@ -85,7 +85,7 @@ describe('a composed message', () => {
     });
   });
 
-  test('a message to a browser leads to its address by way of this service, which knows its own', () => {
+  test('has for a browser a link through this service, which knows its own', () => {
     const token = JSON.stringify(passOf('WEB'));
     const message = {
       ...{ ...ids, platform: 'WEB', content: content.WEB, ttlSeconds: 420, urgency: 'low' },
@@ -101,19 +101,19 @@ describe('a composed message', () => {
     expect(compose(deviceOn('WEB'), { tokens: noProof })).not.toHaveProperty('link');
   });
 
-  test('a run without content for the platform has no message', () => {
+  test('does not exist if the run has no content for the platform', () => {
     for (const platform of ['ANDROID', 'IOS', 'WEB'] as const)
       expect(compose(deviceOn(platform), { run: withContent({}) })).toBeUndefined();
   });
 
-  test('a message that leaves the inbox says when, counted from its acceptance', () => {
+  test('states when it leaves the inbox, counted from its acceptance', () => {
     expect(compose(deviceOn('IOS'), { run: withSettings({ inboxExpiryHours: 36 }) })).toMatchObject({
       inboxExpiresAt: new Date('2026-03-03T00:00:00Z'),
     });
     expect(compose(deviceOn('IOS'))).not.toHaveProperty('inboxExpiresAt');
   });
 
-  test('what replaces what is the content’s own key, on each platform', () => {
+  test('replaces messages by the key of its content, on each platform', () => {
     const keyed = withContent({
       ANDROID: { ...texts, collapseReplaceKey: 'offer' },
       IOS: { ...texts, collapseReplaceKey: 'offer' },
@@ -123,7 +123,7 @@ describe('a composed message', () => {
       expect(compose(deviceOn(platform), { run: keyed })!.identity).toEqual(messageIdentity('run', 'device', 'offer'));
   });
 
-  test('a click of a phone is proved for the address that its message leads to', () => {
+  test('proves a click of a phone for the address in the message', () => {
     const defaultAction = { type: 'richlanding', value: 'https://shop.example/', keyValuePairs: {} };
     const linked = withContent({ ANDROID: { ...texts, defaultAction }, IOS: { ...texts, defaultAction } });
     for (const platform of ['ANDROID', 'IOS'] as const)
@@ -133,14 +133,14 @@ describe('a composed message', () => {
       });
   });
 
-  test('a report of one of several contents says which', () => {
+  test('names its content in the report token if there are several', () => {
     const variant = { variation: 2, locale: 1 };
     expect(compose(deviceOn('IOS'), { run: { ...run, variant } })!.report!.token).toBe(
       JSON.stringify({ ...passOf('IOS'), variant }),
     );
   });
 
-  test('a silent message has nothing to report, no look of its app, and its badge', () => {
+  test('has no report, no app defaults, but a badge if it is silent', () => {
     const silent = {
       ...withSettings({ isSilent: true }),
       content: { IOS: { ...texts, options: { badge: {} } } as never },
@@ -152,7 +152,7 @@ describe('a composed message', () => {
     expect(message.content.options).toEqual({ badge: { operation: 'set', value: 4 } });
   });
 
-  test('an app has its own look, payload and names, and a content’s choice goes before its app’s', () => {
+  test('uses the defaults, payload and names of its app, after the choices of the content', () => {
     const app: AppSettings = { mode: 'both', pushFrom: 'app', dataPrefix: 'own', defaults: { sound: 'bell' } };
     expect(compose(deviceOn('ANDROID'), { app })).toMatchObject({
       content: { richContent: [{ type: 'sound', value: 'bell' }] },
@@ -171,7 +171,7 @@ describe('a composed message', () => {
     expect(payload).not.toHaveProperty('appMode');
   });
 
-  test('an iPhone’s critical sound is for apps to which Apple granted it; without settings no app has', () => {
+  test('has a critical sound on an iPhone only if Apple granted that to the app', () => {
     const loud = withContent({ IOS: { ...texts, options: { sound: { name: 'alarm', critical: true } } } });
     expect(compose(deviceOn('IOS'), { run: loud })!.content.options).toEqual({ sound: { name: 'alarm' } });
     expect(compose(deviceOn('IOS'), { run: loud, app: { criticalAlerts: true } })!.content.options).toEqual({
@@ -179,7 +179,7 @@ describe('a composed message', () => {
     });
   });
 
-  test('neither the fallback nor other languages travel with the content for everybody', () => {
+  test('contains neither the fallback nor other languages', () => {
     const own = { fallback: texts, locales: { de: { title: 'Hallo' } } };
     const run = withContent({
       ANDROID: { ...texts, ...own },
@@ -191,7 +191,7 @@ describe('a composed message', () => {
     expect(compose(deviceOn('WEB'), { run })!.content).toEqual(content.WEB);
   });
 
-  test('a message says in which language it is, but for a fallback, which is for everybody', () => {
+  test('states its language, except for a fallback in the default language', () => {
     const localized = { language: 'de', content: { ...texts, title: 'Hallo' } };
     const german = compose(deviceOn('ANDROID', { localized }));
     expect(german).toMatchObject({ language: 'de', content: { title: 'Hallo' } });
@@ -211,12 +211,12 @@ describe('a composed message', () => {
     expect(compose(deviceOn('ANDROID', { localized }), { run: spoken })!.language).toBe('fr');
   });
 
-  test('content that could not be made is no content, and the message shows what is for everybody', () => {
+  test('contains the default content if the personal content could not be created', () => {
     const fault = { field: 'title', cause: 'USER_ATTRIBUTE', detail: '' } as never;
     expect(compose(deviceOn('ANDROID', { personal: { fault } }))!.content).toEqual(texts);
   });
 
-  test('a count is put into the content that it is for', () => {
+  test('contains a badge count in the content that it belongs to', () => {
     const counted = withContent({
       IOS: { ...texts, options: { badge: { operation: 'increment', value: 1 }, targetContentId: 'a' } },
       WEB: { ...content.WEB, options: { appBadge: { operation: 'increment', value: 1 } } },
@@ -229,7 +229,7 @@ describe('a composed message', () => {
     expect(compose(deviceOn('WEB', { badge }), { run: counted })!.content.options).toEqual({ appBadge: badge });
   });
 
-  test('of alike messages to phones each has its identity and its report; to browsers, and without content, there are none', () => {
+  test('has, among similar messages to phones, a separate identity and report; there are no parts for browsers or without content', () => {
     const device = deviceOn('ANDROID');
     const { identity, report } = compose(device)!;
     expect(makePartsOf({ run, platform: 'ANDROID', tokens })!(device)).toEqual({ identity, report });
@@ -242,7 +242,7 @@ describe('a composed message', () => {
   const name = '{{ UserAttribute.name }}';
   const user = { customerId: 'c', attributes: { name: 'Ada' } };
 
-  test('of messages with users’ own texts the parts have these, and the key and address that they make', () => {
+  test('has the personal texts in its parts, with the key and address made from them', () => {
     const plain = personalParts({ title: name });
     expect(plain.parts).toMatchObject({ identity: plain.message.identity, report: plain.message.report });
     expect(plain.parts!.own!.texts).toEqual(['Ada']);
@@ -254,7 +254,7 @@ describe('a composed message', () => {
     expect(keyed.parts!.identity).toEqual(messageIdentity('run', 'device', 'Ada'));
   });
 
-  test('a message whose texts could not all be made, or that is a fallback, is composed by itself', () => {
+  test('is composed individually if its texts could not be created or are a fallback', () => {
     const partsOf = makePartsOf({ run, platform: 'ANDROID', tokens })!;
     expect(partsOf(deviceOn('ANDROID', { personal: { fault: {} as never } }))).toBeUndefined();
     expect(partsOf(deviceOn('ANDROID', { personal: { content: texts } }))).toBeUndefined();
@@ -297,7 +297,7 @@ describe('personalised messages', () => {
 
   const noDatabase = undefined as unknown as Database;
 
-  test('a run without templates and languages asks for nothing, and one without devices neither', async () => {
+  test('need no query without templates and languages, or without devices', async () => {
     const work = makePersonaliseDevices({ database: noDatabase });
     const devices = [phone('ada')];
     expect(await work(runOf({}), devices)).toBe(devices);
@@ -307,14 +307,14 @@ describe('personalised messages', () => {
     expect(await work(runOf({ title: '{{ UserAttribute.name }}' }, { settings: {} }), devices)).toBe(devices);
   });
 
-  test('each user’s message has the user’s own attributes, and of one who was erased nothing is known', async () => {
+  test('contain the attributes of their users, and nothing about an erased user', async () => {
     await addUser('ada', { attributes: { name: 'Ada' } });
     await addUser('bob', { attributes: { name: 'Bob' } });
     const run = runOf({ title: '{{ UserAttribute.name | default("friend") }}' });
     expect(await titlesOf(run, phone('bob'), phone('erased'), phone('ada'))).toEqual(['Bob', 'friend', 'Ada']);
   });
 
-  test('a device of a platform without content is passed on as it is', async () => {
+  test('leave a device of a platform without content unchanged', async () => {
     await addUser('ada', { attributes: { name: 'Ada' } });
     const browser = phone('ada', { platform: 'WEB' });
     const [first, second] = await personalise(runOf({ title: '{{ UserAttribute.name }}' }), browser, phone('ada'));
@@ -322,7 +322,7 @@ describe('personalised messages', () => {
     expect(second).toMatchObject({ personal: { content: { title: 'Ada' } } });
   });
 
-  test('what started the run is the same for all: its business event', async () => {
+  test('contain the business event that started the run, the same for all', async () => {
     await addUser('ada');
     const run = runOf(
       { title: '{{ BusinessEventAttribute.goal }}' },
@@ -331,7 +331,7 @@ describe('personalised messages', () => {
     expect(await titlesOf(run, phone('ada'))).toEqual(['2:1']);
   });
 
-  test('a run that users’ events started has each user’s own event', async () => {
+  test('contain the event of each user if user events started the run', async () => {
     for (const [id, cart] of [['ada', 'a hat'] as const, ['bob', 'a coat'] as const]) {
       await addUser(id);
       await addTrigger(id, { attributes: { cart } });
@@ -347,7 +347,7 @@ describe('personalised messages', () => {
 
   const locales = { de: { title: 'Hallo' }, fr: { title: 'Bonjour' } };
 
-  test('a device’s language chooses the texts, else the user’s attribute, else they are those for everybody', async () => {
+  test('use the language of the device, then the attribute of the user, then the default texts', async () => {
     await addUser('ada', { locale: 'de-AT', attributes: { locale: 'fr' } });
     await addUser('bob', { attributes: { locale: 'fr' } });
     await addUser('eve', { locale: 'it' });
@@ -361,7 +361,7 @@ describe('personalised messages', () => {
     expect(ada).not.toHaveProperty('personal');
   });
 
-  test('templates are rendered in the user’s language', async () => {
+  test('render templates in the language of the user', async () => {
     await addUser('ada', { locale: 'de', attributes: { name: 'Ada' } });
     await addUser('bob', { attributes: { name: 'Bob' } });
     const name = '{{ UserAttribute.name }}';
@@ -369,7 +369,7 @@ describe('personalised messages', () => {
     expect(await titlesOf(run, phone('ada'), phone('bob'))).toEqual(['Hallo Ada', 'Hello Bob']);
   });
 
-  test('what is read of a user is the language beside what templates read', async () => {
+  test('read only the language and the attributes that templates use', async () => {
     await addUser('bob', { attributes: { name: 'Bob', locale: 'fr' } });
     const name = '{{ UserAttribute.name }}';
     const french = { fr: { title: `Bonjour ${name}` } };
@@ -381,7 +381,7 @@ describe('personalised messages', () => {
     ]);
   });
 
-  test('a page of more messages than are made at once keeps its order', async () => {
+  test('keep the order of a page that is rendered in several parts', async () => {
     await addUser('ada', { attributes: { name: 'Ada' } });
     const devices = Array.from({ length: 130 }, (_, number) => phone('ada', { id: `phone ${number}` }));
     const recipients = await personalise(runOf({ title: '{{ UserAttribute.name }}' }), ...devices);
@@ -420,7 +420,7 @@ describe('personalised messages', () => {
   }
 });
 
-describe('variants', () => {
+describe('variants and badges', () => {
   let testDatabase: TestDatabase;
   let workspaceId: string;
   beforeAll(async () => {
@@ -451,7 +451,7 @@ describe('variants', () => {
     ...more,
   });
 
-  test('each device gets the texts of the closest language, the default where there is none, under that language’s name', async () => {
+  test('choose the texts of the closest language for each device, or the default, under the name of that language', async () => {
     const content = (title: string) => ({ IOS: { title } });
     const variants = {
       ...{ locales: ['default', 'de', 'fr'], percents: [50, 50] },
@@ -498,7 +498,7 @@ describe('variants', () => {
     }) as unknown as RunToSend;
   const badge = (change: BadgeChange) => ({ options: { badge: change } });
 
-  test('a run without badges asks for nothing', async () => {
+  test('need no query in a run without badges', async () => {
     const recipients = [phone('french')];
     const noDatabase = undefined as unknown as Database;
     expect(await countRunBadges(noDatabase, { run: runWith(1, {}), recipients })).toBe(recipients);
@@ -507,7 +507,7 @@ describe('variants', () => {
     expect(await countRunBadges(noDatabase, { run: onWeb, recipients })).toBe(recipients);
   });
 
-  test('a badge is counted for each device: raised, set, cleared, and raised from nothing again', async () => {
+  test('count a badge for each device: increment, set, clear, and increment from zero again', async () => {
     const devices = [phone('french'), phone('italian')];
     expect(await badgesOf(runWith(1, badge({ operation: 'increment', value: 2 })), ...devices)).toEqual([
       { operation: 'set', value: 2 },
@@ -531,7 +531,7 @@ describe('variants', () => {
     ]);
   });
 
-  test('what counts is the content that is shown: a fallback has its own badge, and what cannot be made has none', async () => {
+  test('count the badge of the shown content: a fallback has its own, and failed content has none', async () => {
     const run = runWith(6, { fallback: { ...texts, ...badge({ operation: 'set', value: 3 }) } });
     const shown = phone('silent', { personal: { content: { ...texts, ...badge({ operation: 'set', value: 3 }) } } });
     const plain = phone('austrian', { personal: { content: texts } });

@@ -70,8 +70,8 @@ describe('provider evidence', () => {
       ).map(({ code, devices }) => [code, devices]),
     );
 
-  describe('a device that Google says is over its own quota (A1)', () => {
-    test('waits alone: 24 pushes to another user of the project arrive at once', async () => {
+  describe('a device that Google reports as over its own quota (A1)', () => {
+    test('waits alone, while 24 pushes to another user of the project arrive immediately', async () => {
       await bundle.addDevices(2);
       await only('ANDROID');
       bundle.answer(({ pushId }) => (pushId === 'push-user-0' ? deviceQuota(pushId) : accepted));
@@ -88,7 +88,7 @@ describe('provider evidence', () => {
       for (const runId of runs) expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 1 });
     });
 
-    test('waits alone in a broadcast, also where Google does not say whose quota it is', async () => {
+    test('waits alone in a broadcast, even if Google does not name the owner of the quota', async () => {
       await bundle.addDevices(300);
       await only('ANDROID');
       const bare = fcm(429, 'RESOURCE_EXHAUSTED', { details: [fcmCode('QUOTA_EXCEEDED')] });
@@ -100,7 +100,7 @@ describe('provider evidence', () => {
       expect(await codes(runId)).toEqual({ ACCEPTED: 298, QUOTA_EXCEEDED: 2 });
     });
 
-    test('does not matter where nine of ten devices get it: then the credential pauses, and goes on', async () => {
+    test('makes the credential pause if nine of ten devices get the same response, and then continue', async () => {
       await bundle.addDevices(300);
       await only('ANDROID');
       const bare = fcm(429, 'RESOURCE_EXHAUSTED', { details: [fcmCode('QUOTA_EXCEEDED')] });
@@ -117,12 +117,12 @@ describe('provider evidence', () => {
     });
   });
 
-  describe('a credential of the wrong environment, for which Apple calls every token bad (A2)', () => {
+  describe('a credential of the wrong environment, for which Apple rejects every token (A2)', () => {
     test.each([
       ['3,000 iPhones: the credential is held with the reason', 3_000],
       ['one iPhone', 1],
       ['three iPhones', 3],
-    ])('drops nobody: %s', async (_what, devices) => {
+    ])('removes no device: %s', async (_what, devices) => {
       await bundle.addDevices(devices);
       await only('IOS');
       bundle.answer(() => apns(400, 'BadDeviceToken'));
@@ -142,7 +142,7 @@ describe('provider evidence', () => {
       expect(await bundle.counters(runId)).toEqual({ ACCEPTED: devices });
     });
 
-    test('drops nobody where one token of 3,000 is of the right environment', async () => {
+    test('removes no device even if one token of 3,000 is of the right environment', async () => {
       await bundle.addDevices(3_000);
       await only('IOS');
       bundle.answer(({ pushId }) => (pushId === 'push-user-1234' ? accepted : apns(400, 'BadDeviceToken')));
@@ -152,7 +152,7 @@ describe('provider evidence', () => {
       expect(await gone()).toBe(0);
     });
 
-    test('holds a small workspace whose three phones were all accepted before', async () => {
+    test('is held in a small workspace whose three phones were all accepted before', async () => {
       await bundle.addDevices(3);
       await only('IOS');
       bundle.answer(() => accepted);
@@ -166,8 +166,8 @@ describe('provider evidence', () => {
     });
   });
 
-  describe('Apple’s key that Google now and then calls bad for a few iPhones (A3)', () => {
-    test('costs those alone: they are tried again, then rejected with the true reason', async () => {
+  describe('a key for Apple that Google occasionally rejects for a few iPhones (A3)', () => {
+    test('affects only those, which are retried, then rejected with the true reason', async () => {
       await bundle.addDevices(1_350);
       await only('IOS', 'fcm');
       const bad = new Set(['push-user-0', 'push-user-300', 'push-user-600', 'push-user-900', 'push-user-1349']);
@@ -184,7 +184,7 @@ describe('provider evidence', () => {
       expect(await gone()).toBe(0);
     });
 
-    test('holds the platform where all of them get it, and a probe of an iPhone ends that', async () => {
+    test('holds the platform if all iPhones get the response, until a probe of one succeeds', async () => {
       await bundle.addDevices(60);
       await only('IOS', 'fcm');
       await bundle.database`
@@ -212,7 +212,7 @@ describe('provider evidence', () => {
     });
   });
 
-  describe.each([1, 2] as const)('with %i nodes, credentials of other providers that answer so for all', (nodes) => {
+  describe.each([1, 2] as const)('with %i nodes, credentials of other providers that reject every device', (nodes) => {
     const webPushAnswer = (status: number): Outcome =>
       classifyWebPushAnswer({ kind: 'answer', status, headers: {}, body: '' }, bundle.clock.now());
     const hmsAnswer = (code: string): Outcome =>
@@ -248,7 +248,7 @@ describe('provider evidence', () => {
       })),
     );
 
-    test.each(Object.entries(providers))('drops nobody: %s', async (_what, { platform, reach, bad }) => {
+    test.each(Object.entries(providers))('remove no device: %s', async (_what, { platform, reach, bad }) => {
       for (const right of [undefined, 'push-user-700']) {
         await bundle.database`delete from provider_evidence`;
         await bundle.database`delete from devices`;
@@ -269,7 +269,7 @@ describe('provider evidence', () => {
     });
 
     test.each(Object.entries(providers).filter(([what]) => !what.startsWith('a contact')))(
-      'drops nine of ten in one run where the rest is accepted: %s',
+      'remove nine of ten devices in one run if the rest is accepted: %s',
       async (_what, { platform, reach, bad }) => {
         await bundle.addDevices(1_000);
         await reach();
@@ -282,7 +282,7 @@ describe('provider evidence', () => {
       },
     );
 
-    test('iPhones that all have tokens of the wrong environment are not dropped, and sent to after the correction', async () => {
+    test('keep iPhones with tokens of the wrong environment, and send to them after the correction', async () => {
       await bundle.addDevices(3_000);
       await only('IOS');
       bundle.answer(() => apns(400, 'BadDeviceToken'));
@@ -296,7 +296,7 @@ describe('provider evidence', () => {
       expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 3_000 });
     });
 
-    test('one browser at an unknown host that answers as it likes concerns nobody else', async () => {
+    test('are not affected by one browser at an unknown host that responds arbitrarily', async () => {
       await bundle.addDevices(120);
       await subscribe('https://fcm.googleapis.com');
       await bundle.database`
@@ -319,7 +319,7 @@ describe('provider evidence', () => {
     });
   });
 
-  test('a purge, in which nine of ten devices are certainly dead, drops them in that run', async () => {
+  test('removes nine of ten devices in the same run if they are certainly gone', async () => {
     await bundle.addDevices(1_000);
     await only('IOS');
     bundle.answer(({ pushId }) => (pushId.endsWith('7') ? accepted : apns(410, 'Unregistered')));
@@ -335,7 +335,7 @@ describe('provider evidence', () => {
         details: [fcmCode('INVALID_ARGUMENT')],
       });
 
-    test('is suspected, and leaves the audience after three sends over 72 hours; a person can keep it', async () => {
+    test('is suspected, and leaves the audience after three sends over 72 hours, unless a user keeps it', async () => {
       await bundle.addDevices(40);
       await only('ANDROID');
       bundle.answer(({ pushId }) => (pushId === 'push-user-3' ? malformed() : accepted));
@@ -353,7 +353,7 @@ describe('provider evidence', () => {
       }
     });
 
-    test('is none where everybody’s message is refused: then the message is to blame', async () => {
+    test('is not suspected if the message of every device is rejected, because the message is the cause', async () => {
       await bundle.addDevices(40);
       await only('ANDROID');
       bundle.answer(() => malformed());
@@ -365,7 +365,7 @@ describe('provider evidence', () => {
       expect(row!.suspected).toBe(0);
     });
 
-    test('is forgiven when the device is accepted in between', async () => {
+    test('is cleared when the device is accepted in between', async () => {
       await bundle.addDevices(40);
       await only('ANDROID');
       for (const isBad of [true, true, false, true]) {
@@ -380,7 +380,7 @@ describe('provider evidence', () => {
   });
 
   describe('a one-time password to a healthy phone', () => {
-    test('goes at once although 100 phones that always fail hold the credential', async () => {
+    test('is sent immediately although 100 failing phones hold the credential', async () => {
       await bundle.addDevices(105);
       await only('IOS');
       const healthy = new Set(Array.from({ length: 5 }, (_, index) => `push-user-${index}`));
@@ -426,7 +426,7 @@ describe('provider evidence', () => {
   }
 });
 
-describe('refused credentials', () => {
+describe('rejected credentials', () => {
   let bundle: FanOutBundle;
   beforeAll(async () => {
     bundle = await makeFanOutBundle();
@@ -460,7 +460,7 @@ describe('refused credentials', () => {
     bundle.version(row!.version as string);
   };
 
-  test('a refused credential holds its own devices, is asked about no more, and the run goes on for the others', async () => {
+  test('hold their own devices without further requests, while the run continues for the others', async () => {
     refuse('IOS');
     const { campaignId, runId } = await send();
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 60, WAITING: 30 });
@@ -477,7 +477,7 @@ describe('refused credentials', () => {
     expect(await bundle.mend()).toBe(0);
   });
 
-  test('when the credential is another, its devices are sent to, once each, with all their attempts', async () => {
+  test('release their devices when they are replaced, which are sent to once with all their attempts', async () => {
     refuse('IOS');
     const { campaignId, runId } = await send();
     const before = bundle.sent.length;
@@ -494,7 +494,7 @@ describe('refused credentials', () => {
     expect((await bundle.states(campaignId)).run).toBe('SENT');
   });
 
-  test('a credential that is taken when it is checked again goes on as well', async () => {
+  test('release their devices when a check accepts them, too', async () => {
     await mend('fcm', new Date(0));
     refuse('ANDROID');
     const { runId } = await send();
@@ -510,7 +510,7 @@ describe('refused credentials', () => {
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 90 });
   });
 
-  test('a run whose credentials are all refused pauses, and goes on by itself when one of them is mended', async () => {
+  test('pause a run if all are rejected, which continues when one is replaced', async () => {
     bundle.answer(() => refuseAll);
     const { campaignId, runId } = await send();
     expect(await bundle.states(campaignId)).toMatchObject({
@@ -526,7 +526,7 @@ describe('refused credentials', () => {
     expect((await bundle.states(campaignId)).run).toBe('SENDING');
   });
 
-  test('a run that somebody paused stays so, whatever is mended; who resumes it tries the credential again', async () => {
+  test('leave a run paused that a user paused; resuming it tries the credential again', async () => {
     refuse('IOS');
     const { campaignId, runId } = await send();
     const change = (action: 'pause' | 'resume') =>
@@ -546,7 +546,7 @@ describe('refused credentials', () => {
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 90 });
   });
 
-  test("devices that wait when the message's time is over expire, and the run ends", async () => {
+  test('let waiting devices expire with the lifetime of the message, and the run ends', async () => {
     refuse('IOS');
     const { campaignId, runId } = await send();
     bundle.clock.advance(86_400_000);
@@ -556,7 +556,7 @@ describe('refused credentials', () => {
     expect((await bundle.states(campaignId)).run).toBe('SENT');
   });
 
-  test("what Firebase lacks for iPhones stops them alone, not the project's Android phones", async () => {
+  test('stop only the iPhones if Firebase lacks their key, and not the Android phones of the project', async () => {
     await bundle.database`update devices set push_provider = 'fcm' where platform = 'IOS'`;
     bundle.answer(({ pushId }) =>
       platformOf(pushId) === 'IOS'
@@ -568,7 +568,7 @@ describe('refused credentials', () => {
     await bundle.database`update devices set push_provider = null`;
   });
 
-  test('what a window held because a refusal was known is due at once when it was forgotten meanwhile', async () => {
+  test('make the devices that a window held due immediately if the rejection was forgotten in the meantime', async () => {
     // No provider was asked, so there is no hold that others could end.
     const missing = { kind: 'stopped', code: 'NO_CREDENTIAL', detail: 'none for IOS' } as const;
     bundle.answer(({ pushId }) => (platformOf(pushId) === 'IOS' ? missing : { kind: 'accepted' }));

@@ -40,7 +40,7 @@ describe('the queue', () => {
       ).map(({ what, devices }) => [what, devices]),
     );
 
-  test('whoever had as many messages as the cap allows is sent to once one has left it, each once', async () => {
+  test('sends once to users over the cap as soon as a message has left its window', async () => {
     await setControls({ frequencyCaps: '1/6h' });
     await bundle.live();
     expect(await bundle.deliver()).toHaveLength(phones);
@@ -63,7 +63,7 @@ describe('the queue', () => {
     expect((await bundle.get(id)).status).toBe('SENT');
   });
 
-  test('it is asked again when the time comes: what came in between is waited for, until the queue ends', async () => {
+  test('checks again at the due time, and waits for messages sent in between, until the queue ends', async () => {
     await setControls({ frequencyCaps: '1/8h' });
     await bundle.live();
     await bundle.deliver();
@@ -85,7 +85,7 @@ describe('the queue', () => {
     });
   });
 
-  test('a delay and quiet hours that drop are waited for, and without a queue they are not', async () => {
+  test('waits for a minimum delay and for quiet hours that drop messages, unlike a campaign without a queue', async () => {
     await setControls({ minimumDelay: '120' });
     await bundle.live();
     await bundle.deliver();
@@ -107,7 +107,7 @@ describe('the queue', () => {
     while ((await bundle.end()) > 0);
   });
 
-  test('the queue outlives its worker: another sends what the lost one had taken, to the same devices under the same ids', async () => {
+  test('survives its worker: another sends the claimed messages to the same devices under the same ids', async () => {
     await setControls({ frequencyCaps: '1/6h' });
     await bundle.live();
     await bundle.deliver();
@@ -134,7 +134,7 @@ describe('the queue', () => {
     while ((await bundle.end()) > 0);
   });
 
-  test('of a queue a campaign takes only users that are reached still, and a stop ends it', async () => {
+  test('ends with a stop of the campaign', async () => {
     await setControls({ frequencyCaps: '1/6h' });
     await bundle.live();
     await bundle.deliver();
@@ -146,7 +146,7 @@ describe('the queue', () => {
     expect(await ledgerOf(id)).toEqual({ 'EXPIRED STOPPED': phones });
   });
 
-  test('a limit of the campaign’s own: so many of its messages to a user within a time, in both spellings', async () => {
+  test('enforces a limit of the campaign: a number of its messages to a user within a time, in both spellings', async () => {
     const start = new Date(bundle.clock.now().getTime() + hour);
     const periodic = (controls: object) => ({
       ...{ campaign_delivery_type: 'PERIODIC', delivery_controls: controls },
@@ -185,7 +185,7 @@ describe('the queue', () => {
     [{ send_limit_granularity_in_hours: 1 }, 'send_limit_value'],
     [{ limit_send_config: { enabled: true, max_count: 1, window_value: 1 } }, 'limit_send_config.window_unit'],
     [{ limit_send_config: { enabled: true } }, 'limit_send_config.max_count'],
-  ])('a limit that says only half, %j, keeps a draft from going live', async (controls, field) => {
+  ])('rejects a draft with half a limit, %j, when it is published', async (controls, field) => {
     const id = await bundle.draft({ delivery_controls: controls });
     const { valid, errors } = (await bundle.call('POST', `/v5/campaigns/${id}/validate`)).json().data;
     expect([valid, errors[0].field]).toEqual([false, `delivery_controls.${field}`]);
@@ -221,7 +221,7 @@ describe('eligibility', () => {
     );
 
   describe('a frequency cap', () => {
-    test('stops what is beyond it, with a row in the ledger, and lets it pass again when its time is over', async () => {
+    test('withholds messages above it with a row in the ledger, and passes them when its time is over', async () => {
       await bundle.addDevices(40);
       await setControls({ frequencyCaps: '2/1d,3/7d' });
       expect((await send()).counters).toEqual({ ACCEPTED: 40 });
@@ -250,7 +250,7 @@ describe('eligibility', () => {
       expect((await send({}, 1)).counters).toEqual({ WITHHELD: 24 });
     });
 
-    test('holds for two campaigns sent concurrently by several workers, and loses no message', async () => {
+    test('holds for campaigns sent concurrently by several workers, and loses no message', async () => {
       await bundle.addDevices(120);
       await setControls({ frequencyCaps: '1/1d' });
       const runs = [await bundle.accept(), await bundle.accept(), await bundle.accept()];
@@ -267,7 +267,7 @@ describe('eligibility', () => {
       expect([sum('ACCEPTED'), sum('WITHHELD')]).toEqual([120, 240]);
     });
 
-    test('is not used up twice by a window that is sent again after a crash', async () => {
+    test('is not used twice by a window that is sent again after a crash', async () => {
       await bundle.addDevices(10);
       await setControls({ frequencyCaps: '2/1d' });
       await send();
@@ -305,7 +305,7 @@ describe('eligibility', () => {
       expect((await send()).counters).toEqual({ ACCEPTED: 20, WITHHELD: 10 });
     });
 
-    test('does not stop a push that ignores it, which counts only when it says so (fact 3.4)', async () => {
+    test('does not stop a push that ignores it, which counts only if requested (fact 3.4)', async () => {
       await bundle.addDevices(6);
       await setControls({ frequencyCaps: '2/1d' });
       await send({ settings: { ignoresCap: true, countsForCap: true } });
@@ -315,7 +315,7 @@ describe('eligibility', () => {
       expect((await send({ settings: { ignoresCap: true, countsForCap: false } })).counters).toEqual({ ACCEPTED: 6 });
     });
 
-    test('holds for pushes to named users like for others', async () => {
+    test('applies to pushes to named users like to others', async () => {
       await bundle.addDevices(3);
       await setControls({ frequencyCaps: '1/1d' });
       const targetUsers = [await bundle.userOf('user-1')];
@@ -324,7 +324,7 @@ describe('eligibility', () => {
       expect((await send()).counters).toEqual({ ACCEPTED: 2, WITHHELD: 1 });
     });
 
-    test('keeps a short record of each user: thirty days, as long as the longest cap or delay can be', async () => {
+    test('keeps thirty days of records per user, the longest possible cap or delay', async () => {
       await bundle.addDevices(1);
       await setControls({ frequencyCaps: '3/1d' });
       for (let day = 0; day < 33; day += 1) {
@@ -337,7 +337,7 @@ describe('eligibility', () => {
   });
 
   describe('a minimum delay', () => {
-    test('stops only another campaign that comes too soon and obeys it', async () => {
+    test('stops only another campaign that comes too soon and respects it', async () => {
       await bundle.addDevices(5);
       await setControls({ minimumDelay: '60' });
       await send();
@@ -349,7 +349,7 @@ describe('eligibility', () => {
       expect((await send()).counters).toEqual({ ACCEPTED: 5 });
     });
 
-    test('of a campaign of its own needs nothing of the workspace', async () => {
+    test('applies to a campaign with its own delay without settings of the workspace', async () => {
       await bundle.addDevices(5);
       const first = await send({ settings: { ownDelayHours: 2 } });
       const again = async () => {
@@ -370,7 +370,7 @@ describe('eligibility', () => {
   });
 
   describe('quiet hours', () => {
-    test('hold each user until the morning of its zone, then send once, and the run ends then', async () => {
+    test('hold each user until the morning in the zone of the user, then send once, and the run ends', async () => {
       // 12:00 UTC: 21:00 in Tokyo, 23:00 in Melbourne, 05:00 in Los Angeles.
       await zoned(6, 'Asia/Tokyo');
       await zoned(6, 'Australia/Melbourne');
@@ -398,7 +398,7 @@ describe('eligibility', () => {
       expect((await bundle.states(campaignId)).run).toBe('SENT');
     });
 
-    test('count a held message when it goes out', async () => {
+    test('count a held message when it is sent', async () => {
       await zoned(5, 'America/Los_Angeles');
       await setControls({ quietHours: '22:00-08:00', frequencyCaps: '1/1d' });
       const held = await send();
@@ -410,7 +410,7 @@ describe('eligibility', () => {
       expect(await bundle.counters(held.runId)).toEqual({ WITHHELD: 5 });
     });
 
-    test('drop what falls into them when the workspace says so', async () => {
+    test('drop messages if the workspace says so', async () => {
       await zoned(5, 'America/Los_Angeles');
       await setControls({ quietHours: '22:00-08:00', quietMode: 'DROP' });
       const { runId, counters } = await send();
@@ -418,7 +418,7 @@ describe('eligibility', () => {
       expect(await codes(runId)).toEqual({ QUIET_HOURS: 5 });
     });
 
-    test('hold a message that a provider asked to try again', async () => {
+    test('hold a message that a provider asked to retry', async () => {
       await bundle.addDevices(3);
       await setControls({ quietHours: '12:01-13:00', frequencyCaps: '1/1d' });
       bundle.answer(() => ({ kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: 60 }));
@@ -434,7 +434,7 @@ describe('eligibility', () => {
       expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 3 });
     });
 
-    test('of a throttled run end at its pace', async () => {
+    test('release a throttled run at its pace', async () => {
       await zoned(30, 'America/Los_Angeles');
       await setControls({ quietHours: '22:00-08:00' });
       const { runId } = await bundle.accept({ settings: { devicesPerMinute: 65 } });
@@ -459,7 +459,7 @@ describe('eligibility', () => {
       expect(bySecond[0]).toBeLessThan(30);
     });
 
-    test('of a throttled run give back what they took of its pace for who is not sent to then', async () => {
+    test('return the quota of a throttled run for users who are held', async () => {
       await zoned(5, 'America/Los_Angeles');
       await setControls({ quietHours: '22:00-08:00', frequencyCaps: '1/1d' });
       const held = await send({ settings: { devicesPerMinute: 65 } });
@@ -473,8 +473,8 @@ describe('eligibility', () => {
     });
   });
 
-  describe('without caps, quiet hours and delays', () => {
-    test('a run asks the database nothing more and writes nothing about its users', async () => {
+  describe('a workspace without caps, quiet hours and delays', () => {
+    test('causes no additional query in a run, and no records of its users', async () => {
       await bundle.addDevices(20);
       const { runId } = await send();
       expect((await bundle.database`select 1 from user_messages`).length).toBe(0);
@@ -513,17 +513,17 @@ describe('eligibility', () => {
     });
   });
 
-  describe('what a workspace asks for', () => {
+  describe('the controls of a workspace', () => {
     test.each<[Partial<WorkspaceControlTexts>, string]>([
       [{ frequencyCaps: '5' }, 'Frequency caps are up to 5 rules such as 2/1d,5/7d'],
       [{ quietHours: '22-8' }, 'Quiet hours are two different times such as 22:00-08:00, or none.'],
       [{ minimumDelay: '0' }, 'The minimum delay is 1 to 10080 minutes, or none.'],
       [{ zoneAttribute: ' ' }, 'The attribute takes 1 to 256 characters.'],
-    ])('%j is refused with what is possible', (texts, sentence) => {
+    ])('are rejected with the possible values for %j', (texts, sentence) => {
       expect(() => parseControls(texts as WorkspaceControlTexts)).toThrow(sentence);
     });
 
-    test('is taken away by none, and the table takes nothing that the rules do not', async () => {
+    test('are kept when others change, and the table accepts nothing that the rules reject', async () => {
       await setControls({ frequencyCaps: '2/1d', quietHours: '22:00-08:00', minimumDelay: '60' });
       await setControls({ quietMode: 'DROP' });
       const read = async () =>
@@ -556,8 +556,8 @@ describe('eligibility', () => {
     });
   });
 
-  describe('a user whose time zone is stored under another name than IANA’s', () => {
-    test('is held in quiet hours of the zone meant, or fails alone: the campaign reaches all the others', async () => {
+  describe('a user with a stored time zone name outside the IANA names', () => {
+    test('is held in the quiet hours of the meant zone, or fails alone, while all others are reached', async () => {
       const aliases = Object.keys(timeZoneAliases);
       const unknown = ['Mars/Phobos', '+05:30'];
       for (const name of [...aliases, ...unknown]) await zoned(1, name);

@@ -54,7 +54,7 @@ test('gives a device the address that its provider named, and finds it by that a
   expect(await found(device)).toEqual(moved);
 });
 
-test('keeps the address of an app that registered again meanwhile', async () => {
+test('keeps the address of an app that registered again in the meantime', async () => {
   const device = await register('bob', 'old-b');
   await register('bob', 'third-b');
   await replace(device, 'new-b');
@@ -63,7 +63,7 @@ test('keeps the address of an app that registered again meanwhile', async () => 
   expect(await found(await register('bert', 'new-b'))).toMatchObject({ addresses: 1 });
 });
 
-test('drops a device whose new address the app registered as another device', async () => {
+test('removes a device whose new address the app registered as another device', async () => {
   const device = await register('cleo', 'old-c');
   const other = await register('carl', 'new-c');
   await replace(device, 'new-c');

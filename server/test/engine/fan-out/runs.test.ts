@@ -41,7 +41,7 @@ import { refusal } from './known-refusal.ts';
 
 type Line = { level: string; message: string } & Record<string, unknown>;
 
-describe('begin and end of a run', () => {
+describe('the start and end of a run', () => {
   const later = (seconds: number): Date => new Date(start.getTime() + seconds * 1000);
 
   let bundle: FanOutBundle;
@@ -81,7 +81,7 @@ describe('begin and end of a run', () => {
   const end = () => makeEndRuns({ database: bundle.database, clock: bundle.clock, log }).runOnce(bundle.clock.now());
 
   describe('a queued run', () => {
-    test('starts with its audience, is told of, and wakes the workers', async () => {
+    test('starts with its audience, is logged, and wakes the workers', async () => {
       const { campaignId, runId } = await bundle.accept();
       expect(await release()).toBe(1);
       expect(await readRun()).toMatchObject({
@@ -95,14 +95,14 @@ describe('begin and end of a run', () => {
       expect(woken).toBe(1);
     });
 
-    test('without devices has no chunk', async () => {
+    test('has no chunk without devices', async () => {
       await bundle.accept({ platforms: ['WEB'], settings: { appIds: ['another'] } });
       await release();
       expect(await readRun()).toMatchObject({ status: 'SENDING', devices: 0 });
       expect(await readChunks()).toEqual([]);
     });
 
-    test('whose segment is not there fails with the reason, is told of, and no worker is kept from the next', async () => {
+    test('fails with the reason if its segment does not exist, is logged, and does not block the next run', async () => {
       const { campaignId, runId } = await bundle.accept({ segmentId: 'f'.repeat(24) });
       expect(await release()).toBe(1);
       const reason = 'the segment no longer exists';
@@ -125,7 +125,7 @@ describe('begin and end of a run', () => {
       expect(await paceOf({})).toBe(9);
     });
 
-    test('of a campaign in languages notes them, one that learns by what, and the share that it leaves out', async () => {
+    test('records the languages, the learning goal and the control group share of its campaign', async () => {
       const content = { ANDROID: {} };
       const variants = {
         ...{ locales: ['default', 'de'], percents: [50, 50], learning: { by: 'GOAL', floorPercent: 10 } },
@@ -141,7 +141,7 @@ describe('begin and end of a run', () => {
       expect(await readRun()).toMatchObject({ locales: ['default', 'de'], learnsBy: 'GOAL', controlPercent: 12 });
     });
 
-    test('of a campaign with a winner is the winner’s in all its chunks', async () => {
+    test('uses the winner of its campaign in all chunks', async () => {
       const variants = { locales: [], percents: [50, 50], contents: [[{ ANDROID: {} }], [{ ANDROID: {} }]] };
       await bundle.accept();
       await bundle.database`update campaigns set variants = ${bundle.database.json(variants)}, winner = 2, winner_named_at = ${start},
@@ -150,7 +150,7 @@ describe('begin and end of a run', () => {
       expect(await readChunks()).toMatchObject([{ winners: [{ after: -1, variation: 2 }] }]);
     });
 
-    test('that users’ events started goes before campaigns', async () => {
+    test('goes before campaigns if user events started it', async () => {
       await bundle.accept();
       await bundle.database`update campaigns set delivery_type = 'EVENT_TRIGGERED', status = 'ACTIVE'`;
       const [run] = await bundle.database`select id from runs`;
@@ -169,7 +169,7 @@ describe('begin and end of a run', () => {
     const finish = (state = 'DONE') => bundle.database`
       update chunks set state = ${state}, owner = null, lease_until = null, ended_at = ${start}`;
 
-    test('ends, with its campaign, and is told of with its counts', async () => {
+    test('ends with its campaign, and is logged with its counts', async () => {
       const { campaignId, runId } = await bundle.accept();
       await release();
       expect(await end()).toBe(0);
@@ -188,7 +188,7 @@ describe('begin and end of a run', () => {
       expect(await end()).toBe(0);
     });
 
-    test('is told to have failed where a chunk was set aside', async () => {
+    test('is logged as failed if a chunk was quarantined', async () => {
       const { campaignId } = await bundle.accept();
       await release();
       await finish('QUARANTINED');
@@ -200,7 +200,7 @@ describe('begin and end of a run', () => {
       ]);
     });
 
-    test('to named users has the line of its call alone', async () => {
+    test('is not logged if it went to named users', async () => {
       await bundle.accept({ targetUsers: [await bundle.userOf('user-0')], audience: { kind: 'user' } as never });
       await finish();
       lines.length = 0;
@@ -216,7 +216,7 @@ describe('begin and end of a run', () => {
       ...(refused && { refused: { refusal, by: 'the provider', reaches: 'others', ...refused } }),
     }) as unknown as DeviceResult;
 
-  describe('a refused credential', () => {
+  describe('a rejected credential', () => {
     let run: RunToSend;
     beforeEach(async () => {
       const { runId } = await bundle.accept();
@@ -229,14 +229,14 @@ describe('begin and end of a run', () => {
       inTransaction(bundle.database, (tx) => pauseOrShowRefusals(tx, { run, results }));
     const refusals = async () => (await bundle.run(run.id)).refusals;
 
-    test('is noted in its provider’s words, once, and the results stay as they are', async () => {
+    test('is recorded once with the words of the provider, and the results stay unchanged', async () => {
       const results = [waiting('a', {}), waiting('b')];
       expect(await keep(results)).toBe(results);
       expect(await keep(results)).toBe(results);
       expect(await refusals()).toEqual([refusal]);
     });
 
-    test('that was known and is forgotten meanwhile makes its devices due at once, and no other', async () => {
+    test('makes its devices due immediately if it was known and has been forgotten, and no others', async () => {
       await keep([waiting('a', {})]);
       const known = [waiting('a', { by: 'what is known' }), waiting('b')];
       expect(await keep(known)).toEqual(known);
@@ -254,7 +254,7 @@ describe('begin and end of a run', () => {
       }
     });
 
-    test('by which nobody is reached pauses the run in its words; by which others are, shows them on the run', async () => {
+    test('pauses the run if no device can be reached, and is shown on the run otherwise', async () => {
       await keep([waiting('a', {})]);
       await tell([waiting('a', { by: 'what is known' })]);
       expect(await readRun()).toMatchObject({ status: 'SENDING', reason: null });
@@ -265,7 +265,7 @@ describe('begin and end of a run', () => {
       expect(await readRun()).toMatchObject({ status: 'PAUSED', reason: 'SENDER_ID: wrong' });
     });
 
-    test('that is another now is told of, and not looked at again at once', async () => {
+    test('wakes the workers when it has been replaced, and is not checked again immediately', async () => {
       let continued = 0;
       const { database, clock } = bundle;
       const job = makeContinueMendedRuns({ database, clock, onContinued: () => void (continued += 1) });
@@ -276,7 +276,7 @@ describe('begin and end of a run', () => {
     });
   });
 
-  describe('a message that counts against caps', () => {
+  describe('a message that counts towards caps', () => {
     const settings = { ownDelayHours: 1 };
     const user = { bucket: 3, userId: 'a'.repeat(24) };
     const result = (outcome: string): DeviceResult =>
@@ -297,7 +297,7 @@ describe('begin and end of a run', () => {
       return (row?.messages ?? 0) as number;
     }
 
-    test('does so no longer when no device took it, and in a run that writes none down nothing is looked for', async () => {
+    test('no longer counts if no device accepted it, without a query in a run that records none', async () => {
       for (const outcome of ['GONE', 'REJECTED', 'EXPIRED', 'FAILED']) expect(await withdraw(outcome), outcome).toBe(0);
       for (const outcome of ['ACCEPTED', 'WAITING', 'WITHHELD']) expect(await withdraw(outcome), outcome).toBe(1);
       expect(await withdraw('FAILED', { settings: {} })).toBe(1);
@@ -330,7 +330,7 @@ describe('the log of a run', () => {
   const linesOf = (runId: string) =>
     bundle.lines.filter((line) => line['runId'] === runId).map(({ time: _time, level: _level, ...line }) => line);
 
-  test("the log tells a campaign's life: started with its devices, ended with what became of them", async () => {
+  test('contains the start of a campaign with its devices, and the end with its counts', async () => {
     await bundle.addDevices(3);
     const { campaignId, runId } = await bundle.accept({ platforms: ['ANDROID'] });
     await bundle.release();
@@ -345,7 +345,7 @@ describe('the log of a run', () => {
     ]);
   });
 
-  test('a send that cannot start says why, and one to named users has the line of its call alone', async () => {
+  test('states why a send cannot start, and contains nothing about named users', async () => {
     const { runId } = await bundle.accept({ segmentId: 'f'.repeat(24) });
     await bundle.release();
     expect(linesOf(runId)).toMatchObject([{ reason: 'the segment no longer exists', msg: 'run failed' }]);
@@ -388,7 +388,7 @@ describe('rules of a run', () => {
   });
   const accepted = (id: string): DeviceResult => ({ delivery: row(id) as DeviceResult['delivery'] });
 
-  test('a small audience is one chunk, a larger one a power of two of equal ranges, up to one a bucket', () => {
+  test('divide a small audience into one chunk, a larger one into a power of two of equal ranges, up to one per bucket', () => {
     expect(cutBuckets(0)).toEqual([{ from: 0, to: 255 }]);
     expect(cutBuckets(5_000)).toEqual([{ from: 0, to: 255 }]);
     expect(cutBuckets(5_001)).toEqual([0, 64, 128, 192].map((from) => ({ from, to: from + 63 })));
@@ -398,7 +398,7 @@ describe('rules of a run', () => {
       expect(cutBuckets(devices)).toEqual(Array.from({ length: 256 }, (_, bucket) => ({ from: bucket, to: bucket })));
   });
 
-  test('a segment that was archived or could not be filled cannot be sent to, with the reason', () => {
+  test('reject a segment that is archived or could not be filled, with the reason', () => {
     expect(whyUnusable({ state: 'READY' })).toBeUndefined();
     expect(whyUnusable({ state: 'ARCHIVED' })).toBe('the segment is archived');
     expect(whyUnusable({ state: 'FAILED', stateReason: 'no file' })).toBe('the segment could not be filled: no file');
@@ -407,13 +407,13 @@ describe('rules of a run', () => {
     );
   });
 
-  test('a run without a throttle has as many devices as it wants, and gives none back', async () => {
+  test('give a run without a throttle as many devices as it wants, and return none', async () => {
     expect(await leaseQuota(noDatabase, { run, at: now, wanted: 250 })).toBe(250);
     await returnQuota(noDatabase, { run, at: now, devices: 5 });
     await returnQuota(noDatabase, { run: { ...run, devicesPerMinute: 60 }, at: now, devices: 0 });
   });
 
-  test('a throttled run is due again when its pace allows, a second later at least', () => {
+  test('make a throttled run due when its pace allows, at least a second later', () => {
     const at = (devicesPerMinute: number, devices: number) =>
       quotaFor({ ...run, devicesPerMinute }, { at: now, devices });
     expect(at(60, 1)).toEqual(later(1));
@@ -425,7 +425,7 @@ describe('rules of a run', () => {
     expect(nextQuota({ ...run, devicesPerMinute: 20 }, now)).toEqual(later(3));
   });
 
-  test('a limit is counted for the run or for all versions of its campaign, and a test has none', () => {
+  test('count an audience limit for the run or for all versions of its campaign, and never for a test', () => {
     const limited = (of: 'RUN' | 'CAMPAIGN', isTest = false) =>
       runLimitOf({ ...run, isTest, settings: { audienceLimit: { users: 40, of } } });
     expect(limited('RUN')).toEqual({ id: 'run', workspaceId: 'WORKSPACE', users: 40 });
@@ -434,7 +434,7 @@ describe('rules of a run', () => {
     expect(runLimitOf(run)).toBeUndefined();
   });
 
-  test('what holds a run back is its settings and the workspace’s controls; a test is held back by nothing', () => {
+  test('apply the settings of a run and the controls of its workspace, and none to a test', () => {
     const caps = [{ messages: 1, hours: 24 }];
     expect(eligibilityRulesOfRun(run)).toBeUndefined();
     const capped = { ...run, controls: { ...run.controls, caps } };
@@ -444,7 +444,7 @@ describe('rules of a run', () => {
     expect(keyOf({ bucket: 7, userId: 'u' })).not.toBe(keyOf({ bucket: 8, userId: 'u' }));
   });
 
-  test('a run leaves out the workspace’s control group when its campaign says so, with the share of its start', () => {
+  test('exclude the control group of the workspace if the campaign says so, with the share at the start', () => {
     const leaving = { ...run, settings: { leavesOutGlobalControlGroup: true, controlGroupPercent: 5 } };
     expect(globalControlPercentNow(leaving)).toBe(10);
     expect(globalControlPercentNow(run)).toBeNull();
@@ -463,7 +463,7 @@ describe('rules of a run', () => {
     contents: [[{ ANDROID: 'A' }], [{ ANDROID: 'B' }]],
   } as never;
 
-  test('what a learning run has tried is each accepted message, of the variation that it was', () => {
+  test('record each accepted message of a learning run with its variation', () => {
     const learns = { ...run, variants: { ...(twoVariations as object), learning } } as RunToSend;
     const sent = (outcome: string, variation?: number) =>
       ({ bucket: 4, outcome, ...(variation && { variant: { variation, locale: 0 } }) }) as never;
@@ -477,7 +477,7 @@ describe('rules of a run', () => {
     expect(trialsOf(run, deliveries)).toEqual([]);
   });
 
-  test('a user’s variation is drawn by the shares, unless a winner was named for the bucket', async () => {
+  test('draw the variation of a user by the shares, unless a winner was chosen for the bucket', async () => {
     const users = Array.from({ length: 200 }, (_, number) => ({ bucket: number, userId: `user ${number}` }));
     const of = (more: Partial<RunToSend>) => makeRunVariationOf(noDatabase, { run: { ...run, ...more }, users });
     expect(await of({})).toBeUndefined();
@@ -496,7 +496,7 @@ describe('rules of a run', () => {
 
   const devices = ['one', 'two', 'three'].map((id) => ({ device: phone(id), attempt: 1 }));
 
-  test('each variation goes out as a run of its content, and results say which and keep their order', async () => {
+  test('send each variation as a run of its content, and keep its number and order in the results', async () => {
     const asked: [content: unknown, variant: unknown, ids: string[]][] = [];
     const results = await deliverVariants({
       database: noDatabase,
@@ -521,7 +521,7 @@ describe('rules of a run', () => {
     );
   });
 
-  test('a run with one content for all goes out as it is, and one to nobody too', async () => {
+  test('send a run with one content, or to no device, unchanged', async () => {
     const seen: unknown[] = [];
     const deliver = async (part: RunToSend, own: DeviceToDeliver[]) => {
       seen.push(part);
@@ -537,7 +537,7 @@ describe('rules of a run', () => {
     expect(first!.delivery.variant).toEqual({ variation: 0, locale: 0 });
   });
 
-  test('who is in a control group is withheld, without an attempt, and the others are sent to in their places', async () => {
+  test('withhold messages of control groups without an attempt, and send to the others in order', async () => {
     const settings = { controlGroupPercent: 50 };
     const split = { ...run, settings };
     const group = makeRunControlGroupOf(split)!;
@@ -569,7 +569,7 @@ describe('rules of a run', () => {
     expect(varied.map(({ delivery }) => delivery.variant !== undefined)).toEqual(isLeftOut.map((isOut) => !isOut));
   });
 
-  test('a device that is set aside, and a recipient on whom this service failed, have nothing sent to them', () => {
+  test('send nothing to a quarantined device, or to a recipient with an internal fault', () => {
     const nothing = { outcome: 'FAILED', providerMessageId: null, retryAt: null };
     expect(quarantine(phone('one'))).toEqual({ delivery: row('one', { ...nothing, code: 'SET_ASIDE' }) });
     expect(failRecipient(phone('one'), 5)).toEqual({
@@ -577,7 +577,7 @@ describe('rules of a run', () => {
     });
   });
 
-  test('dead addresses are in one order, by bucket and then by device', () => {
+  test('sort dead addresses by bucket and then by device', () => {
     const gone = { code: '410', goneSince: now };
     const dead = (id: string, bucket: number): DeviceResult => ({
       delivery: row(id, { bucket }) as never,
@@ -594,7 +594,7 @@ describe('rules of a run', () => {
     );
   });
 
-  test('a device waits for its credential under the provider’s code, until its message is over', () => {
+  test('make a device wait for its credential under the provider’s code, until its message expires', () => {
     const waiting = waitForCredential({ run, device: phone('one'), attempt: 3 }, { refusal, by: 'what is known' });
     expect(waiting).toEqual({
       delivery: row('one', { outcome: 'WAITING', code: 'SENDER_ID', attempts: 2, retryAt: later(3600) }),
@@ -602,7 +602,7 @@ describe('rules of a run', () => {
     });
   });
 
-  test('nobody is reached once no app of the run’s platforms has a credential that is not refused', () => {
+  test('report that no device is reachable once every app of the platforms has a rejected credential', () => {
     const waiting = waitForCredential({ run, device: phone('one'), attempt: 1 }, { refusal, by: 'the provider' });
     const results = [accepted('two'), waiting];
     const credentialsOf = (apps: CredentialsOfApps['apps']): CredentialsOfApps => ({
@@ -635,7 +635,7 @@ describe('rules of a run', () => {
   });
 });
 
-describe('starts of a run', () => {
+describe('the start of a run', () => {
   let bundle: FanOutBundle;
   beforeEach(async () => {
     bundle = await makeFanOutBundle();
@@ -653,15 +653,15 @@ describe('starts of a run', () => {
   const countOf = async (table: 'chunks' | 'segment_members') =>
     (await bundle.database`select 1 from ${bundle.database(table)}`).length;
 
-  describe('while the devices of a run are counted', () => {
-    test('it is stopped at once, and nothing of its start stays, the members of its segment neither', async () => {
+  describe('while the devices are counted', () => {
+    test('can be stopped immediately, and leaves nothing behind, including segment members', async () => {
       const { campaignId } = await bundle.accept({ segmentId: await addFilterSegment() });
       await whileCounting(() => atOnce((tx) => stopCampaignRuns(tx, { campaignId, reason: 'by a test', at: start })));
       expect(await bundle.states(campaignId)).toMatchObject({ run: 'STOPPED', reason: 'by a test' });
       expect([await countOf('chunks'), await countOf('segment_members')]).toEqual([0, 0]);
     });
 
-    test('it is paused at once, and starts with its whole audience when it is resumed', async () => {
+    test('can be paused immediately, and happens with the whole audience when the run is resumed', async () => {
       const { campaignId, runId } = await bundle.accept();
       await whileCounting(() => atOnce((tx) => pauseCampaignRuns(tx, { campaignId, reason: 'by a test' })));
       expect(await bundle.states(campaignId)).toMatchObject({ run: 'PAUSED' });
@@ -672,7 +672,7 @@ describe('starts of a run', () => {
       expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 20 });
     });
 
-    test('another node starts the next run, and this one is started once', async () => {
+    test('does not block another node that starts the next run, and happens once', async () => {
       const [first, second] = [await bundle.accept(), await bundle.accept()];
       let others: Promise<number>[] = [];
       expect(
@@ -686,7 +686,7 @@ describe('starts of a run', () => {
       expect(await countOf('chunks')).toBe(2);
     });
 
-    test('a node dies: nothing is half done, and the next look starts the run', async () => {
+    test('leaves nothing half done if the node dies, and happens at the next attempt', async () => {
       const { campaignId, runId } = await bundle.accept({ segmentId: await addFilterSegment() });
       await expect(
         whileCounting(async ({ pid }) => {
@@ -705,7 +705,7 @@ describe('starts of a run', () => {
     });
   });
 
-  describe('a run that cannot be started', () => {
+  describe('a run that cannot start', () => {
     /** Whatever would be stored of the run fails. @returns ends it */
     async function poison(runId: string): Promise<() => Promise<void>> {
       await bundle.database.unsafe(`
@@ -719,7 +719,7 @@ describe('starts of a run', () => {
     const statusesOf = async (...runs: { campaignId: string }[]) =>
       Promise.all(runs.map(async ({ campaignId }) => (await bundle.states(campaignId)).run));
 
-    test('keeps none back that wait behind it, and is told of by its id', async () => {
+    test('does not block later runs, and is logged with its id', async () => {
       const first = await bundle.accept();
       bundle.clock.advance(1000);
       const second = await bundle.accept();
@@ -731,7 +731,7 @@ describe('starts of a run', () => {
       );
     });
 
-    test('is tried again after two seconds, then after twice as long each time up to a minute, and starts once it can', async () => {
+    test('is retried after two seconds, then at doubled intervals up to a minute, and starts when possible', async () => {
       const { campaignId, runId } = await bundle.accept();
       const end = await poison(runId);
       for (const seconds of [2, 4, 8, 16, 32, 60, 60]) {

@@ -61,8 +61,8 @@ describe('seats', () => {
   const leftOut = { kind: 'withhold', code: 'CAMPAIGN_AUDIENCE_LIMIT' };
   const heldUntil = (until: Date) => ({ kind: 'hold', code: 'CAMPAIGN_AUDIENCE_LIMIT', until });
 
-  describe('users who are to be sent to', () => {
-    test('get a seat while there are any; the others wait until it is known whether all of these were sent', async () => {
+  describe('users of a limited audience', () => {
+    test('get a seat while there are any; the others wait until the outcome of these is known', async () => {
       expect(await seat([])).toEqual({ refused: [], eligibility: leftOut });
       expect(await seat(users(1, 2))).toEqual({ refused: [], eligibility: heldUntil(later(5)) });
       expect(await readLimit()).toEqual({ taken: 2, sent: 0, seats: 2 });
@@ -71,13 +71,13 @@ describe('seats', () => {
       expect(await readLimit()).toEqual({ taken: 3, sent: 0, seats: 3 });
     });
 
-    test('keep the seat that they have, and take no second one', async () => {
+    test('keep their seat, and take no second one', async () => {
       await seat(users(1, 2, 3));
       expect((await seat(users(1, 3))).refused).toEqual([]);
       expect(await readLimit()).toEqual({ taken: 3, sent: 0, seats: 3 });
     });
 
-    test('need none where a message of theirs was accepted', async () => {
+    test('need no seat if one of their messages was accepted', async () => {
       await seat(users(1, 2, 3));
       await store([[7, 'ACCEPTED']]);
       expect((await seat(users(7))).refused).toEqual([]);
@@ -85,7 +85,7 @@ describe('seats', () => {
       expect(await readLimit()).toEqual({ taken: 3, sent: 0, seats: 3 });
     });
 
-    test('are left out once as many messages were accepted as there are seats', async () => {
+    test('are excluded once as many messages were accepted as there are seats', async () => {
       await database`insert into audience_limits (id, workspace_id, taken, sent) values ('run', ${workspaceId}, 3, 3)`;
       expect(await seat(users(1, 2))).toEqual({ refused: users(1, 2), eligibility: leftOut });
       await database`update audience_limits set sent = 2`;
@@ -93,14 +93,14 @@ describe('seats', () => {
       expect((await seat(users(1))).eligibility).toEqual(heldUntil(later(5)));
     });
 
-    test('are left out, too, where the message would be over when they are looked at again', async () => {
+    test('are excluded, too, if the message would expire before the next check', async () => {
       await seat(users(1, 2, 3));
       await addChunk(255);
       expect((await seat(users(4), { sendUntil: later(5) })).eligibility).toEqual(leftOut);
       expect((await seat(users(4), { sendUntil: later(5.001) })).eligibility).toEqual(heldUntil(later(5)));
     });
 
-    test('get the seats of those whose message nobody took, and wait a minute for one that is tried again', async () => {
+    test('get seats of users whose message failed, and wait a minute for one that is retried', async () => {
       await seat(users(1, 2, 3));
       await store([
         [1, 'REJECTED'],
@@ -113,7 +113,7 @@ describe('seats', () => {
     });
   });
 
-  test('a message that was accepted ends its user’s seat as sent; other outcomes, and runs without a limit, count nothing', async () => {
+  test('counts a seat as used for an accepted message, and nothing for other outcomes or without a limit', async () => {
     await seat(users(1, 2));
     const result = (number: number, outcome: string) => ({ delivery: { ...user(number), outcome } }) as never;
     const mark = (results: never[], of = run) => inTransaction(database, (tx) => markSent(tx, { run: of, results }));
@@ -126,7 +126,7 @@ describe('seats', () => {
     expect(await readLimit()).toEqual({ taken: 2, sent: 1, seats: 1 });
   });
 
-  describe('what becomes of a seat', () => {
+  describe('the outcome of a seat', () => {
     const free = () => inTransaction(database, (tx) => freeSeats(tx, 'run'));
     const ahead = (...numbers: number[]) => numbers.map((number) => expect.objectContaining(user(number)));
 
@@ -138,25 +138,25 @@ describe('seats', () => {
       ]);
     });
 
-    test('is not known before its chunk has come to it', async () => {
+    test('is unknown before its chunk has reached it', async () => {
       await addChunk(255, { state: 'READY' });
       expect(await free()).toEqual({ freed: 1, waiting: 0, ahead: ahead(3) });
       expect(await readLimit()).toEqual({ taken: 2, sent: 1, seats: 1 });
     });
 
-    test('is not known of a rejected message while a window is open, which may reach another device', async () => {
+    test('is unknown for a rejected message while a window is open, which may reach another device', async () => {
       await addChunk(255, { isWindowOpen: true });
       expect(await free()).toEqual({ freed: 0, waiting: 0, ahead: ahead(2, 3) });
       expect(await readLimit()).toEqual({ taken: 3, sent: 1, seats: 2 });
     });
 
-    test('is that of a user who was sent to where nobody knows, once the chunk has ended', async () => {
+    test('is that of a sent message if it is unknown when the chunk has ended', async () => {
       await addChunk(255, { state: 'DONE' });
       expect(await free()).toEqual({ freed: 1, waiting: 0, ahead: [] });
       expect(await readLimit()).toEqual({ taken: 2, sent: 2, seats: 0 });
     });
 
-    test('is looked for in the user’s own chunk, both its ends included', async () => {
+    test('is looked up in the chunk of the user, including both ends', async () => {
       await addChunk(2, { state: 'DONE' });
       await addChunk(255, { from: 3, state: 'READY' });
       expect(await free()).toEqual({ freed: 1, waiting: 0, ahead: ahead(3) });
@@ -166,7 +166,7 @@ describe('seats', () => {
       expect(await readLimit()).toEqual({ taken: 2, sent: 2, seats: 0 });
     });
 
-    test('waits while its message is tried again, and not once its run is over', async () => {
+    test('is open while its message is retried, but not after the end of its run', async () => {
       await database`update deliveries set outcome = 'W', retry_at = ${later(60)} where outcome <> 'A'`;
       await addChunk(255, { state: 'DONE' });
       expect(await free()).toEqual({ freed: 0, waiting: 1, ahead: [] });
@@ -176,7 +176,7 @@ describe('seats', () => {
       expect(await readLimit()).toEqual({ taken: 2, sent: 2, seats: 0 });
     });
 
-    test('is known of all seats when the run is over, whatever its chunks say', async () => {
+    test('is known for all seats when the run has ended, whatever the state of its chunks', async () => {
       await addChunk(255, { state: 'READY' });
       await database`update runs set status = 'FAILED', status_reason = 'r', ended_at = ${now}`;
       expect(await free()).toEqual({ freed: 1, waiting: 0, ahead: [] });
@@ -188,7 +188,7 @@ describe('seats', () => {
     const chunk = { bucketFrom: 10, bucketTo: 19 };
     const wait = (more: Partial<RunToSend> = {}) => waitForSeats(database, { run: { ...run, ...more }, chunk, now });
 
-    test('goes on while there are seats, when all were sent, and where there is no limit', async () => {
+    test('continues while there are seats, after all were used, and without a limit', async () => {
       expect(await wait()).toBeUndefined();
       await seat(users(1, 2));
       expect(await wait()).toBeUndefined();
@@ -197,7 +197,7 @@ describe('seats', () => {
       expect(await wait()).toBeUndefined();
     });
 
-    test('waits for the chunks of users with a seat, whose buckets it names, unless they are its own', async () => {
+    test('waits for the chunks of users with a seat, and names their buckets, unless they are its own', async () => {
       await seat([user(1), user(2, 25), user(3, 25)]);
       await addChunk(255);
       expect(await wait()).toEqual({ until: later(5), besides: [1, 25] });
@@ -208,7 +208,7 @@ describe('seats', () => {
       });
     });
 
-    test('goes on when a seat is given back', async () => {
+    test('continues when a seat is returned', async () => {
       await seat(users(1, 2, 3));
       await store([[1, 'REJECTED']]);
       await addChunk(255);
@@ -231,7 +231,7 @@ describe('seats', () => {
       ...more,
     });
 
-    test('are all admitted where nothing holds the run back', async () => {
+    test('are all admitted in a run without controls', async () => {
       const work = admitUsers(
         { database: undefined as never, clock: undefined as never, log },
         {
@@ -241,20 +241,20 @@ describe('seats', () => {
       expect(await work).toBeUndefined();
     });
 
-    test('are admitted as far as there are seats, once for two devices', async () => {
+    test('are admitted up to the number of seats, once for two devices', async () => {
       await addChunk(255);
       expect(await admit(devices(1, 2, 1, 3, 4))).toEqual({ 1: 'send', 2: 'send', 3: 'send', 4: 'hold' });
       expect(await database`select 1 from user_messages`).toHaveLength(0);
     });
 
-    test('whom a cap stops take no seat', async () => {
+    test('take no seat if a cap stops them', async () => {
       await admit(devices(1, 2), capped({ id: 'another', settings: {} }));
       const both = capped({ settings: run.settings });
       expect(await admit(devices(1, 2, 3, 4), both)).toEqual({ 1: 'withhold', 2: 'withhold', 3: 'send', 4: 'send' });
       expect(await readLimit()).toMatchObject({ taken: 2 });
     });
 
-    test('are written down once a run, with the campaign', async () => {
+    test('are recorded once per run, with the campaign', async () => {
       expect(await admit(devices(1, 2), capped())).toEqual({ 1: 'send', 2: 'send' });
       expect(await admit(devices(2, 1), capped())).toEqual({ 1: 'send', 2: 'send' });
       const rows = await database`
@@ -272,7 +272,7 @@ describe('seats', () => {
       expect(first!.runIds).toEqual(['run', 'a third']);
     });
 
-    test('that are not admitted have their reason in the ledger and no attempt, and the others are sent to', async () => {
+    test('get the reason in the ledger and no attempt if they are not admitted, while the others are sent to', async () => {
       const asked: string[] = [];
       const deliver = makeDeliverToEligible({
         ...{ database, log, clock: makeManualClock(now), personaliseDevices: async (_run, own) => own },
@@ -339,7 +339,7 @@ describe('seat races', () => {
     bundle.sent.length = 0;
   });
 
-  test('users of a window that ends while seats are looked at, and whose messages nobody took, do not count as sent', async () => {
+  test('count rejected users as unsent even if their window ends while the seats are checked', async () => {
     const { run, limit } = await begin(phones);
     let release!: () => void;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -368,7 +368,7 @@ describe('seat races', () => {
     expect(await findLimit(bundle.database, limit.id)).toEqual({ taken: 0, sent: 0 });
   });
 
-  test('a seat that is given to another user while its own is asked about is not used twice', async () => {
+  test('never use a seat twice that is given to another user during a check', async () => {
     const { run, limit } = await begin(1);
     bundle.answer(() => rejected);
     const chunk = (await bundle.claim('one'))!;
@@ -445,7 +445,7 @@ describe('audience limit', () => {
     )[0];
 
   describe('a campaign with an audience limit', () => {
-    test('reaches exactly so many users over two nodes, and leaves out the others with the limit as the reason', async () => {
+    test('reaches exactly its limit over two nodes, and records the limit as the reason for the others', async () => {
       const id = await bundle.live(limited(50));
       const runId = await begin(id);
       await sendAll(runId);
@@ -468,7 +468,7 @@ describe('audience limit', () => {
       expect(told.runs[0].step).toBe('CAMPAIGN_AUDIENCE_LIMIT');
     });
 
-    test('does not fall short: what no provider took, at once or after its attempts, is a seat for the next', async () => {
+    test('reuses the seats of failed messages, at once or after their attempts, to reach its full limit', async () => {
       const tries = new Map<string, number>();
       bundle.answer(({ pushId }): Outcome => {
         const tried = (tries.get(pushId) ?? 0) + 1;
@@ -498,14 +498,14 @@ describe('audience limit', () => {
       expect(await seatsOf(id)).toMatchObject({ taken: 60, sent: 60, seats: 0 });
     });
 
-    test('a limit above the audience keeps nobody out', async () => {
+    test('excludes no user if the limit is above the audience', async () => {
       const id = await bundle.live(limited(phones + 1));
       const runId = await begin(id);
       await sendAll(runId);
       expect(await ledgerOf(runId)).toEqual({ ACCEPTED: phones });
     });
 
-    test('a worker is lost in the middle: the others send what it began, and nobody more than the limit hears of it', async () => {
+    test('stays within its limit if a worker crashes and the others repeat its messages', async () => {
       const id = await bundle.live(limited(40));
       const runId = await begin(id);
       const lost = (await bundle.claim('lost'))!;
@@ -546,7 +546,7 @@ describe('audience limit', () => {
       expect(await ledgerOf(runId)).toEqual({ ACCEPTED: 40, 'WITHHELD CAMPAIGN_AUDIENCE_LIMIT': phones - 40 });
     });
 
-    test('a chunk that was given back with users before it who have seats is not put off by the others', async () => {
+    test('resumes a returned chunk of users with seats before the other chunks', async () => {
       const id = await bundle.live(limited(40));
       const runId = await begin(id);
       // The last of the chunks in every order.
@@ -565,7 +565,7 @@ describe('audience limit', () => {
       expect(await ledgerOf(runId)).toEqual({ ACCEPTED: 40, 'WITHHELD CAMPAIGN_AUDIENCE_LIMIT': phones - 40 });
     });
 
-    test('a lost worker’s users who cannot be reached again count: its message may have come', async () => {
+    test('counts users of a crashed worker who cannot be reached again, because its message may have arrived', async () => {
       const id = await bundle.live(limited(50));
       const runId = await begin(id);
       const lost = (await bundle.claim('lost'))!;
@@ -587,7 +587,7 @@ describe('audience limit', () => {
       expect(await seatsOf(id)).toEqual({ taken: 50, sent: 50, seats: 0 });
     });
 
-    test('a user counts once, whatever the number of devices', async () => {
+    test('counts a user once, whatever the number of devices', async () => {
       await bundle.database`
         insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
           created_at, updated_at)
@@ -612,7 +612,7 @@ describe('audience limit', () => {
       }
     });
 
-    test('of whom quiet hours held, as many are sent to in the morning', async () => {
+    test('sends to as many users in the morning if quiet hours held them', async () => {
       const now = bundle.clock.now().toISOString().slice(11, 13);
       const next = String((Number(now) + 2) % 24).padStart(2, '0');
       await bundle.database`update workspaces set quiet_from = ${`${now}:00`}, quiet_to = ${`${next}:00`}`;
@@ -629,7 +629,7 @@ describe('audience limit', () => {
       expect(await ledgerOf(runId)).toMatchObject({ ACCEPTED: 30 });
     });
 
-    test('is of all runs together, or of each', async () => {
+    test('applies its limit to all runs together, or to each', async () => {
       const start = new Date(bundle.clock.now().getTime() + hour);
       const daily = (limit: object) => ({
         ...{ ...limit, campaign_delivery_type: 'PERIODIC' },
@@ -657,7 +657,7 @@ describe('audience limit', () => {
       ]);
     });
 
-    test('a seat that a run could not use is there for the next, and one of a user who was erased is not', async () => {
+    test('keeps a seat that a run could not use for the next run, but not one of an erased user', async () => {
       const start = new Date(bundle.clock.now().getTime() + hour);
       const id = await bundle.live({
         ...{ ...limited(160), campaign_delivery_type: 'PERIODIC' },
@@ -686,7 +686,7 @@ describe('audience limit', () => {
       expect(accepted).toEqual([0, 120, 39]);
     });
 
-    test('a test of it is sent whatever the limit', async () => {
+    test('sends a test whatever the limit', async () => {
       const id = await bundle.live(limited(1));
       await sendAll(await begin(id));
       const tested = await bundle.call(
@@ -727,16 +727,16 @@ describe('audience limit', () => {
       { limit: 5, is_campaign_audience_limit_enabled: false },
       `${of}limit needs is_campaign_audience_limit_enabled.`,
     ],
-  ])('a limit of %s is refused by name', async (_name, limit, sentence) => {
+  ])('is rejected with %s as limit, by the name of the field', async (_name, limit, sentence) => {
     expect(await faults(limit)).toEqual([sentence]);
   });
 
-  test('a campaign of users’ events has no instances to limit', async () => {
+  test('rejects a limit per instance for an event-triggered campaign', async () => {
     const answer = await faults({ limit: 5, frequency: 'INSTANCE' }, { campaign_delivery_type: 'EVENT_TRIGGERED' });
     expect(answer).toContain(`${of}frequency must be TOTAL for a campaign of type EVENT_TRIGGERED.`);
   });
 
-  test('V1’s spelling, without a switch, is a limit too', async () => {
+  test('accepts V1’s spelling of a limit, which has no switch', async () => {
     const id = await bundle.live({ campaign_audience_limit: { limit: 40, metrics: 'SENT', frequency: 'INSTANCE' } });
     const runId = await begin(id);
     await sendAll(runId);

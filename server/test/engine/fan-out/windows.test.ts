@@ -55,7 +55,7 @@ describe('stored windows', () => {
   const first = { bucket: 0, position: '' };
 
   describe('a window', () => {
-    test('is as many devices as fit, one after another, each once, until none is left', async () => {
+    test('contains as many devices as fit, each once, until none is left', async () => {
       const { run, chunk } = await begin();
       const { asked, sendWindow } = makeWindow();
       let cursor = first;
@@ -73,7 +73,7 @@ describe('stored windows', () => {
       expect(await countersOf(run.id)).toEqual([`ACCEPTED ${phones}`]);
     });
 
-    test('beyond the last device ends the chunk, and of one that is another’s it is lost', async () => {
+    test('ends the chunk after the last device, and is lost if the chunk belongs to another worker', async () => {
       const { run, chunk } = await begin();
       const { asked, sendWindow } = makeWindow(undefined, phones);
       const all = await sendWindow({ run, chunk, cursor: first });
@@ -84,7 +84,7 @@ describe('stored windows', () => {
       expect(asked).toHaveLength(1);
     });
 
-    test('of a chunk that another worker has, or of a paused run, is not sent', async () => {
+    test('is not sent for a chunk of another worker, or for a paused run', async () => {
       const { run, chunk } = await begin();
       const { asked, sendWindow } = makeWindow();
       expect(await sendWindow({ run, chunk: { ...chunk, attempt: 9 }, cursor: first })).toEqual({ kind: 'lost' });
@@ -93,7 +93,7 @@ describe('stored windows', () => {
       expect(asked).toEqual([]);
     });
 
-    test('of an audience whose size is not known is of one bucket, and empty ones are passed by', async () => {
+    test('covers one bucket of an audience of unknown size, and skips empty ones', async () => {
       const { run, chunk } = await begin();
       const { asked, sendWindow } = makeWindow();
       let cursor = first;
@@ -108,7 +108,7 @@ describe('stored windows', () => {
       expect(asked.map(({ length }) => length)).toEqual(rows.map(({ devices }) => devices));
     });
 
-    test('whose chunk is taken while it is sent stores nothing', async () => {
+    test('stores nothing if its chunk was taken while it was sent', async () => {
       const { run, chunk, runId } = await begin();
       const { deliverToDevices } = makeDeliver();
       const sendWindow = makeSendWindow({
@@ -123,7 +123,7 @@ describe('stored windows', () => {
       expect(await bundle.database`select 1 from run_cursors`).toHaveLength(0);
     });
 
-    test('counts by outcome, bucket and content, and drops the devices that are gone', async () => {
+    test('counts by outcome, bucket and content, and removes devices that are gone', async () => {
       const variants = { locales: ['default', 'de'], percents: [100], contents: [[{ ANDROID: {} }, { ANDROID: {} }]] };
       const { run, chunk, runId } = await begin({ variants });
       const { sendWindow } = makeWindow((place, delivery) =>
@@ -148,7 +148,7 @@ describe('stored windows', () => {
       expect(counted).toEqual({ wrong: 0 });
     });
 
-    test('tells streams what was accepted, where there are any', async () => {
+    test('marks accepted messages for event streams, if there are any', async () => {
       const { database, workspaceId } = bundle;
       await database`
         insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at,
@@ -163,7 +163,7 @@ describe('stored windows', () => {
       expect([...marks]).toEqual([{ runId, events: 6, at: start }]);
     });
 
-    test('that is searched is half as large, and the rest of the suspects is next', async () => {
+    test('is half as large during a search, with the remaining suspects next', async () => {
       const { run, chunk } = await begin();
       const searchOf = async (search: Search | undefined) => {
         const { asked, sendWindow } = makeWindow();
@@ -188,7 +188,7 @@ describe('stored windows', () => {
       expect([...rows]).toEqual([{ code: 'SET_ASIDE' }]);
     });
 
-    test('that is sent a second time keeps the rows that were stored, and counts those alone that are new', async () => {
+    test('keeps the stored rows if it is sent a second time, and counts only new ones', async () => {
       const { run, chunk, runId } = await begin();
       await makeWindow(undefined, 4).sendWindow({ run, chunk, cursor: first });
       await bundle.database`delete from run_cursors`;
@@ -201,7 +201,7 @@ describe('stored windows', () => {
       ]);
     });
 
-    test('that cannot be sent, and one that cannot be stored, say so; a fault of the database stays what it is', async () => {
+    test('reports whether it could not be sent or not be stored, and passes a database fault on', async () => {
       const { run, chunk } = await begin();
       const failing = (error: Error) => {
         const deliver: DeliverToDevices = () => Promise.reject(error);
@@ -217,7 +217,7 @@ describe('stored windows', () => {
       await expect(sendWindow({ run, chunk, cursor: first })).rejects.toBeInstanceOf(WindowRefusedError);
     });
 
-    test('of a throttled run is as large as its quota; what was not sent of it is given back', async () => {
+    test('is as large as the quota of a throttled run, and returns what it did not send', async () => {
       // Four a second, and twenty are held at most.
       const { run, chunk } = await begin({ settings: { devicesPerMinute: 260 } });
       const held = { outcome: 'WAITING', code: 'QUIET_HOURS', attempts: 0, retryAt: later(60) } as const;
@@ -240,7 +240,7 @@ describe('stored windows', () => {
     });
   });
 
-  describe('what waits', () => {
+  describe('a waiting delivery', () => {
     const settled: DueDelivery[][] = [];
 
     function retry(given?: Given, by: ClaimedBy = claimedBy[0]!) {
@@ -289,7 +289,7 @@ describe('stored windows', () => {
       expect(await countersOf(runId)).toEqual(['ACCEPTED 9', 'REJECTED 1']);
     });
 
-    test('goes on waiting where it is to, with its attempt, and nothing is counted', async () => {
+    test('keeps waiting with its attempt if the outcome says so, without a count', async () => {
       const { runId } = await wait();
       await retry((_place, delivery) => ({
         delivery: { ...delivery, outcome: 'WAITING', code: 'STILL', retryAt: later(180) },
@@ -300,7 +300,7 @@ describe('stored windows', () => {
       expect([...rows]).toEqual([{ code: 'STILL', attempts: 2, retryAt: later(180), leaseUntil: null }]);
     });
 
-    test('whose device left meanwhile is over, and nobody is asked about it', async () => {
+    test('ends without a request if its device left in the meantime', async () => {
       const { runId } = await wait();
       await bundle.database`update devices set state = 'GONE', gone_at = ${start}, gone_reason = 'a'`;
       const { count, asked } = await retry();
@@ -310,14 +310,14 @@ describe('stored windows', () => {
       expect([...rows]).toMatchObject([{ code: 'DEVICE_LEFT' }]);
     });
 
-    test('whose workers died at every attempt is set aside', async () => {
+    test('is quarantined if its workers died at every attempt', async () => {
       const { runId } = await wait({ attempts: 8 });
       const { asked } = await retry();
       expect(asked.flat()).toEqual([]);
       expect(await countersOf(runId)).toEqual(['ACCEPTED 4', 'FAILED 6']);
     });
 
-    test('has one attempt more than it had, the eighth the last that is sent', async () => {
+    test('is sent with one more attempt, the eighth being the last', async () => {
       await wait({ attempts: 7 });
       const { asked } = await retry((_place, delivery) => {
         expect(delivery.attempts).toBe(8);
@@ -326,7 +326,7 @@ describe('stored windows', () => {
       expect(asked.flat()).toHaveLength(6);
     });
 
-    test('is told to streams, and its dead devices are dropped', async () => {
+    test('is marked for event streams, and its dead devices are removed', async () => {
       const { database, workspaceId } = bundle;
       await wait();
       await database`
@@ -342,7 +342,7 @@ describe('stored windows', () => {
       expect(await database`select 1 from devices where state = 'GONE'`).toHaveLength(1);
     });
 
-    test('because quiet hours held it goes at the pace of its run; who gets no quota waits as long as that takes', async () => {
+    test('is released from quiet hours at the pace of its run, and waits as long as its quota requires', async () => {
       // Of one bucket, so that they are one claim on a cluster, too.
       await bundle.database`update devices set state = 'GONE', gone_at = ${start}, gone_reason = 'a'`;
       const neighbours = Array.from({ length: 4_000 }, (_, number) => `near-${number}`).filter(
@@ -378,7 +378,7 @@ describe('stored windows', () => {
       await bundle.database`delete from users where bucket = 7 and customer_id like 'near-%'`;
     });
 
-    test('that no device takes in the end counts against no cap', async () => {
+    test('counts towards no cap if no device accepts it in the end', async () => {
       await wait({ settings: { ownDelayHours: 1 } });
       const count = async () =>
         (await bundle.database`select 1 from user_messages where cardinality(run_ids) > 0`).length;
@@ -389,13 +389,13 @@ describe('stored windows', () => {
       expect(await count()).toBe(8);
     });
 
-    test('of a run that is paused is not sent', async () => {
+    test('is not sent for a paused run', async () => {
       await wait();
       await bundle.database`update runs set status = 'PAUSED', status_reason = 'r'`;
       for (const by of claimedBy) expect(await retry(undefined, by)).toEqual({ count: 0, asked: [] });
     });
 
-    test('while outcomes are kept is not sent', async () => {
+    test('is not sent while outcomes wait to be stored', async () => {
       await wait();
       const { deliverToDevices, asked } = makeDeliver();
       const outcomes = { ...bundle.outcomes, waiting: () => 1 };
@@ -429,8 +429,8 @@ describe('stored windows', () => {
   }
 });
 
-describe('turns of windows', () => {
-  test('usual windows are open side by side, and each taker gets its own result', async () => {
+describe('the concurrency of windows', () => {
+  test('allows usual windows at the same time, each with its own result', async () => {
     const { take, end, open } = makeWindows();
     take('usual', 'one');
     take('usual', 'other');
@@ -440,7 +440,7 @@ describe('turns of windows', () => {
     expect(await end('one')).toBe('one is over');
   });
 
-  test('a window that searches waits for all that are open, and those that come meanwhile wait for it', async () => {
+  test('makes a searching window wait for all open ones, and later ones wait for it', async () => {
     const { take, end, open } = makeWindows();
     take('usual', 'one');
     take('usual', 'other');
@@ -456,7 +456,7 @@ describe('turns of windows', () => {
     expect(open).toEqual(['late']);
   });
 
-  test('two that search are open one after the other, and what is usual after both', async () => {
+  test('opens two searching windows one after the other, and usual ones after both', async () => {
     const { take, end, open } = makeWindows();
     take('alone', 'first');
     take('alone', 'second');
@@ -469,7 +469,7 @@ describe('turns of windows', () => {
     expect(open).toEqual(['usual']);
   });
 
-  test('a window that fails gives its turn on as one that ends', async () => {
+  test('continues after a failed window as after a completed one', async () => {
     const { take, end, fail, open } = makeWindows();
     take('usual', 'usual');
     take('alone', 'search');

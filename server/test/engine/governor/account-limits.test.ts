@@ -33,7 +33,7 @@ describe('account limits', () => {
     lines = [];
   });
 
-  describe('what the nodes tell one another', () => {
+  describe('shared limits', () => {
     let test_: TestDatabase;
     beforeEach(async () => {
       test_ = await createTestDatabase();
@@ -45,7 +45,7 @@ describe('account limits', () => {
       values ('fcm:shop', 0, ${start}, ${start}, ${row.silent ?? null}, ${row.silent ? 'QUOTA_EXCEEDED' : null}, ${row.penalty ?? null})
       on conflict (key) do update set silent_until = excluded.silent_until, silent_reason = excluded.silent_reason, penalty_until = excluded.penalty_until`;
 
-    test('silence is read when a second has passed, whichever way the clock went, and holds for every message', async () => {
+    test('are read once a second, whichever way the clock moved, and pause every message', async () => {
       const governor = node(test_.database);
       expect(await turnsOf(governor, account())).toEqual([undefined]);
       await store({ silent: later(60_000) });
@@ -58,7 +58,7 @@ describe('account limits', () => {
       expect(await turnsOf(governor, account())).toEqual([later(90_000)]);
     });
 
-    test('silence ends at its instant, without being read again', async () => {
+    test('end a pause at its time without another read', async () => {
       await store({ silent: later(500) });
       const governor = node(test_.database);
       expect(await turnsOf(governor, account())).toEqual([later(500)]);
@@ -68,7 +68,7 @@ describe('account limits', () => {
       expect(await turnsOf(governor, account())).toEqual([undefined]);
     });
 
-    test('a node keeps the silence that it was asked for, also when the others do not know of it', async () => {
+    test('keep the pause of a node that others do not know', async () => {
       const governor = node(test_.database);
       governor.pause(account(), { until: later(60_000), reason: 'QUOTA_EXCEEDED' });
       await expect.poll(() => test_.database`select silent_reason from send_budgets`).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('account limits', () => {
       expect(await turnsOf(governor, account())).toEqual([later(90_000)]);
     });
 
-    test('an account that is not reached is silent for the others too, with the reason', async () => {
+    test('pause an unreachable account for other nodes too, with the reason', async () => {
       const until = node(test_.database).pauseAfterFailure(account());
       await expect
         .poll(() => test_.database`select silent_until, silent_reason from send_budgets`)
@@ -89,7 +89,7 @@ describe('account limits', () => {
       expect(await turnsOf(node(test_.database), account())).toEqual([until]);
     });
 
-    test('each account draws from a budget of its own', async () => {
+    test('keep a separate budget for each account', async () => {
       const governor = node(test_.database);
       for (const key of ['fcm:one', 'fcm:two'])
         expect(await turnsOf(governor, account({ key, perMinute: 6_000 }))).toEqual([undefined]);
@@ -99,7 +99,7 @@ describe('account limits', () => {
       ]);
     });
 
-    test('a penalty lowers the rate of its account until its instant, through a silence too', async () => {
+    test('apply a penalty to the rate of its account until its end, even through a pause', async () => {
       await store({ penalty: later(600) });
       const governor = node(test_.database);
       const site = account({ perMinute: undefined, throttledPerMinute: 600 });
@@ -118,7 +118,7 @@ describe('account limits', () => {
       expect(await isLimited()).toBe(false);
     });
 
-    test('a node that is told twenty times in a minute sends at the lower rate at once, and says so', async () => {
+    test('lower the rate of a node after twenty throttling responses in a minute, and log it', async () => {
       const governor = node(test_.database);
       const site = account({ throttledPerMinute: 600 });
       expect(await turnsOf(governor, site, 30)).toEqual(Array.from({ length: 30 }, () => undefined));
@@ -136,7 +136,7 @@ describe('account limits', () => {
     });
   });
 
-  describe('a database that is away', () => {
+  describe('a database that is unavailable', () => {
     function openAway() {
       const asked: string[] = [];
       const away = () => new Error('away');
@@ -152,7 +152,7 @@ describe('account limits', () => {
       return { database: database as unknown as Database, asked };
     }
 
-    test('keeps no message of an account without a quota, and is asked again after a second', async () => {
+    test('does not stop messages of an account without a quota, and is asked again after a second', async () => {
       const { database, asked } = openAway();
       const governor = node(database);
       for (let time = 0; time < 3; time += 1)
@@ -164,14 +164,14 @@ describe('account limits', () => {
       expect(lines.map(([level]) => level)).toEqual(['debug', 'debug']);
     });
 
-    test('gives nothing of a quota: all are told when to return, and the operator why', async () => {
+    test('grants nothing of a quota: every message gets a time to return, and the operator a reason', async () => {
       const governor = node(openAway().database);
       // 60 a minute: one behind the other, a second apart.
       expect(await turnsOf(governor, account({ perMinute: 60 }), 2)).toEqual([later(1_000), later(2_000)]);
       expect(lines).toContainEqual(['warn', 'no lease of a budget', 'fcm:shop']);
     });
 
-    test('leaves a node with the silence that it knows; only a longer one is told', async () => {
+    test('leaves a node with the pause that it knows; only a longer one is logged', async () => {
       const { database, asked } = openAway();
       const governor = node(database);
       const silence = (milliseconds: number) =>
@@ -188,7 +188,7 @@ describe('account limits', () => {
       expect(await turnsOf(governor, account({ key: 'fcm:other' }))).toEqual([undefined]);
     });
 
-    test('stores no penalty, which the operator is told', async () => {
+    test('stores no penalty, which is logged', async () => {
       const governor = node(openAway().database);
       const site = account({ throttledPerMinute: 600 });
       for (let time = 0; time < 20; time += 1) governor.report(site, { kind: 'wait', code: '429', scope: 'device' });
@@ -196,7 +196,7 @@ describe('account limits', () => {
       expect(lines).toEqual([['warn', 'the lower rate of an account is not stored', 'fcm:shop']]);
     });
 
-    test('does not change how long an account is left alone that cannot be reached', () => {
+    test('does not change how long an unreachable account is paused', () => {
       const governor = node(openAway().database);
       const wait = (key: string) => governor.pauseAfterFailure(account({ key })).getTime() - clock.now().getTime();
       expect([wait('a'), wait('b'), wait('a')]).toEqual([5_000, 5_000, 5_000]);
@@ -211,7 +211,7 @@ describe('account limits', () => {
       expect([wait('a'), wait('b')]).toEqual([20_000, 5_000]);
     });
 
-    test('ten thousand accounts are remembered, then the oldest is forgotten', async () => {
+    test('does not limit memory use: ten thousand accounts are remembered, then the oldest is evicted', async () => {
       const governor = node(openAway().database);
       const until = later(60_000);
       for (let number = 0; number <= 10_000; number += 1)
@@ -272,14 +272,14 @@ describe('shared evidence', () => {
     return Object.assign(fail, { begin: fail, transaction: fail }) as unknown as Database;
   })();
 
-  describe('what two nodes know of one credential', () => {
-    test('is added up: ten devices of each are twenty', async () => {
+  describe('the evidence of two nodes about one credential', () => {
+    test('is added up: ten devices of each make twenty', async () => {
       const [one, other] = [node(), node()];
       expect((await judge(one, answers(0, 10))).verdict).toBe('undecided');
       expect((await judge(other, answers(10, 10))).verdict).toBe('account');
     });
 
-    test('a hold of one is known to the other within a second, and so is its end', async () => {
+    test('shares a hold with the other node within a second, and its end, too', async () => {
       const [one, other] = [node(), node()];
       expect((await other.findHolds()).size).toBe(0);
       await judge(one, answers(0, 20));
@@ -293,7 +293,7 @@ describe('shared evidence', () => {
       expect((await judge(one, answers(100, 1))).verdict).toBe('undecided');
     });
 
-    test('lets one message through in five seconds, whichever node asks, and none to a device that has just failed', async () => {
+    test('allows one probe in five seconds on all nodes, and none to a device that has just failed', async () => {
       const [one, other] = [node(), node()];
       await judge(one, answers(0, 20));
       clock.advance(probeMilliseconds);
@@ -307,7 +307,7 @@ describe('shared evidence', () => {
       expect(await other.mayProbe(hold, 'another')).toBe(true);
     });
 
-    test('an acceptance after a response of which nobody knew the cause is known to the other at once', async () => {
+    test('shares an acceptance after an ambiguous response with the other node immediately', async () => {
       const [one, other] = [node(), node()];
       expect((await judge(one, answers(0, 1))).verdict).toBe('undecided');
       one.noteAccepted(key, ['d10']);
@@ -316,7 +316,7 @@ describe('shared evidence', () => {
       expect(await judge(other, answers(0, 1))).toMatchObject({ verdict: 'device', isHealthy: true });
     });
 
-    test('outlasts twelve quiet hours', async () => {
+    test('remains valid for twelve quiet hours', async () => {
       const [one, other] = [node(), node()];
       one.noteAccepted(
         key,
@@ -330,7 +330,7 @@ describe('shared evidence', () => {
     });
   });
 
-  test('a refusal for sure holds the credential, and a check that accepts it is another statement’s to end it', async () => {
+  test('holds the credential after a definite rejection, which a later check may end', async () => {
     const one = node();
     await one.hold(key, { code: 'InvalidProviderToken', detail: 'no such key' });
     expect((await one.findHolds()).get(key.text)).toMatchObject({
@@ -341,7 +341,7 @@ describe('shared evidence', () => {
     expect(row!.isSure).toBe(true);
   });
 
-  test('a pause ends by itself, after the time that the provider asked for', async () => {
+  test('ends a pause after the time that the provider requested', async () => {
     const one = node();
     const pause = { ...bad, effect: 'pause', retryAfterSeconds: 90 } as const;
     const { hold } = await judge(one, answers(0, 20), [pause as never]);
@@ -350,7 +350,7 @@ describe('shared evidence', () => {
     expect((await node().findHolds()).size).toBe(0);
   });
 
-  test('without the database a node decides by what it saw itself, and rejects nothing', async () => {
+  test('is limited to that of the own node without the database, and rejects nothing', async () => {
     const one = node(away);
     expect((await one.findHolds()).size).toBe(0);
     expect((await judge(one, answers(0, 10))).verdict).toBe('undecided');

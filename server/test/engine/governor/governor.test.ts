@@ -45,7 +45,7 @@ describe('governor', () => {
   const accepted = { kind: 'accepted' } as const;
 
   describe('a budget', () => {
-    test('is not overdrawn in any minute, whoever draws and whenever (property)', () => {
+    test('is not exceeded in any minute, whoever draws and whenever (property)', () => {
       const draws = fc.array(
         fc.record({ after: fc.integer({ min: 0, max: 5_000 }), wanted: fc.integer({ min: 0, max: 900 }) }),
         {
@@ -80,7 +80,7 @@ describe('governor', () => {
       );
     });
 
-    test('gives its rate to who keeps asking, less the room that the promise of no minute costs', () => {
+    test('grants its rate to a steady caller, less the reserve that keeps every minute within it', () => {
       let budget = newSendBudget(start);
       let granted = 0;
       for (let passed = 0; passed < 600; passed += 1) {
@@ -100,7 +100,7 @@ describe('governor', () => {
       expect(granted).toBeLessThanOrEqual(60_000);
     });
 
-    test('of an idle account grows to its rate over a minute (delivery 1)', async () => {
+    test('grows for an idle account to its rate over a minute (delivery 1)', async () => {
       const draw = { key: 'fcm:shop', perMinute: 61_000, holdSeconds: 1, isRamped: true, reserve: 0, returned: 0 };
       const perSecond: number[] = [];
       for (let passed = 0; passed <= 90; passed += 1) {
@@ -125,7 +125,7 @@ describe('governor', () => {
   });
 
   describe('an account with a quota', () => {
-    test('lets through what a second gives and tells the rest when to come, one behind the other', async () => {
+    test('sends what a second allows and gives the other messages successive times', async () => {
       const governor = node();
       const quota = account({ perMinute: 6_100 });
       clock.advance(0);
@@ -137,7 +137,7 @@ describe('governor', () => {
       expect(later.every((at) => at > clock.now().getTime())).toBe(true);
     });
 
-    test('serves a one-time password before the mass send that waits with it', async () => {
+    test('serves a one-time password before a waiting mass send', async () => {
       const order: string[] = [];
       const governor = node(async () => clock.advance(second));
       const quota = account({ perMinute: 610 });
@@ -151,7 +151,7 @@ describe('governor', () => {
       expect(order).toContain('mass');
     });
 
-    test('turns taken together are as many as turns taken one by one, and urgent ones go between them', async () => {
+    test('grants as many turns together as one by one, with urgent ones in between', async () => {
       const governor = node(async () => clock.advance(second));
       const quota = account({ perMinute: 610 });
       const turns: (Date | undefined)[] = [];
@@ -179,7 +179,7 @@ describe('governor', () => {
       expect(later).toEqual([...new Set(later)].toSorted((one, other) => one - other));
     });
 
-    test('gives back what a lease did not use', async () => {
+    test('returns the unused part of a lease', async () => {
       const governor = node();
       const quota = account({ perMinute: 61_000 });
       expect(await turnOf(governor, quota, 0)).toBeUndefined();
@@ -191,8 +191,8 @@ describe('governor', () => {
     });
   });
 
-  describe('silence', () => {
-    test('that one node was asked for is kept by the others, a second later, and by no other account', async () => {
+  describe('a pause', () => {
+    test('is shared with the other nodes within a second, and affects no other account', async () => {
       const [one, other] = [node(), node()];
       expect(await turnOf(other, account(), 1)).toBeUndefined();
       const until = new Date(start.getTime() + 90 * second);
@@ -230,7 +230,7 @@ describe('governor', () => {
     });
   });
 
-  describe('a push service that finds a site noisy (delivery 3)', () => {
+  describe('a push service that throttles a noisy site (delivery 3)', () => {
     const site = account({ key: 'webpush:site:https://push.example', throttledPerMinute: 1_000 });
     const refused = { kind: 'wait', code: '429', scope: 'device' } as const;
 
@@ -238,7 +238,7 @@ describe('governor', () => {
       for (let count = 0; count < times; count += 1) governor.report(site, refused);
     }
 
-    test('is sent 1,000 a minute for a day, the second time for a week, then for a fortnight', async () => {
+    test('gets 1,000 messages a minute for a day, the second time for a week, then for two weeks', async () => {
       const governor = node();
       await refuse(governor, 19);
       clock.advance(60 * second);
@@ -272,7 +272,7 @@ describe('governor', () => {
     });
   });
 
-  test('accounts are what providers count: a project, a team, a site at a push service', () => {
+  test('counts by the accounts of the providers: a project, a team, a site at a push service', () => {
     const credentials = {
       fcm: { projectId: 'shop', simulated: false },
       apns: { teamId: 'TEAM1', simulated: false },
@@ -307,7 +307,7 @@ describe('governor', () => {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a share of a budget', () => {
-  test('is leased for those that wait, at least for a tenth of a second, and the rest is held for a second', async () => {
+  test('is leased for the waiting messages, at least for a tenth of a second, and the rest is held for a second', async () => {
     const { clock, draws, told, take, pauses } = openShare([5, 2]);
     take('a', { messages: 2 });
     await settled();
@@ -333,7 +333,7 @@ describe('a share of a budget', () => {
     expect(pauses.length).toBeGreaterThan(0);
   });
 
-  test('is leased as much as a tenth of a second carries, for few that wait', async () => {
+  test('is leased for at least a tenth of a second, even for few waiting messages', async () => {
     const { draws, take } = openShare([100], { perMinute: 60_500 });
     take('a');
     await settled();
@@ -353,7 +353,7 @@ describe('a share of a budget', () => {
     expect(told.map(([name]) => name)).toEqual(['urgent', 'mass', 'mass']);
   });
 
-  test('that is too small serves in part: some now, the others after further leases', async () => {
+  test('serves in part if it is too small: some now, the others after further leases', async () => {
     const { draws, told, take } = openShare([2, 1]);
     take('a', { messages: 3 });
     take('b');
@@ -367,7 +367,7 @@ describe('a share of a budget', () => {
     expect(told[3]).toEqual(['b', 100]);
   });
 
-  test('is asked for twelve times, a quarter of a second apart; then each is told its instant by the rate', async () => {
+  test('is requested twelve times, a quarter of a second apart; then each message gets a time by the rate', async () => {
     const { draws, pauses, told, take } = openShare([]);
     take('a', { messages: 2 });
     take('b');
@@ -383,7 +383,7 @@ describe('a share of a budget', () => {
     expect([draws.length, told.at(-1)]).toEqual([24, ['c', 100]]);
   });
 
-  test('gives nobody a turn before those that wait', async () => {
+  test('gives no message a turn before those that wait', async () => {
     const { told, take } = openShare([1, 5]);
     take('a', { messages: 2 });
     take('b');
@@ -393,7 +393,7 @@ describe('a share of a budget', () => {
   });
 });
 
-describe('the answers of an account', () => {
+describe('the responses of an account', () => {
   function openWatch() {
     const clock = makeManualClock(start);
     const lines: Record<string, unknown>[] = [];
@@ -418,7 +418,7 @@ describe('the answers of an account', () => {
     ['a thousand answers with 51 errors', 949, 51, 1],
     ['a thousand with 50', 950, 50, 0],
     ['999 with more', 899, 100, 0],
-  ])('%s of a minute', (_what, ...[good, bad, warnings]) => {
+  ])('cause a warning above 5 % of client errors: %s of a minute', (_what, ...[good, bad, warnings]) => {
     const { clock, lines, note } = openWatch();
     note('accepted', { times: good });
     note('rejected', { times: bad });
@@ -436,7 +436,7 @@ describe('the answers of an account', () => {
     ['wait', 0],
     ['unknown', 0],
     ['unreached', 0],
-  ] as const)('%s counts as an error of the client: %d', (kind, warnings) => {
+  ] as const)('count as client errors: %s: %d', (kind, warnings) => {
     const { clock, lines, note } = openWatch();
     note('accepted', { times: 900 });
     note(kind, { times: 100, code: '500' });
@@ -447,7 +447,7 @@ describe('the answers of an account', () => {
     expect(lines).toHaveLength(warnings);
   });
 
-  test('twenty refusals 429 of a push service in a minute make this site noisy, once', () => {
+  test('make a site noisy, once, after twenty 429 responses of a push service in a minute', () => {
     const { clock, noisy, note } = openWatch();
     note('wait', { times: 19 });
     note('wait', { times: 40, key: 'webpush:b', code: '503' });
@@ -464,7 +464,7 @@ describe('the answers of an account', () => {
     expect(noisy).toHaveLength(2);
   });
 
-  test('are kept of ten thousand accounts, and the one that was quiet longest is forgotten', () => {
+  test('are kept for ten thousand accounts, and evicted for the one that was idle longest', () => {
     const { noisy, note } = openWatch();
     note('wait', { times: 19, key: 'first' });
     note('wait', { times: 19, key: 'second' });

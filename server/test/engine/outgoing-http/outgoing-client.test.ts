@@ -51,7 +51,7 @@ async function findClosedPort(): Promise<number> {
 const answerOk: RequestListener = (_request, response) => void response.end('fine');
 
 describe('the outgoing client', () => {
-  test('gives status, headers and body, and sends the headers it was told and no others of its own accord', async () => {
+  test('returns status, headers and body, and sends the given headers and no others of its own', async () => {
     const asked: IncomingMessage[] = [];
     const { port } = await serve((request, response) => {
       asked.push(request);
@@ -74,7 +74,7 @@ describe('the outgoing client', () => {
     });
   });
 
-  test('connects to the checked address, under the name, even if the name is rebound', async () => {
+  test('connects to the checked address under the name, even if the name is rebound', async () => {
     const checked: (string | undefined)[] = [];
     const { port } = await serve((request, response) => {
       checked.push(request.headers.host);
@@ -93,7 +93,7 @@ describe('the outgoing client', () => {
     expect(other.sockets.size).toBe(0);
   });
 
-  test('a socket that ended up elsewhere is closed before anything is sent', async () => {
+  test('closes a socket that reached another address before sending anything', async () => {
     // The kernel connects 0.0.0.0 to 127.0.0.1.
     const received: Buffer[] = [];
     const closed = Promise.withResolvers<void>();
@@ -107,7 +107,7 @@ describe('the outgoing client', () => {
     expect(received).toEqual([]);
   });
 
-  test('says the name in SNI, and refuses a certificate that nobody vouches for', async () => {
+  test('sends the name in SNI, and rejects an untrusted certificate', async () => {
     const named = Promise.withResolvers<string>();
     const server = createTlsServer({
       SNICallback: (name, done) => {
@@ -125,7 +125,7 @@ describe('the outgoing client', () => {
     ['one public and one private answer', ['8.8.8.8', '127.0.0.1']],
     ['a private answer first', ['127.0.0.1', '8.8.8.8']],
     ['a mapped private answer', ['::ffff:127.0.0.1']],
-  ])('a name with %s is refused, and the message names no address', async (_case, addresses) => {
+  ])('rejects a name with %s, and names no address in the message', async (_case, addresses) => {
     const { port, sockets } = await serve(answerOk);
     const client = makeClient({
       allowedNetworks: ['127.0.0.2'],
@@ -138,7 +138,7 @@ describe('the outgoing client', () => {
   });
 
   test.each(['http://127.0.0.1/', 'http://2130706433/', 'http://u:p@127.0.0.2/', 'ftp://127.0.0.2/', 'nonsense'])(
-    '%s is refused without a connection, and the message names no address',
+    'rejects %s without a connection, and names no address in the message',
     async (url) => {
       const error = await makeClient({ allowedNetworks: ['127.0.0.2'] })
         .open({ url, ...get })
@@ -148,7 +148,7 @@ describe('the outgoing client', () => {
     },
   );
 
-  test('a redirect is an answer', async () => {
+  test('returns a redirect as a response', async () => {
     const { port } = await serve((_request, response) => void response.writeHead(302, { location: '/next' }).end());
     expect(await makeClient().open({ url: `http://127.0.0.1:${port}/`, ...get })).toMatchObject({
       status: 302,
@@ -156,7 +156,7 @@ describe('the outgoing client', () => {
     });
   });
 
-  test('the connect limit covers the name, and a TLS handshake that never answers', async () => {
+  test('applies the connect limit to the lookup and to a TLS handshake without a response', async () => {
     const nameless = makeClient({ connectMilliseconds: 40, resolver: () => new Promise(() => {}) });
     const late = { code: 'UND_ERR_CONNECT_TIMEOUT' };
     await expect(nameless.open({ url: 'http://slow.example/', ...get })).rejects.toMatchObject(late);
@@ -169,7 +169,7 @@ describe('the outgoing client', () => {
     if (!socket!.resume().destroyed) await once(socket!, 'close');
   });
 
-  test('silence instead of headers, and within a body, ends the call', async () => {
+  test('ends a call if headers or body stay silent', async () => {
     const { port } = await serve((request, response) => {
       if (request.url === '/body') response.write('one piece');
     });
@@ -181,7 +181,7 @@ describe('the outgoing client', () => {
     await expect(text(body)).rejects.toMatchObject({ code: 'UND_ERR_BODY_TIMEOUT' });
   });
 
-  test('a signal ends a call while connecting and while reading', async () => {
+  test('ends a call by its signal while connecting and while reading', async () => {
     const gone = new Error('the process ends');
     const asked = Promise.withResolvers<void>();
     let resolutions = 0;
@@ -208,7 +208,7 @@ describe('the outgoing client', () => {
     await expect(read).rejects.toBe(gone);
   });
 
-  test('closing ends what is under way', async () => {
+  test('ends open calls when it closes', async () => {
     const { port } = await serve((_request, response) => void response.write('one piece'));
     const client = makeClient();
     const { body } = await client.open({ url: `http://127.0.0.1:${port}/`, ...get });
@@ -218,10 +218,10 @@ describe('the outgoing client', () => {
   });
 });
 
-describe('posting once', () => {
+describe('a single post', () => {
   const post = { headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
 
-  test('any status is an answer, a redirect too, and is not followed', async () => {
+  test('returns any status, and does not follow a redirect', async () => {
     const asked: string[] = [];
     const { port } = await serve(async (request, response) => {
       asked.push(`${request.method} ${request.url} ${request.headers['content-type']} ${await text(request)}`);
@@ -238,7 +238,7 @@ describe('posting once', () => {
     expect(asked[0]).toBe('POST /200 application/json {"a":1}');
   });
 
-  test('an answer without end is cut off, and counts by its status', async () => {
+  test('cuts off an endless response, and counts its status', async () => {
     let sent = 0;
     const cut = Promise.withResolvers<void>();
     const { port } = await serve((_request, response) => {
@@ -259,7 +259,7 @@ describe('posting once', () => {
     expect(sent).toBeLessThan(16 * 1024 * 1024);
   });
 
-  test('what fails is named: late, unreachable, refused', async () => {
+  test('names the failure: timeout, unreachable, refused', async () => {
     const { port, sockets } = await serve(() => {});
     const client = makeClient();
     expect(await postOnce(client, { url: `http://127.0.0.1:${port}/`, ...post, totalMilliseconds: 40 })).toEqual({
@@ -292,7 +292,7 @@ describe('posting once', () => {
     expect(sockets.size).toBe(before);
   });
 
-  test('a status that came in time counts, though its body never ends', async () => {
+  test('counts a status that arrived in time, even if its body never ends', async () => {
     const { port } = await serve((_request, response) => void response.write('one piece'));
     expect(await postOnce(makeClient(), { url: `http://127.0.0.1:${port}/`, ...post, totalMilliseconds: 400 })).toEqual(
       {
@@ -308,9 +308,9 @@ const setUp = 'ip link set lo up && ip route add local 0.0.0.0/0 dev lo && ip -6
 const probe = spawnSync('unshare', ['--net', '--', 'sh', '-c', setUp], { encoding: 'utf8' });
 const whyNot = probe.status === 0 ? '' : (probe.error?.message ?? probe.stderr.trim().split('\n')[0]);
 
-describe('over real sockets, where every address is a listener of ours', () => {
+describe('real sockets, with a listener at every address', () => {
   test.skipIf(whyNot !== '')(
-    `no spelling of a private place is connected to${whyNot && ` (skipped, needs root and a network namespace: ${whyNot})`}`,
+    `are not connected to a private address in any spelling${whyNot && ` (skipped, needs root and a network namespace: ${whyNot})`}`,
     async () => {
       const script = join(import.meta.dirname, 'ssrf-child.ts');
       const proxy = 'http://127.0.0.1:80';

@@ -33,7 +33,7 @@ describe('outgoing proxy', () => {
   const answerFine: RequestListener = (_request, response) => void response.end('fine');
 
   describe('calls through the proxy', () => {
-    test('the proxy is asked for the address that was checked, the target sees the name', async () => {
+    test('name the checked address to the proxy, and the host to the target', async () => {
       const seen: (string | undefined)[] = [];
       const port = await serve((request, response) => {
         seen.push(request.headers.host);
@@ -54,7 +54,7 @@ describe('outgoing proxy', () => {
       expect(outgoingProxy.state()).toBe('OK');
     });
 
-    test('https is ended at the target: its certificate is compared with the name', async () => {
+    test('use TLS up to the target, with a certificate that must match the name', async () => {
       const proxy = await ownProxy();
       proxy.lead(`${publicAddress}:443`, await serve(answerFine, certificate));
       const { outgoing } = makeClient(`http://127.0.0.1:${proxy.port}`);
@@ -62,7 +62,7 @@ describe('outgoing proxy', () => {
       await expect(outgoing.open({ url: 'https://other.example/', ...get })).rejects.toThrow(/altnames/);
     });
 
-    test('the proxy itself may be spoken to over TLS', async () => {
+    test('may use TLS to the proxy itself', async () => {
       const proxy = await ownProxy({ tls: certificate });
       proxy.lead(`${publicAddress}:443`, await serve(answerFine, certificate));
       proxy.lead(`${publicAddress}:80`, await serve(answerFine));
@@ -74,7 +74,7 @@ describe('outgoing proxy', () => {
       expect(outgoingProxy.state()).toBe('PROXY_UNREACHABLE');
     });
 
-    test('a private address is refused before the proxy is asked', async () => {
+    test('reject a private address before the proxy is contacted', async () => {
       const proxy = await ownProxy();
       const { outgoing } = makeClient(`http://127.0.0.1:${proxy.port}`, {
         client: { resolver: async () => [{ address: '10.1.2.3' }] },
@@ -89,7 +89,7 @@ describe('outgoing proxy', () => {
       expect(proxy.openSockets()).toBe(0);
     });
 
-    test('this machine and the hosts of CARILLON_NO_PROXY are called directly, and checked as ever', async () => {
+    test('go directly to this machine and the hosts of CARILLON_NO_PROXY, with the usual checks', async () => {
       const port = await serve(answerFine);
       const proxy = await ownProxy();
       const client = { allowedNetworks: ['127.0.0.0/8'], resolver: async () => [{ address: '127.0.0.1' }] };
@@ -105,7 +105,7 @@ describe('outgoing proxy', () => {
       expect(await postOnce(guarded, post)).toEqual({ kind: 'failed', error: 'refused' });
     });
 
-    test('where only the proxy resolves, listed names go to it unresolved and others do not leave', async () => {
+    test('pass listed names unresolved if only the proxy resolves, and send no others', async () => {
       const proxy = await ownProxy();
       proxy.lead('files.example:80', await serve(answerFine));
       const { outgoing } = makeClient(`http://127.0.0.1:${proxy.port}`, {
@@ -121,7 +121,7 @@ describe('outgoing proxy', () => {
       expect(proxy.authorities()).toEqual(['files.example:80']);
     });
 
-    test('hosts that the operator chose may be internal, and are the proxy’s to resolve', async () => {
+    test('may name internal hosts chosen by the operator, which the proxy resolves', async () => {
       const proxy = await ownProxy();
       proxy.lead('issuer.internal:80', await serve(answerFine));
       const { outgoing } = makeClient(`http://127.0.0.1:${proxy.port}`, {
@@ -130,7 +130,7 @@ describe('outgoing proxy', () => {
       expect((await outgoing.open({ url: 'http://issuer.internal/', ...get })).status).toBe(200);
     });
 
-    test('the issuer of the company account is asked through it, by its name', async () => {
+    test('reach the issuer of the company account by its name', async () => {
       const proxy = await ownProxy();
       const issuer = 'http://issuer.internal';
       const answer = { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
@@ -152,7 +152,7 @@ describe('outgoing proxy', () => {
       expect(proxy.authorities()).toEqual(['issuer.internal:80']);
     });
 
-    test('a file of a segment comes through it, redirects too', async () => {
+    test('download a file of a segment, with redirects', async () => {
       const proxy = await ownProxy();
       const port = await serve((request, response) => {
         if (request.url === '/old') response.writeHead(302, { location: 'http://files.example/new' }).end();
@@ -185,7 +185,7 @@ describe('outgoing proxy', () => {
     ['speaks before the target may', say('HTTP/1.1 200 OK\r\n\r\nsurprise'), 'PROXY_REFUSED'],
   ];
 
-  test.each(hostile)('a proxy that %s fails the call, and nothing of it is sent', async (_what, behave, code) => {
+  test.each(hostile)('fails the call without sending anything of it if the proxy %s', async (_what, behave, code) => {
     const proxy = await ownProxy({ behave });
     const { outgoing, outgoingProxy } = makeClient(`http://ann:CANARY@127.0.0.1:${proxy.port}`);
     const error = await outgoing.open({ url: 'https://files.example/', ...get }).catch((thrown: unknown) => thrown);
@@ -200,7 +200,7 @@ describe('outgoing proxy', () => {
     expect(outgoingProxy.state()).toBe('OK');
   });
 
-  test('a proxy that says nothing costs the time for a connection and no more', async () => {
+  test('gives up a silent proxy after the time limit of a connection', async () => {
     const proxy = await ownProxy({ behave: () => {} });
     const client = { connectMilliseconds: 300 };
     const { outgoing, outgoingProxy } = makeClient(`http://127.0.0.1:${proxy.port}`, { client });
@@ -210,7 +210,7 @@ describe('outgoing proxy', () => {
     expect(outgoingProxy.state()).toBe('PROXY_UNREACHABLE');
   });
 
-  test('a proxy that is not there is told from a target that is not there', async () => {
+  test('distinguishes an unreachable proxy from an unreachable target', async () => {
     const proxy = await startOwnProxy();
     await proxy.stop();
     const { outgoing } = makeClient(`http://127.0.0.1:${proxy.port}`);
@@ -222,7 +222,7 @@ describe('outgoing proxy', () => {
     await expect(download).rejects.toMatchObject({ detail: 'no connection (PROXY_UNREACHABLE)', isRepeatable: true });
   });
 
-  test('an answer that breaks off within the tunnel ends the call as without a proxy', async () => {
+  test('ends the call as without a proxy if a response breaks off within the tunnel', async () => {
     const proxy = await ownProxy();
     const asked = Promise.withResolvers<void>();
     proxy.lead(`${publicAddress}:80`, await serve(() => asked.resolve()));
@@ -234,7 +234,7 @@ describe('outgoing proxy', () => {
     expect(outgoingProxy.state()).toBe('OK');
   });
 
-  test('a change for the worse is logged once in a while, without credentials', async () => {
+  test('logs a change for the worse at intervals, without credentials', async () => {
     const lines: unknown[] = [];
     const log = { warn: (...words: unknown[]) => lines.push(words) };
     const proxy = await ownProxy({ behave: say('HTTP/1.1 407 No\r\n\r\n') });
@@ -253,7 +253,7 @@ describe('outgoing proxy', () => {
     ]);
   });
 
-  test.skipIf(!isTinyproxyInstalled)('tinyproxy lets those in who know its password, and no others', async () => {
+  test.skipIf(!isTinyproxyInstalled)('is accepted by tinyproxy with the password, and rejected without', async () => {
     const own = await ownProxy();
     const port = await serve(answerFine, certificate);
     own.lead(`${publicAddress}:443`, port);
@@ -315,12 +315,12 @@ describe('tunnels', () => {
       }
     };
 
-  describe('the request', () => {
+  describe('the CONNECT request', () => {
     test.each([
       ['a.example', 'a.example:443'],
       ['203.0.113.7', '203.0.113.7:443'],
       ['2001:db8::1', '[2001:db8::1]:443'],
-    ])('for %s names %s, and nothing else', async (target, authority) => {
+    ])('for %s contains only %s', async (target, authority) => {
       const { proxy, opened } = await ask(say('HTTP/1.1 200 OK\r\n\r\n'), { target });
       await opened;
       expect(proxy.heads).toEqual([`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}`]);
@@ -340,7 +340,7 @@ describe('tunnels', () => {
     'HTTP/1.1 200 \r\n\r\n',
     'HTTP/1.1 204 No Content\r\n\r\n',
     'HTTP/1.1 299 Fine\r\n\r\n',
-  ])('%j opens the tunnel (RFC 9110 §9.3.6)', async (head) => {
+  ])('are opened by %j (RFC 9110 §9.3.6)', async (head) => {
     const { opened } = await ask(say(head));
     expect((await opened).destroyed).toBe(false);
   });
@@ -359,7 +359,7 @@ describe('tunnels', () => {
     ['X HTTP/1.1 200 OK\r\n\r\n', 'PROXY_REFUSED', 'did not answer by HTTP'],
     ['no\r\nHTTP/1.1 200 OK\r\n\r\n', 'PROXY_REFUSED', 'did not answer by HTTP'],
     ['HTTP/1.1 200 OK\r\n\r\nx', 'PROXY_REFUSED', 'sent data before the request'],
-  ])('%j opens none, and the connection is closed', async (head, code, detail) => {
+  ])('are not opened by %j, and the connection is closed', async (head, code, detail) => {
     const closed = Promise.withResolvers<void>();
     const { opened } = await ask(async (call) => {
       call.socket.on('close', closed.resolve);
@@ -369,11 +369,11 @@ describe('tunnels', () => {
     await closed.promise;
   });
 
-  describe('the head of the answer', () => {
+  describe('the header of the proxy response', () => {
     const start = 'HTTP/1.1 200 OK\r\nX: ';
     const headOf = (bytes: number) => start.padEnd(bytes, 'x');
 
-    test('may come in pieces, cut anywhere', async () => {
+    test('may arrive in pieces with any boundaries', async () => {
       const { opened } = await ask(say('HTTP', '/1.1 200 OK\r', '\nX: y\r\n', '\r', '\n'));
       expect((await opened).destroyed).toBe(false);
     });
@@ -390,7 +390,7 @@ describe('tunnels', () => {
       }
     });
 
-    test('that is cut short is no answer', async () => {
+    test('is invalid if it is cut short', async () => {
       const { opened } = await ask(({ socket }) => socket.end('HTTP/1.1 200 OK\r\n'));
       await expect(opened).rejects.toMatchObject({
         code: 'PROXY_UNREACHABLE',
@@ -398,7 +398,7 @@ describe('tunnels', () => {
       });
     });
 
-    test('ends where what a plain target says begins, of which nothing is lost', async () => {
+    test('ends before the first bytes of a plain target, of which nothing is lost', async () => {
       const words = '220 smtp.example\r\n\r\n'.padEnd(40_000, 'y');
       const { opened } = await ask(say(`HTTP/1.1 200 OK\r\n\r\n${words.slice(0, 30_000)}`, words.slice(30_000)), {
         isTargetSecure: false,
@@ -408,14 +408,14 @@ describe('tunnels', () => {
   });
 
   describe('an open tunnel', () => {
-    test('is its caller’s alone: nobody else listens, on the signal neither', async () => {
+    test('has no listeners left, and none on the signal', async () => {
       const { signal } = new AbortController();
       const { opened } = await ask(say('HTTP/1.1 200 OK\r\n\r\n'), { signal });
       const socket = await opened;
       expect([socket.listenerCount('readable'), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
     });
 
-    test('stays open when the time to open it has passed', async () => {
+    test('stays open after the time limit to open it', async () => {
       const abort = new AbortController();
       const { opened } = await ask(say('HTTP/1.1 200 OK\r\n\r\n', 'words'), {
         signal: abort.signal,
@@ -441,16 +441,16 @@ describe('tunnels', () => {
     });
   });
 
-  describe('the wait ends with the signal', () => {
+  describe('a cancelled wait', () => {
     const late = { code: 'PROXY_UNREACHABLE', message: 'the outgoing proxy did not answer in time' };
 
-    test('before the connection is there', async () => {
+    test('ends before the connection is made', async () => {
       const { opened, proxy } = await ask(say(''), { signal: AbortSignal.abort() });
       await expect(opened).rejects.toMatchObject(late);
       expect(proxy.heads).toEqual([]);
     });
 
-    test('before the answer is there, and the connection is closed', async () => {
+    test('ends before the response arrives, and closes the connection', async () => {
       const abort = new AbortController();
       const closed = Promise.withResolvers<void>();
       const { opened } = await ask(
@@ -466,7 +466,7 @@ describe('tunnels', () => {
     });
   });
 
-  test('what hinders the connection is told by its code', async () => {
+  test('report the code of a failed connection', async () => {
     const { opened } = await ask(say(''), { port: 70_000 });
     await expect(opened).rejects.toMatchObject({
       code: 'PROXY_UNREACHABLE',
@@ -474,8 +474,8 @@ describe('tunnels', () => {
     });
   });
 
-  describe('a proxy that is spoken to over TLS', () => {
-    test('is told its name, and that HTTP/1.1 follows', async () => {
+  describe('a proxy over TLS', () => {
+    test('gets its name, and HTTP/1.1 as protocol', async () => {
       const protocols: unknown[] = [];
       const { opened, serverNames } = await ask(
         async (call) => {
@@ -488,7 +488,7 @@ describe('tunnels', () => {
       expect([serverNames, protocols]).toEqual([['localhost'], ['http/1.1']]);
     });
 
-    test('is told no name where it has none (RFC 6066 §3), but has to prove that it has the address', async () => {
+    test('gets no name if it has none (RFC 6066 §3), but needs a certificate for its address', async () => {
       const { opened, serverNames, proxy } = await ask(say('HTTP/1.1 200 OK\r\n\r\n'), { isSecure: true });
       await expect(opened).rejects.toMatchObject({
         code: 'PROXY_UNREACHABLE',

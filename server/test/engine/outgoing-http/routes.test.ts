@@ -66,11 +66,11 @@ const blockedHosts = [
 ];
 const publicHosts = ['8.8.8.8', '1.1.1.1', '93.184.216.34', '[2606:4700:4700::1111]', '[2a00:1450:4001:80b::200e]'];
 
-describe('addresses others choose', () => {
-  test.each(blockedHosts)('https://%s/ is refused before anything is connected', (host) => {
+describe('addresses that others choose', () => {
+  test.each(blockedHosts)('are rejected before a connection: https://%s/', (host) => {
     expect(decideUrl(`https://${host}/file.csv`, [])).toMatchObject({ allowed: false });
   });
-  test.each(publicHosts)('https://%s/ is allowed', (host) =>
+  test.each(publicHosts)('are allowed: https://%s/', (host) =>
     expect(decideUrl(`https://${host}/`, [])).toMatchObject({ allowed: true }),
   );
 
@@ -82,9 +82,9 @@ describe('addresses others choose', () => {
     ['https://example.com:8443/', 'port'],
     ['http://example.com:443/', 'port'],
     ['//example.com', 'not a URL'],
-  ])('%s is refused: %s', (url, reason) => expect(decideUrl(url, [])).toEqual({ allowed: false, reason }));
+  ])('are rejected: %s: %s', (url, reason) => expect(decideUrl(url, [])).toEqual({ allowed: false, reason }));
 
-  test('an allow-list opens its networks and no other', () => {
+  test('include only those private networks that the allow-list opens', () => {
     expect(decideAddress('10.1.2.3', ['10.1.0.0/16'])).toEqual({ allowed: true });
     expect(decideAddress('10.2.0.1', ['10.1.0.0/16'])).toMatchObject({ allowed: false });
     expect(decideAddress('::ffff:10.1.2.3', ['10.1.0.0/16'])).toEqual({ allowed: true });
@@ -92,7 +92,7 @@ describe('addresses others choose', () => {
     expect(decideAddress('127.0.0.1', ['127.0.0.1'])).toEqual({ allowed: true });
   });
 
-  test('a name with one private answer is refused, whichever comes first', async () => {
+  test('are rejected if one of the answers for a name is private, in any order', async () => {
     for (const answers of [
       ['8.8.8.8', '127.0.0.1'],
       ['::1', '8.8.8.8'],
@@ -107,7 +107,7 @@ describe('addresses others choose', () => {
     expect(await resolveAllowedAddress('fine.example', { allowedNetworks: [], resolver })).toBe('8.8.8.8');
   });
 
-  test('the refusal says the same for every private address', async () => {
+  test('are rejected with the same message for every private address', async () => {
     const messages = await Promise.all(
       ['127.0.0.1', '10.0.0.1', '169.254.169.254'].map((address) =>
         resolveAllowedAddress('x.example', { allowedNetworks: [], resolver: async () => [{ address }] }).catch(
@@ -120,7 +120,7 @@ describe('addresses others choose', () => {
   });
 });
 
-describe('routes', () => {
+describe('the rules of routes', () => {
   // Decision D29: public unicast only, and what the operator opened.
   test.each([
     ['93.184.216.34', undefined],
@@ -134,7 +134,7 @@ describe('routes', () => {
     ['fc00::1', 'uniqueLocal'],
     ['168.63.129.16', 'reserved'],
     ['nonsense', 'not an address'],
-  ])('the address %s: %s', (address, reason) => {
+  ])('decide on the address %s: %s', (address, reason) => {
     const decision = decideAddress(address, []);
     expect(decision).toEqual(reason === undefined ? { allowed: true } : { allowed: false, reason });
   });
@@ -148,11 +148,11 @@ describe('routes', () => {
     ['fc00::2', 'fc00::1', false],
     ['fc00::2', '10.0.0.0/8', false],
     ['::ffff:10.1.2.3', '10.0.0.0/8', true],
-  ])('%s where %s is opened: %s', (address, network, allowed) =>
+  ])('decide on %s if %s is opened: %s', (address, network, allowed) =>
     expect(decideAddress(address, [network]).allowed).toBe(allowed),
   );
 
-  test('a network of settings has its bits, or is one address', () => {
+  test('parse a network with its bits, or as one address', () => {
     expect([parseNetwork('10.0.0.0/8')[1], parseNetwork('10.0.0.1')[1], parseNetwork('fc00::1')[1]]).toEqual([
       8, 32, 128,
     ]);
@@ -178,12 +178,12 @@ describe('routes', () => {
     ['https://[::1]/', 'loopback'],
     // 127.0.0.1 as one number.
     ['http://2130706433/', 'loopback'],
-  ])('the URL %s: %s', (text, reason) => {
+  ])('decide on the URL %s: %s', (text, reason) => {
     const decision = decideUrl(text, []);
     expect(decision).toEqual(reason === undefined ? { allowed: true, url: new URL(text) } : { allowed: false, reason });
   });
 
-  test('where the operator opened networks, any port may be called, but no other address', () => {
+  test('allow any port if the operator opened networks, but no other address', () => {
     expect(decideUrl('https://x.example:8443/', ['10.0.0.0/8'])).toMatchObject({ allowed: true });
     expect(decideUrl('https://10.0.0.1:8443/', ['10.0.0.0/8'])).toMatchObject({ allowed: true });
     expect(decideUrl('https://192.168.0.1/', ['10.0.0.0/8'])).toMatchObject({ allowed: false });
@@ -200,7 +200,7 @@ describe('routes', () => {
     ['localhost.example', false],
     ['10.0.0.1', false],
     ['x.example', false],
-  ])('%s is this machine: %s', (host, expected) => expect(isLoopback(host)).toBe(expected));
+  ])('decide whether %s is this machine: %s', (host, expected) => expect(isLoopback(host)).toBe(expected));
 
   test.each<[string, string[], boolean]>([
     ['fcm.googleapis.com', [], true],
@@ -222,7 +222,7 @@ describe('routes', () => {
     ['intranet', ['*'], false],
     ['93.184.216.34', ['*'], false],
     ['2606:2800:220:1::1', ['*'], false],
-  ])('a proxy that resolves may be given %s where %j is listed: %s', (host, hosts, allowed) => {
+  ])('decide whether a resolving proxy may get %s with %j listed: %s', (host, hosts, allowed) => {
     if (allowed) expect(() => assertHostAllowed(host, hosts)).not.toThrow();
     else expect(() => assertHostAllowed(host, hosts)).toThrow(HostNotAllowedError);
   });
@@ -240,7 +240,7 @@ describe('routes', () => {
     const rules = { allowedNetworks: [], resolver };
     const guarded = (host: string) => ({ host, port: 443, isGuarded: true });
 
-    test('of one that the operator chose is its name, through the proxy if it is for it', async () => {
+    test('is the name for a host that the operator chose, through the proxy if it applies', async () => {
       const through = proxy();
       const own = (host: string) => ({ host, port: 443, isGuarded: false });
       expect(await findRoute(own('10.0.0.1'), rules)).toEqual({ host: '10.0.0.1', proxy: undefined });
@@ -254,7 +254,7 @@ describe('routes', () => {
       });
     });
 
-    test('of one that others chose is the address that was checked', async () => {
+    test('is the checked address for a host that others chose', async () => {
       const through = proxy();
       expect(await findRoute(guarded('a.example'), rules)).toEqual({ host: '93.184.216.34', proxy: undefined });
       expect(await findRoute(guarded('a.example'), { ...rules, proxy: through })).toEqual({
@@ -267,7 +267,7 @@ describe('routes', () => {
       expect(await findRoute(guarded('here.example'), opened)).toEqual({ host: '127.0.0.1', proxy: undefined });
     });
 
-    test('where the proxy alone resolves is the name, if it is listed', async () => {
+    test('is the listed name if only the proxy resolves', async () => {
       const through = proxy({ resolvesNames: true, hosts: ['b.example'] });
       expect(await findRoute(guarded('b.example'), { ...rules, proxy: through })).toEqual({
         host: 'b.example',
@@ -278,7 +278,7 @@ describe('routes', () => {
     });
   });
 
-  test('every address of a name must be allowed, the first is called, and one without any is refused', async () => {
+  test('require every address of a name to be allowed, use the first, and reject a name without any', async () => {
     const resolve = (addresses: string[]) =>
       resolveAllowedAddress('[x.example]', {
         allowedNetworks: [],
@@ -296,7 +296,7 @@ describe('routes', () => {
     await expect(resolve([])).rejects.toThrow('this host has no address');
   });
 
-  test('work is given up when its signal says so, before it began too, and leaves no listener behind', async () => {
+  test('end work when its signal aborts, even before it began, and leave no listener behind', async () => {
     const never = new Promise<never>(() => {});
     await expect(before(AbortSignal.abort(new Error('late')), never)).rejects.toThrow('late');
     const controller = new AbortController();
@@ -331,7 +331,7 @@ describe('routes', () => {
       return { asked, outcome: postOnce(client, post) };
     }
 
-    test('is answered whatever the status, and whatever becomes of the body', async () => {
+    test('is answered by any status, whatever happens to the body', async () => {
       const { asked, outcome } = postTo(() => ({ status: 302, body: Readable.from([Buffer.from('x')]) }));
       expect(await outcome).toEqual({ kind: 'answered', status: 302 });
       expect(asked).toEqual([
@@ -346,7 +346,7 @@ describe('routes', () => {
       expect(postTo(() => ({ status: 200, body: Readable.from([]) }), 7).asked[0]!.totalMilliseconds).toBe(7);
     });
 
-    test('reads 64 KiB of an answer and no more', async () => {
+    test('reads at most 64 KiB of a response', async () => {
       let pieces = 0;
       const endless = new Readable({
         highWaterMark: 1,
@@ -377,7 +377,7 @@ describe('routes', () => {
       [new DOMException('x', 'AbortError'), 'unreachable'],
       [Object.assign(new Error('x'), { name: 'TimeoutError' }), 'unreachable'],
       [Object.assign(new Error('x'), { code: 'UND_ERR_CONNECT_TIMEOUT' }), 'unreachable'],
-    ])('that fails says how: %s', async (error, expected) => {
+    ])('names its failure: %s', async (error, expected) => {
       const { outcome } = postTo(() => {
         throw error;
       });
@@ -402,7 +402,7 @@ describe('proxy settings', () => {
       ['http://:secret@proxy.example:3128', { authorization: `Basic ${btoa(':secret')}` }],
       // The example of RFC 7617 §2.1: a pound sign in UTF-8.
       ['http://test:123%C2%A3@proxy.example:3128', { authorization: 'Basic dGVzdDoxMjPCow==' }],
-    ])('%s', (url, expected) => expect(parse(url)).toMatchObject(expected));
+    ])('is parsed: %s', (url, expected) => expect(parse(url)).toMatchObject(expected));
 
     const origin = 'http://[user:password@]host:port or the same with https';
     test.each([
@@ -424,12 +424,12 @@ describe('proxy settings', () => {
         'http://CANARY%zz:x@proxy.example:3128',
         'user and password in which every character except letters and digits is written as %XX',
       ],
-    ])('%s is refused, and the form is told in its place', (url, form) => {
+    ])('is rejected with the expected form: %s', (url, form) => {
       expect(() => parse(url)).toThrow(ProxySettingsError);
       expect(() => parse(url)).toThrow(expect.objectContaining({ name: 'ProxySettingsError', message: form }));
     });
 
-    test.each([true, false])('who resolves names (%s) and the hosts are kept, in lower case', (resolvesNames) => {
+    test.each([true, false])('keeps the resolver (%s) and the hosts, in lower case', (resolvesNames) => {
       const hosts = ['*.D.example', 'e.example'];
       expect(parseProxySettings({ url: 'http://p.example:1', noProxy: [], resolvesNames, hosts })).toMatchObject({
         resolvesNames,
@@ -439,7 +439,7 @@ describe('proxy settings', () => {
     });
   });
 
-  test('hosts that are called without the proxy may be listed with commas, spaces or both', () => {
+  test('accept a list of excluded hosts with commas, spaces or both', () => {
     expect(parse('http://p.example:1', ['a.example  b.example:81', ' c.example\td.example ', '', ' ']).bypass).toEqual([
       { host: 'a.example', port: undefined },
       { host: 'b.example', port: 81 },
@@ -476,7 +476,7 @@ describe('proxy settings', () => {
     ['*', { host: '10.1.2.3', port: 1 }, true],
     ['*:444', { host: 'anything.example', port: 444 }, true],
     ['*:444', { host: 'anything.example', port: 443 }, false],
-  ])('CARILLON_NO_PROXY=%s and %j: called without the proxy: %s', (rule, target, expected) => {
+  ])('exclude by CARILLON_NO_PROXY=%s the target %j: %s', (rule, target, expected) => {
     expect(isBypassed(parse('http://p.example:1', [rule]).bypass, target)).toBe(expected);
   });
 
@@ -495,7 +495,7 @@ describe('proxy settings', () => {
     ['intranet', ['*', 'intranet'], false],
     ['10.0.0.1', ['*', '10.0.0.1'], false],
     ['2001:db8::1', ['*'], false],
-  ])('where the proxy resolves, %s with %j listed may be called: %s', (host, hosts, expected) => {
+  ])('allow, if the proxy resolves, %s with %j listed: %s', (host, hosts, expected) => {
     const judge = () => assertHostAllowed(host, hosts);
     if (expected) expect(judge).not.toThrow();
     else expect(judge).toThrow(HostNotAllowedError);
@@ -509,5 +509,5 @@ describe('proxy settings', () => {
     ['::ffff:127.0.0.1', true],
     ['localhost.example', false],
     ['10.0.0.1', false],
-  ])('%s is this machine: %s', (host, expected) => expect(isLoopback(host)).toBe(expected));
+  ])('decide whether %s is this machine: %s', (host, expected) => expect(isLoopback(host)).toBe(expected));
 });

@@ -93,7 +93,7 @@ async function packZeros(encoder: Writable & NodeJS.ReadableStream): Promise<Buf
   return Buffer.concat(packed);
 }
 
-describe('decoding', () => {
+describe('the decoding of a file', () => {
   test.each<[string, (plain: Buffer) => Buffer]>([
     ['gzip', gzipSync],
     ['x-gzip', gzipSync],
@@ -112,19 +112,19 @@ describe('decoding', () => {
     ['deflate, gzip', (plain) => gzipSync(deflateRawSync(plain))],
     ['gzip, aws-chunked, br', (plain) => brotliCompressSync(gzipSync(plain))],
     ['gzip, gzip, gzip', (plain) => gzipSync(gzipSync(gzipSync(plain)))],
-  ])('a file in %s comes out as it was', async (encoding, encode) => {
+  ])('restores a file in %s', async (encoding, encode) => {
     const { url, headersSeen } = await serveBody(encode(lines), { 'content-encoding': encoding });
     expect(await read(makeClient(), { url })).toEqual(lines);
     expect(headersSeen[0]).toMatchObject({ 'accept-encoding': 'gzip, br, zstd, deflate' });
   });
 
-  test('a file in several gzip members comes out whole', async () => {
+  test('restores a file in several gzip members', async () => {
     const members = Buffer.concat([gzipSync(lines.subarray(0, 1_000)), gzipSync(lines.subarray(1_000))]);
     const { url } = await serveBody(members, { 'content-encoding': 'gzip' });
     expect(await read(makeClient(), { url })).toEqual(lines);
   });
 
-  test('an empty file is no failure', async () => {
+  test('accepts an empty file', async () => {
     const { url } = await serveBody(Buffer.alloc(0));
     expect(await read(makeClient(), { url })).toHaveLength(0);
   });
@@ -136,20 +136,20 @@ describe('decoding', () => {
     ['<b>"x"', 'the content encoding ?b??x? is not supported'],
     ['x'.repeat(90), `the content encoding ${'x'.repeat(40)}… is not supported`],
     ['gzip, gzip, gzip, gzip', 'the file has more than 3 content encodings'],
-  ])('content encoding %s is refused, by its name', async (encoding, detail) => {
+  ])('rejects content encoding %s by its name', async (encoding, detail) => {
     const { url } = await serveBody(gzipSync(lines), { 'content-encoding': encoding });
     const refusal = { kind: 'encoding', isRepeatable: false, bytes: 0, detail };
     expect(await fail(makeClient(), { url })).toMatchObject(refusal);
   });
 
-  test('what lies between two codings is limited like the file', async () => {
+  test('limits the data between two codings like the file', async () => {
     // A gzip header may carry a name of any length: the inner decoder gives nothing, however much it gets.
     const inner = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.alloc(mebibyte, 'x')]);
     const { url } = await serveBody(gzipSync(inner), { 'content-encoding': 'gzip, gzip' });
     expect(await fail(makeClient(), { url, maxBytes: mebibyte })).toMatchObject({ kind: 'too-large', bytes: 0 });
   });
 
-  test('an announced length over the limit is refused where the tokens are no codings', async () => {
+  test('rejects an announced length above the limit if the tokens are not codings', async () => {
     const { url } = await serve((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'aws-chunked', 'content-length': mebibyte + 1 }).flushHeaders(),
     );
@@ -168,7 +168,7 @@ describe('decoding', () => {
     test.each([
       ['signed', `${signature(12)}user\nuser-2\n\r\n${signature(0)}\r\n`],
       ['unsigned', `c\r\nuser\nuser-2\n\r\n0\r\n${trailer}`],
-    ])('is refused: %s', async (_kind, body) => {
+    ])('is rejected: %s', async (_kind, body) => {
       for (const size of [1, body.length]) {
         const { url } = await serve((_request, response) => {
           response.writeHead(200, { 'content-encoding': 'aws-chunked' });
@@ -179,13 +179,13 @@ describe('decoding', () => {
       }
     });
 
-    test('is not looked for without its token', async () => {
+    test('is not checked without its token', async () => {
       const body = `c\r\nuser\nuser-2\n\r\n0\r\n${trailer}`;
       const { url } = await serveBody(Buffer.from(body));
       expect(String(await read(makeClient(), { url }))).toBe(body);
     });
 
-    test('is not what a file of numbers has', async () => {
+    test('is not mistaken for a file of numbers', async () => {
       const body = 'id\r\n10\r\n0\r\n\r\n';
       const { url } = await serveBody(Buffer.from(body), { 'content-encoding': 'aws-chunked' });
       expect(String(await read(makeClient(), { url }))).toBe(body);
@@ -197,7 +197,7 @@ describe('decoding', () => {
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
     ['deflate', deflateRawSync],
-  ])('%s data after the end of the stream is no silent loss', async (encoding, encode) => {
+  ])('reports %s data after the end of the stream, instead of losing it', async (encoding, encode) => {
     const [first, second] = [encode(lines), encode(lines)];
     const { url } = await serve((_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding });
@@ -206,7 +206,7 @@ describe('decoding', () => {
     expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'encoding', isRepeatable: false });
   });
 
-  test('zstd may not ask for a window that takes our memory', async () => {
+  test('rejects zstd with a window that would exhaust the memory', async () => {
     // A frame of one piece says its size; only a stream has to name its window.
     const packed = await packZeros(createZstdCompress({ params: { [constants.ZSTD_c_windowLog]: 27 } }));
     const { url } = await serveBody(packed, { 'content-encoding': 'zstd' });
@@ -214,14 +214,14 @@ describe('decoding', () => {
   });
 });
 
-describe('files that break off', () => {
+describe('an incomplete file', () => {
   test.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
     ['deflate', deflateSync],
     ['deflate', deflateRawSync],
-  ])('%s that ends too early, or is something else, is truncated', async (encoding, encode) => {
+  ])('is truncated if %s ends too early, or is something else', async (encoding, encode) => {
     const whole = encode(lines);
     for (const part of [whole.subarray(0, -1), whole.subarray(0, whole.length / 2), lines]) {
       const { url } = await serveBody(part, { 'content-encoding': encoding });
@@ -229,7 +229,7 @@ describe('files that break off', () => {
     }
   });
 
-  test('a content length that is not reached is truncated, encoded or not', async () => {
+  test('is truncated if it is shorter than its content length, encoded or not', async () => {
     const { url } = await serve((request, response) => {
       const headers = request.url === '/gzip' ? { 'content-encoding': 'gzip' } : {};
       const body = request.url === '/gzip' ? gzipSync(lines) : lines;
@@ -240,7 +240,7 @@ describe('files that break off', () => {
     expect(await fail(makeClient(), { url: `${url}/gzip` })).toMatchObject({ kind: 'truncated', isRepeatable: true });
   });
 
-  test('pieces without their last one are truncated', async () => {
+  test('is truncated without its last chunk', async () => {
     const { url } = await serve((_request, response) => {
       response.writeHead(200);
       response.write(lines, () => response.destroy());
@@ -248,7 +248,7 @@ describe('files that break off', () => {
     expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'truncated', isRepeatable: true });
   });
 
-  test('silence within the file is stalled, and so is silence instead of an answer', async () => {
+  test('is stalled by silence within the file, or instead of a response', async () => {
     const { url } = await serve((request, response) => {
       if (request.url === '/none') return;
       if (request.url === '/gzip') response.writeHead(200, { 'content-encoding': 'gzip' });
@@ -260,7 +260,7 @@ describe('files that break off', () => {
     expect(failures.map(({ bytes }) => bytes > 0)).toEqual([false, true, true]);
   });
 
-  test('a consumer that takes its time is not silence of the other side', async () => {
+  test('is not stalled by a slow consumer', async () => {
     const whole = 8 * mebibyte;
     const { url } = await serve((request, response) => {
       if (request.url === '/silent') return void response.write('x');
@@ -276,7 +276,7 @@ describe('files that break off', () => {
   });
 });
 
-describe('a file that trickles', () => {
+describe('a slow file', () => {
   /** A byte at a time, for as long as somebody listens. */
   const trickle = (headers: OutgoingHttpHeaders = {}) =>
     serve((_request, response) => {
@@ -290,7 +290,7 @@ describe('a file that trickles', () => {
     return () => (milliseconds += 14_500);
   };
 
-  test('a byte each 29 seconds ends after a minute, with a detail for the callback', async () => {
+  test('ends after a minute at a byte every 29 seconds, with a detail for the callback', async () => {
     const { url } = await trickle();
     const failure = await fail(makeClient(), { url, readMilliseconds: makeSlowClock() });
     expect(failure).toMatchObject({ kind: 'too-slow', isRepeatable: true });
@@ -298,7 +298,7 @@ describe('a file that trickles', () => {
     expect(failure.bytes).toBeLessThan(60);
   });
 
-  test('so does one whose encoded bytes trickle', async () => {
+  test('ends, too, if its encoded bytes trickle', async () => {
     // The names of a gzip header may be of any length, so a decoder has nothing to complain of.
     const { url } = await serve((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).write(Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]));
@@ -309,7 +309,7 @@ describe('a file that trickles', () => {
     expect(failure).toMatchObject({ kind: 'too-slow', detail: 'the file comes slower than 4096 bytes a second' });
   });
 
-  test('one that is read slowly is not slow', async () => {
+  test('does not end if only the consumer is slow', async () => {
     const { url } = await serveBody(lines);
     let milliseconds = 0;
     let bytes = 0;
@@ -321,7 +321,7 @@ describe('a file that trickles', () => {
     expect(bytes).toBe(lines.length);
   });
 
-  test('headers that trickle end as silence does', async () => {
+  test('ends as stalled if its headers trickle', async () => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => {});
       socket.write('HTTP/1.1 200 OK\r\nx: ');
@@ -342,7 +342,7 @@ describe('a file that trickles', () => {
 describe('the size limit', () => {
   const limit = 150 * mebibyte;
 
-  test('exactly 150 MiB pass, one byte more does not', async () => {
+  test('allows exactly 150 MiB, and not one byte more', async () => {
     const { url } = await serve((request, response) => {
       Readable.from(zeros(Number(request.url!.slice(1)))).pipe(response);
     });
@@ -354,7 +354,7 @@ describe('the size limit', () => {
     expect(failure.bytes).toBeLessThanOrEqual(limit);
   });
 
-  test('an announced length over the limit is refused before the first byte, an encoded one is not', async () => {
+  test('rejects an announced length above it before the first byte, unless the file is encoded', async () => {
     const packed = gzipSync(lines.subarray(0, 100), { level: 0 });
     const { url } = await serve((request, response) => {
       const headers = { 'content-encoding': 'gzip', 'content-length': packed.length };
@@ -374,7 +374,7 @@ describe('the size limit', () => {
     ['zstd', () => createZstdCompress()],
   ];
   test.each(isFull ? bombs : bombs.slice(0, 1))(
-    '200 MiB of zeros in %s stop at the limit, with flat memory',
+    'stops 200 MiB of zeros in %s, with flat memory',
     async (encoding, makeEncoder) => {
       const packed = await packZeros(makeEncoder());
       expect(packed.length).toBeLessThan(mebibyte);
@@ -396,7 +396,7 @@ describe('the size limit', () => {
     },
   );
 
-  test('leaving early ends the connection, and no more was taken than was asked for', async () => {
+  test('is not needed by a consumer that stops early: the connection ends, and no more was read than needed', async () => {
     for (const encoding of ['identity', 'gzip']) {
       let sent = 0;
       const closed = Promise.withResolvers<void>();
@@ -418,18 +418,18 @@ describe('the size limit', () => {
   });
 });
 
-describe('answers that are no file', () => {
+describe('a response that is not a file', () => {
   const accepted = [
     ...['text/csv', 'Text/CSV; charset=utf-8; header=present', 'application/csv', 'application/vnd.ms-excel'],
     ...['text/plain', 'application/octet-stream', 'binary/octet-stream', ''],
   ];
-  test.each(accepted)('content type "%s" is taken', async (type) => {
+  test.each(accepted)('is not assumed for content type "%s"', async (type) => {
     const { url } = await serveBody(lines, type === '' ? {} : { 'content-type': type });
     expect(await read(makeClient(), { url })).toEqual(lines);
   });
 
   test.each(['text/html; charset=utf-8', 'application/json', 'application/zip', 'text/csvx', 'image/png'])(
-    'content type %s is refused',
+    'is rejected with content type %s',
     async (type) => {
       const { url } = await serveBody(Buffer.from('<!doctype html>'), { 'content-type': type });
       const failure = await fail(makeClient(), { url });
@@ -439,7 +439,7 @@ describe('answers that are no file', () => {
   );
 
   test.each([201, 204, 206, 300, 304, 400, 401, 403, 404, 410, 429, 500, 503])(
-    'status %d fails, and may be tried again',
+    'fails with status %d, and may be retried',
     async (status) => {
       const { url } = await serve((_request, response) => void response.writeHead(status).end());
       expect(await fail(makeClient(), { url })).toMatchObject({
@@ -450,7 +450,7 @@ describe('answers that are no file', () => {
     },
   );
 
-  test('an answer that is not wanted is not waited for: its connection ends', async () => {
+  test('is not read further: its connection ends', async () => {
     const closed: Promise<unknown>[] = [];
     const { url } = await serve((request, response) => {
       closed.push(once(response, 'close'));
@@ -462,7 +462,7 @@ describe('answers that are no file', () => {
     await Promise.all(closed);
   });
 
-  test('a closed port, a dropped connection and a name without address are unreachable, without the address', async () => {
+  test('is reported as unreachable without the address, for a closed port, a dropped connection and an unresolved name', async () => {
     const dropping = createTcpServer((socket) => socket.on('error', () => {}).destroy()).listen(0, '127.0.0.1');
     await once(dropping, 'listening');
     onTestFinished(() => void dropping.close());
@@ -479,7 +479,7 @@ describe('answers that are no file', () => {
     }
   });
 
-  test('the signal ends a download with its own reason', async () => {
+  test('ends with the reason of the signal', async () => {
     const { url } = await serve((_request, response) => void response.write('one piece'));
     const stop = new AbortController();
     const gone = new Error('the process ends');
@@ -491,20 +491,28 @@ describe('answers that are no file', () => {
   });
 });
 
-describe('redirects', () => {
-  test.each([301, 302, 303, 307, 308])('%d is followed, relative or absolute, without headers', async (status) => {
-    const target = await serve((_request, response) => void response.end('here'));
-    const first = await serve((request, response) => {
-      const location = request.url === '/a/b' ? '../c' : `${target.url}/d`;
-      response.writeHead(status, { location, 'set-cookie': 'session=1' }).end('elsewhere');
-    });
-    expect(String(await read(makeClient(), { url: `${first.url}/a/b` }))).toBe('here');
-    expect(first.asked).toEqual(['/a/b', '/c']);
-    expect(target.asked).toEqual(['/d']);
-    expect(Object.keys(target.headersSeen[0]!).sort()).toEqual(['accept-encoding', 'connection', 'host', 'user-agent']);
-  });
+describe('a redirect', () => {
+  test.each([301, 302, 303, 307, 308])(
+    'is followed with status %d, relative or absolute, without headers',
+    async (status) => {
+      const target = await serve((_request, response) => void response.end('here'));
+      const first = await serve((request, response) => {
+        const location = request.url === '/a/b' ? '../c' : `${target.url}/d`;
+        response.writeHead(status, { location, 'set-cookie': 'session=1' }).end('elsewhere');
+      });
+      expect(String(await read(makeClient(), { url: `${first.url}/a/b` }))).toBe('here');
+      expect(first.asked).toEqual(['/a/b', '/c']);
+      expect(target.asked).toEqual(['/d']);
+      expect(Object.keys(target.headersSeen[0]!).sort()).toEqual([
+        'accept-encoding',
+        'connection',
+        'host',
+        'user-agent',
+      ]);
+    },
+  );
 
-  test('five are followed, a sixth and a loop are not', async () => {
+  test('is followed five times, but not a sixth time or in a loop', async () => {
     const { url, asked } = await serve((request, response) => {
       const left = Number(request.url!.slice(1));
       if (left === 0) return void response.end('here');
@@ -518,7 +526,7 @@ describe('redirects', () => {
     expect(asked).toHaveLength(6);
   });
 
-  test('a hop to an address outside the allowed networks is refused without a connection', async () => {
+  test('is rejected without a connection if it leads outside the allowed networks', async () => {
     const hidden = await serve((_request, response) => void response.end('secret'), '127.0.0.2');
     const hiddenPort = new URL(hidden.url).port;
     for (const location of [
@@ -544,12 +552,12 @@ describe('redirects', () => {
     expect(hidden.asked).toEqual([]);
   });
 
-  test('a redirect without a location is refused', async () => {
+  test('is rejected without a location', async () => {
     const { url } = await serve((_request, response) => void response.writeHead(302).end());
     expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'refused', isRepeatable: false });
   });
 
-  test('encryption is never left behind, and may be taken up', () => {
+  test('never leaves encryption, and may begin it', () => {
     const secure = new URL('https://files.example/a');
     const plain = new URL('http://files.example/a');
     expect(decideRedirect(secure, 'http://files.example/b')).toMatchObject({ allowed: false });

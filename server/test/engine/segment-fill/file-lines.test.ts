@@ -14,8 +14,8 @@ import type { TestReceiver } from '../../receivers/silent-server.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 
-describe('lines of a file', () => {
-  test('every line ending is read; a final one adds no line (decision D23)', () => {
+describe('the lines of a file', () => {
+  test('end with any line ending, and a final one adds no line (decision D23)', () => {
     for (const file of ['a\nb\nc', 'a\nb\nc\n', 'a\r\nb\r\nc\r\n', 'a\rb\rc\r', 'a\r\nb\rc\n', '\ufeffa\nb\nc']) {
       const result = read(file);
       expect(result.values, JSON.stringify(file)).toEqual([
@@ -27,7 +27,7 @@ describe('lines of a file', () => {
     }
   });
 
-  test('an empty file has no lines', () => {
+  test('are none in an empty file', () => {
     expect(read('')).toEqual({ found: 0, kept: 0, values: [], rejects: [] });
     expect(read('\ufeff')).toEqual({ found: 0, kept: 0, values: [], rejects: [] });
   });
@@ -48,7 +48,7 @@ describe('lines of a file', () => {
     ['a lone continuation byte', Buffer.from([0x61, 0xbf, 0x0a, 0x62]), [[1, 'encoding']]],
     ['a surrogate in UTF-8', Buffer.from([0xed, 0xa0, 0x80, 0x0a, 0x62]), [[1, 'encoding']]],
   ] as [string, Buffer | string, unknown][])(
-    '%s is skipped with its reason, the other line is kept',
+    'are skipped with the reason for %s, and the other line is kept',
     (_name, file, rejects) => {
       const result = read(file);
       expect(result.rejects).toEqual(rejects);
@@ -66,15 +66,15 @@ describe('lines of a file', () => {
     '\\.',
     'ünïcödé 🎉',
     'user@example.com',
-  ])('%j is a value', (value) => {
+  ])('may contain %j as value', (value) => {
     expect(read(value).values).toEqual([[1, value]]);
   });
 
-  test('texts are composed (NFC), so one value written in two ways is one (decision D24)', () => {
+  test('are normalized (NFC), so that two spellings of a value are one (decision D24)', () => {
     expect(read('Zu\u0308rich\nZ\u00fcrich').values.map(([, value]) => value)).toEqual(['Zürich', 'Zürich']);
   });
 
-  test('numbers become one form; what is no finite number is skipped (decision D24)', () => {
+  test('have one form for each number, and are skipped if they are not a finite number (decision D24)', () => {
     const { values, rejects } = read('7\n7.0\n7e0\n+7\n.5\n-0\n1e400\n0x10\n 8\nNaN\nInfinity\n1_000\n९', {
       type: 'double',
     });
@@ -89,7 +89,7 @@ describe('lines of a file', () => {
     expect(rejects).toEqual([7, 8, 9, 10, 11, 12, 13].map((line) => [line, 'number']));
   });
 
-  describe('a file that is no column of values is refused as a whole', () => {
+  describe('a file that is not a column of values', () => {
     test.each([
       ['UTF-16 LE with its mark', Buffer.from('\ufeffa\nb\n', 'utf16le')],
       ['UTF-16 BE with its mark', Buffer.from('\ufeffa\nb\n', 'utf16le').swap16()],
@@ -97,12 +97,12 @@ describe('lines of a file', () => {
       ['an HTML page', Buffer.from('\n <!DOCTYPE html><title>Sign in</title>')],
       ['a ZIP archive', Buffer.from([0x50, 0x4b, 3, 4, 5])],
       ['gzip that the server did not name', Buffer.from([0x1f, 0x8b, 8, 0])],
-    ])('%s', (_name, file) => {
+    ])('is rejected as a whole: %s', (_name, file) => {
       for (const pieceBytes of [1, 3, 65_536]) expect(() => read(file, { pieceBytes })).toThrow(FileUnreadableError);
     });
   });
 
-  test('a line of 60 MB is one skipped line, and memory stays flat (fault F30)', () => {
+  test('are skipped at 60 MB, with flat memory (fault F30)', () => {
     const lines = makeSegmentFileParser('string');
     const piece = Buffer.alloc(1024 * 1024, 0x61);
     const before = process.memoryUsage().arrayBuffers;
@@ -113,12 +113,12 @@ describe('lines of a file', () => {
     expect([lines.found(), lines.kept(), lines.rejects()]).toEqual([2, 1, [{ line: 1, reason: 'long' }]]);
   });
 
-  test('of more than 10,000 skipped lines the first are kept, all are counted', () => {
+  test('are counted in full, and the first 10,000 skipped ones kept', () => {
     const result = read('\n'.repeat(12_000));
     expect([result.found, result.rejects.length, result.rejects.at(-1)]).toEqual([12_000, 10_000, [10_000, 'empty']]);
   });
 
-  test('whatever the bytes and however they are cut, the lines are those of the plainest reader', () => {
+  test('equal those of the simplest reader, whatever the bytes and their pieces', () => {
     const part = fc.oneof(
       {
         weight: 4,
@@ -175,8 +175,8 @@ describe('lines of a file', () => {
 const limits = { total: 3, perWorkspace: 2, maxWaitMilliseconds: 60_000 };
 const never = new AbortController().signal;
 
-describe('turns of fills', () => {
-  test('are free for a workspace up to its limit, and for another up to that of all', async () => {
+describe('the turns of segment fills', () => {
+  test('are free for a workspace up to its limit, and for another up to the total', async () => {
     const turns = makeFillTurns(limits);
     await turns.take('a', never);
     expect(turns.isFree('a', [])).toBe(true);
@@ -188,7 +188,7 @@ describe('turns of fills', () => {
     expect(turns.isFree('c', [])).toBe(false);
   });
 
-  test('go to the first one that waits and whose workspace has not reached its limit', async () => {
+  test('go to the first waiting fill whose workspace is below its limit', async () => {
     const turns = makeFillTurns(limits);
     const ends = [await turns.take('a', never), await turns.take('a', never), await turns.take('b', never)];
     const order: string[] = [];
@@ -205,7 +205,7 @@ describe('turns of fills', () => {
     expect(turns.isFree('c', [])).toBe(true);
   });
 
-  test('are not waited for longer than the limit, nor after a stop', async () => {
+  test('are not waited for beyond the time limit, or after a stop', async () => {
     const turns = makeFillTurns({ ...limits, total: 1, maxWaitMilliseconds: 1 });
     const end = await turns.take('a', never);
     await expect(turns.take('b', never)).rejects.toBeInstanceOf(NoTurnError);
@@ -218,7 +218,7 @@ describe('turns of fills', () => {
   });
 });
 
-describe('a file at a server that answers', () => {
+describe('a file on a responsive server', () => {
   let node: Awaited<ReturnType<typeof makeNodeBundle>>;
   beforeEach(async () => {
     node = await makeNodeBundle();

@@ -21,7 +21,7 @@ describe('client connection', () => {
   const noStatus = 'an answer without a status';
 
   describe('a greeting', () => {
-    test('is the preface, the settings and a larger window of the connection (RFC 9113 §3.4)', async () => {
+    test('consists of the preface, the settings and a larger window of the connection (RFC 9113 §3.4)', async () => {
       const opened = openConnection({ greeting: Buffer.alloc(0) });
       const bytes = await opened.bytes();
       expect(bytes.toString('latin1', 0, 24)).toBe('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -35,7 +35,7 @@ describe('client connection', () => {
       expect(others).toEqual([]);
     });
 
-    test('of the peer makes it ready, once; each of its SETTINGS is acknowledged (RFC 9113 §6.5.3)', async () => {
+    test('makes the connection ready once if it is of the peer, whose SETTINGS frames are each acknowledged (RFC 9113 §6.5.3)', async () => {
       const opened = openConnection({ greeting: Buffer.alloc(0) });
       const { connection, events } = opened;
       await opened.sent();
@@ -53,7 +53,7 @@ describe('client connection', () => {
     test.each([
       ['PING', frame(types.ping, { payload: Buffer.alloc(8) })],
       ['an acknowledgement', frame(types.settings, { flags: flags.ack })],
-    ])('of the peer that begins with %s breaks the connection (RFC 9113 §3.4)', async (_what, bytes) => {
+    ])('breaks the connection if that of the peer begins with %s (RFC 9113 §3.4)', async (_what, bytes) => {
       const opened = openConnection({ greeting: bytes });
       expect(opened.events).toMatchObject({ ready: 0, broken: [{ code: codes.protocol }] });
       expect(goawayOf(await opened.sent())).toBe(codes.protocol);
@@ -63,7 +63,7 @@ describe('client connection', () => {
   });
 
   describe('a request', () => {
-    test('is HEADERS and DATA on the next odd stream (RFC 9113 §8.1)', async () => {
+    test('is sent as HEADERS and DATA on the next odd stream (RFC 9113 §8.1)', async () => {
       const opened = openConnection();
       await opened.sent();
       expect(opened.request({ bodyBytes: 3 })).toBe(true);
@@ -91,18 +91,21 @@ describe('client connection', () => {
     test.each([
       ['a line break in a value', { id: 'a\nb' }, 'not a value of header apns-id'],
       ['more headers than a frame holds', { id: 'a'.repeat(17_000) }, 'headers of'],
-    ])('with %s is called unsent after it returned, and nothing of it is written', async (_what, given, detail) => {
-      const opened = openConnection();
-      await opened.sent();
-      expect(opened.request(given)).toBe(false);
-      expect(opened.told).toEqual([]);
-      expect(await opened.sent()).toEqual([]);
-      expect(opened.told).toEqual([[1, unsent(expect.stringContaining(detail) as unknown as string)]]);
-      opened.request();
-      expect((await opened.sent()).map(({ stream }) => stream)).toEqual([1, 1]);
-    });
+    ])(
+      'with %s is reported as unsent after the call returned, and nothing of it is written',
+      async (_what, given, detail) => {
+        const opened = openConnection();
+        await opened.sent();
+        expect(opened.request(given)).toBe(false);
+        expect(opened.told).toEqual([]);
+        expect(await opened.sent()).toEqual([]);
+        expect(opened.told).toEqual([[1, unsent(expect.stringContaining(detail) as unknown as string)]]);
+        opened.request();
+        expect((await opened.sent()).map(({ stream }) => stream)).toEqual([1, 1]);
+      },
+    );
 
-    test('whose headers are as long as a frame is sent, and one byte more is not', async () => {
+    test('is sent with headers that fill a frame, and not with one byte more', async () => {
       const opened = openConnection();
       await opened.sent();
       opened.request({ id: 'a'.repeat(17_000) });
@@ -113,7 +116,7 @@ describe('client connection', () => {
       expect(opened.request({ id: 'a'.repeat(16_385 - others) })).toBe(false);
     });
 
-    test('after the end was announced is called unsent', async () => {
+    test('is reported as unsent after the end was announced', async () => {
       const opened = openConnection();
       opened.connection.leave();
       expect(opened.connection.isLeaving()).toBe(true);
@@ -123,7 +126,7 @@ describe('client connection', () => {
     });
   });
 
-  describe('an answer', () => {
+  describe('a response', () => {
     const fields = [statusField(200), Buffer.from('\0\x03x-a\x01b', 'latin1'), Buffer.from('\0\x03x-a\x01c', 'latin1')];
     const headers = { 'x-a': 'b, c' };
 
@@ -131,7 +134,7 @@ describe('client connection', () => {
       ['all', [1, { kind: 'answer', status: 200, headers, body: 'done' }]],
       ['bodies', [1, { kind: 'answer', status: 200, headers: {}, body: 'done' }]],
       ['failures', [1, 200]],
-    ] as const)('of success to a listener that reads %s', (reads, expected) => {
+    ] as const)('is reported for a success as requested by a listener that reads %s', (reads, expected) => {
       const opened = openConnection();
       opened.request({ reads });
       opened.receive(headersFrame(1, fields), dataFrame(1, 'done', flags.endStream));
@@ -139,36 +142,39 @@ describe('client connection', () => {
       expect(opened.connection.openStreams()).toBe(0);
     });
 
-    test.each(['all', 'bodies', 'failures'] as const)('of failure is read whole by one that reads %s', (reads) => {
-      const opened = openConnection();
-      opened.request({ reads });
-      opened.receive(
-        headersFrame(1, [statusField(404), ...fields.slice(1)]),
-        dataFrame(1, 'un'),
-        dataFrame(1, 'known', flags.endStream),
-      );
-      expect(opened.told).toEqual([[1, { kind: 'answer', status: 404, headers, body: 'unknown' }]]);
-    });
+    test.each(['all', 'bodies', 'failures'] as const)(
+      'is read whole for a failure by a listener that reads %s',
+      (reads) => {
+        const opened = openConnection();
+        opened.request({ reads });
+        opened.receive(
+          headersFrame(1, [statusField(404), ...fields.slice(1)]),
+          dataFrame(1, 'un'),
+          dataFrame(1, 'known', flags.endStream),
+        );
+        expect(opened.told).toEqual([[1, { kind: 'answer', status: 404, headers, body: 'unknown' }]]);
+      },
+    );
 
     test.each([
       ['all', { kind: 'answer', status: 204, headers: {}, body: '' }],
       ['bodies', { kind: 'answer', status: 204, headers: {}, body: '' }],
       ['failures', 204],
-    ] as const)('without a body ends with its headers, to a listener that reads %s', (reads, expected) => {
+    ] as const)('ends with its headers if it has no body, for a listener that reads %s', (reads, expected) => {
       const opened = openConnection();
       opened.request({ reads });
       opened.receive(headersFrame(1, [Buffer.from([0x89])], flags.endStream));
       expect(opened.told).toEqual([[1, expected]]);
     });
 
-    test('of a success that is no usual one has no headers for a listener that reads bodies', () => {
+    test('has no headers for a listener that reads bodies, even for an unusual success status', () => {
       const opened = openConnection();
       opened.request({ reads: 'bodies' });
       opened.receive(headersFrame(1, [statusField(201), literal('x-a', 'b')]), dataFrame(1, 'done', flags.endStream));
       expect(opened.told).toEqual([[1, { kind: 'answer', status: 201, headers: {}, body: 'done' }]]);
     });
 
-    test('of 299 counts as success, of 300 and 199 as none', () => {
+    test('is a success with status 299, and not with 300 or 199', () => {
       const opened = openConnection();
       for (const _ of [1, 2]) opened.request({ reads: 'failures' });
       opened.receive(statusFrame(1, 299, flags.endStream), statusFrame(3, 300, flags.endStream));
@@ -178,7 +184,7 @@ describe('client connection', () => {
       ]);
     });
 
-    test('comes after any number of interim ones (RFC 9113 §8.1), and trailers change nothing', () => {
+    test('follows any number of interim responses (RFC 9113 §8.1), and is not changed by trailers', () => {
       const opened = openConnection();
       opened.request();
       opened.receive(
@@ -189,7 +195,7 @@ describe('client connection', () => {
       expect(opened.told).toEqual([[1, { kind: 'answer', status: 201, headers: {}, body: 'x' }]]);
     });
 
-    test('keeps neither pseudo headers nor what would change an object', () => {
+    test('omits pseudo headers and names that would change an object', () => {
       const opened = openConnection();
       opened.request();
       opened.receive(
@@ -202,27 +208,30 @@ describe('client connection', () => {
       expect(opened.told[0]![1]).toEqual({ kind: 'answer', status: 200, headers: { y: 'c' }, body: '' });
     });
 
-    test.each(['failures', 'bodies'] as const)('in padded frames, with a priority, in pieces (%s)', (reads) => {
-      const opened = openConnection();
-      for (const _ of [1, 2]) opened.request({ reads });
-      const padded = Buffer.concat([Buffer.from([3]), Buffer.alloc(5), statusField(410), Buffer.alloc(3)]);
-      opened.receive(
-        frame(types.headers, { stream: 1, flags: flags.endHeaders | flags.padded | flags.priority, payload: padded }),
-        dataFrame(1, '\x02gone\0\0', flags.padded | flags.endStream),
-      );
-      const block = Buffer.concat([statusField(400), Buffer.from('\0\x01y\x01c', 'latin1')]);
-      opened.receive(
-        frame(types.headers, { stream: 3, flags: flags.endStream, payload: block.subarray(0, 1) }),
-        frame(types.continuation, { stream: 3, payload: block.subarray(1, 4) }),
-        frame(types.continuation, { stream: 3, flags: flags.endHeaders, payload: block.subarray(4) }),
-      );
-      expect(opened.told).toEqual([
-        [1, { kind: 'answer', status: 410, headers: {}, body: 'gone' }],
-        [2, { kind: 'answer', status: 400, headers: { y: 'c' }, body: '' }],
-      ]);
-    });
+    test.each(['failures', 'bodies'] as const)(
+      'is read from padded frames, with a priority, and in pieces (%s)',
+      (reads) => {
+        const opened = openConnection();
+        for (const _ of [1, 2]) opened.request({ reads });
+        const padded = Buffer.concat([Buffer.from([3]), Buffer.alloc(5), statusField(410), Buffer.alloc(3)]);
+        opened.receive(
+          frame(types.headers, { stream: 1, flags: flags.endHeaders | flags.padded | flags.priority, payload: padded }),
+          dataFrame(1, '\x02gone\0\0', flags.padded | flags.endStream),
+        );
+        const block = Buffer.concat([statusField(400), Buffer.from('\0\x01y\x01c', 'latin1')]);
+        opened.receive(
+          frame(types.headers, { stream: 3, flags: flags.endStream, payload: block.subarray(0, 1) }),
+          frame(types.continuation, { stream: 3, payload: block.subarray(1, 4) }),
+          frame(types.continuation, { stream: 3, flags: flags.endHeaders, payload: block.subarray(4) }),
+        );
+        expect(opened.told).toEqual([
+          [1, { kind: 'answer', status: 410, headers: {}, body: 'gone' }],
+          [2, { kind: 'answer', status: 400, headers: { y: 'c' }, body: '' }],
+        ]);
+      },
+    );
 
-    test('is kept to 64 KiB, of many frames and of one to a listener that reads bodies', () => {
+    test('is limited to 64 KiB, in many frames and in one for a listener that reads bodies', () => {
       const opened = openConnection();
       opened.request();
       opened.request({ reads: 'bodies' });
@@ -236,7 +245,7 @@ describe('client connection', () => {
       expect(opened.told.map(([, answer]) => (answer as { body: string }).body)).toEqual([body, body]);
     });
 
-    test('that ended leaves its number: frames for it are passed over, those for numbers to come are not', async () => {
+    test('ignores late frames for its stream after its end, but not frames for future streams', async () => {
       const opened = openConnection();
       opened.request();
       opened.receive(statusFrame(1, 200, flags.endStream));
@@ -251,7 +260,7 @@ describe('client connection', () => {
     });
   });
 
-  describe('a peer that breaks the connection is told the code, and everything open ends', () => {
+  describe('a violation by the peer that breaks the connection', () => {
     const headersOf = (payload: Buffer, more: number) => frame(types.headers, { stream: 1, flags: more, payload });
     test.each<[string, number, Buffer[]]>([
       ['DATA on stream 0 (§6.1)', codes.protocol, [dataFrame(0, 'x')]],
@@ -314,7 +323,7 @@ describe('client connection', () => {
         [windowUpdate(1, 2 ** 31 - 1 - 65_533), settings({ initialWindowSize: 65_536 })],
       ],
       ['a frame of 16,385 bytes (§4.2)', codes.frameSize, [frame(0xee, { payload: Buffer.alloc(16_385) })]],
-    ])('%s', async (_what, code, frames) => {
+    ])('is reported to the peer with its code, and ends every open stream: %s', async (_what, code, frames) => {
       const opened = openConnection();
       opened.request();
       await opened.sent();
@@ -340,7 +349,7 @@ describe('client connection', () => {
       ],
       ['the largest windows', [windowUpdate(0, 2 ** 31 - 1 - 65_533), windowUpdate(1, 2 ** 31 - 1 - 65_533)]],
       ['the largest window in SETTINGS', [settings({ initialWindowSize: 2 ** 31 - 1 })]],
-      ['a frame of a type that nobody knows (§5.5)', [frame(0xee, { stream: 77, payload: Buffer.alloc(16_384) })]],
+      ['a frame of an unknown type (§5.5)', [frame(0xee, { stream: 77, payload: Buffer.alloc(16_384) })]],
       ['as much padding as frame', [statusFrame(1, 200), dataFrame(1, '\x02ab', flags.padded)]],
       [
         'a block of a hundred pieces, and of 64 KiB',
@@ -351,7 +360,7 @@ describe('client connection', () => {
         ],
       ],
       ['GOAWAY of eight bytes', [frame(types.goaway, { payload: Buffer.concat([uint32(1), uint32(0)]) })]],
-    ])('but not for %s', (_what, frames) => {
+    ])('is not %s', (_what, frames) => {
       const opened = openConnection();
       opened.request();
       opened.receive(...frames);
@@ -359,14 +368,14 @@ describe('client connection', () => {
     });
   });
 
-  test('a window that SETTINGS lift to 2³¹ − 1 is as large as it may be (§6.9.2)', () => {
+  test('accepts a window that SETTINGS raise to the maximum of 2³¹ − 1 (§6.9.2)', () => {
     const opened = openConnection();
     opened.request({ bodyBytes: 0 });
     opened.receive(settings({ initialWindowSize: 2 ** 31 - 1 }));
     expect(opened.events.broken).toEqual([]);
   });
 
-  describe('a peer that breaks a stream is told the code, and the others go on', () => {
+  describe('a violation by the peer that breaks a stream', () => {
     test.each<[string, number, [frames: Buffer[], detail: string]]>([
       ['a body without headers (§8.1)', codes.protocol, [[dataFrame(1, 'x')], 'a body without headers']],
       ['a window that grows by 0 (§6.9)', codes.protocol, [[windowUpdate(1, 0)], 'a wrong window']],
@@ -383,18 +392,21 @@ describe('client connection', () => {
       ],
       ['a number of another header (§8.3.2)', codes.protocol, [[headersFrame(1, [literal('x', '200')])], noStatus]],
       ['a status of two digits (§8.3.2)', codes.protocol, [[statusFrame(1, 99)], noStatus]],
-    ])('%s', async (_what, code, [frames, detail]) => {
-      const opened = openConnection();
-      for (const _ of [1, 2]) opened.request();
-      await opened.sent();
-      opened.receive(...frames, statusFrame(3, 200, flags.endStream));
-      expect(await opened.sent()).toEqual([{ type: types.reset, flags: 0, stream: 1, payload: uint32(code) }]);
-      expect(opened.told).toEqual([
-        [1, lost(detail)],
-        [2, { kind: 'answer', status: 200, headers: {}, body: '' }],
-      ]);
-      expect(opened.events.broken).toEqual([]);
-    });
+    ])(
+      'is reported to the peer with its code, and does not affect other streams: %s',
+      async (_what, code, [frames, detail]) => {
+        const opened = openConnection();
+        for (const _ of [1, 2]) opened.request();
+        await opened.sent();
+        opened.receive(...frames, statusFrame(3, 200, flags.endStream));
+        expect(await opened.sent()).toEqual([{ type: types.reset, flags: 0, stream: 1, payload: uint32(code) }]);
+        expect(opened.told).toEqual([
+          [1, lost(detail)],
+          [2, { kind: 'answer', status: 200, headers: {}, body: '' }],
+        ]);
+        expect(opened.events.broken).toEqual([]);
+      },
+    );
   });
 
   describe('a stream that the peer resets', () => {
@@ -428,7 +440,7 @@ describe('connection flow', () => {
     frames.filter(({ type }) => type === types.window).map(({ stream, payload }) => [stream, payload.readUInt32BE(0)]);
 
   describe('a body', () => {
-    test('is sent in frames that the peer takes: 16,384 bytes, or as many as its SETTINGS say (RFC 9113 §4.2)', async () => {
+    test('is sent in frames of 16,384 bytes, or of the size that the SETTINGS of the peer allow (RFC 9113 §4.2)', async () => {
       const opened = openConnection();
       opened.request({ bodyBytes: 16_384 });
       opened.request({ bodyBytes: 16_385 });
@@ -459,14 +471,14 @@ describe('connection flow', () => {
       expect(opened.connection.sendWindowBytes()).toBe(65_535 + 1_000 - 35);
     });
 
-    test('of no bytes needs no window', async () => {
+    test('needs no window if it is empty', async () => {
       const opened = openConnection({ greeting: settings({ initialWindowSize: 0 }) });
       opened.request({ bodyBytes: 0 });
       opened.request({ bodyBytes: 1 });
       expect(bodiesOf(await opened.sent())).toEqual([[1, 0, true]]);
     });
 
-    test('waits for the window of the connection, those that wait in their order', async () => {
+    test('waits for the window of the connection, in the order of waiting', async () => {
       const opened = openConnection({ greeting: settings({ initialWindowSize: 1_000_000 }) });
       opened.request({ bodyBytes: 65_000 });
       for (const _ of [1, 2]) opened.request({ bodyBytes: 1_000 });
@@ -485,7 +497,7 @@ describe('connection flow', () => {
       expect(opened.connection.sendWindowBytes()).toBe(3_935);
     });
 
-    test('follows what SETTINGS make of the windows of open streams, below zero too (RFC 9113 §6.9.2)', async () => {
+    test('follows changes of SETTINGS to the windows of open streams, even below zero (RFC 9113 §6.9.2)', async () => {
       const opened = openConnection({ greeting: settings({ initialWindowSize: 100 }) });
       for (const _ of [1, 2]) opened.request({ bodyBytes: 150 });
       expect(bodiesOf(await opened.sent())).toEqual([
@@ -504,7 +516,7 @@ describe('connection flow', () => {
       ]);
     });
 
-    test('of a stream that ended meanwhile is not sent', async () => {
+    test('is not sent after its stream has ended', async () => {
       const opened = openConnection({ greeting: settings({ initialWindowSize: 0 }) });
       for (const _ of [1, 2]) opened.request();
       opened.receive(statusFrame(1, 413, flags.endStream));
@@ -516,7 +528,7 @@ describe('connection flow', () => {
   });
 
   describe('the windows of the peer', () => {
-    test('of a stream is given back once over 64 KiB of it are used, padding counted', async () => {
+    test('are restored for a stream once 64 KiB of it are used, including padding', async () => {
       const opened = openConnection();
       opened.request();
       await opened.sent();
@@ -529,7 +541,7 @@ describe('connection flow', () => {
       expect(updatesOf(await opened.sent())).toEqual([]);
     });
 
-    test('of the connection once over 2 MiB of it are used, by streams that are closed too', async () => {
+    test('are restored for the connection once 2 MiB of it are used, including by closed streams', async () => {
       const opened = openConnection();
       opened.request({ reads: 'failures' });
       opened.receive(statusFrame(1, 200, flags.endStream));
@@ -544,7 +556,7 @@ describe('connection flow', () => {
   });
 
   describe('PING', () => {
-    test('of the peer is given back as it came (RFC 9113 §6.7)', async () => {
+    test('is returned unchanged to the peer (RFC 9113 §6.7)', async () => {
       const opened = openConnection();
       await opened.sent();
       const payload = Buffer.from('12345678');
@@ -552,7 +564,7 @@ describe('connection flow', () => {
       expect(await opened.sent()).toEqual([{ type: types.ping, flags: flags.ack, stream: 0, payload }]);
     });
 
-    test('of its own leaves it in doubt until the answer', async () => {
+    test('marks the connection as silent until the answer if it was sent by the client', async () => {
       const opened = openConnection();
       await opened.sent();
       expect(opened.connection.isSilent()).toBe(false);
@@ -568,7 +580,7 @@ describe('connection flow', () => {
   });
 
   describe('GOAWAY', () => {
-    test('of the peer: what is above its number was not done, what is below goes on (RFC 9113 §6.8)', () => {
+    test('reports streams above its number as unsent, and completes the streams below (RFC 9113 §6.8)', () => {
       const opened = openConnection();
       for (const _ of [1, 2, 3]) opened.request();
       const { space } = opened.events;
@@ -589,7 +601,7 @@ describe('connection flow', () => {
       ]);
     });
 
-    test('of its own is sent at once', async () => {
+    test('is sent immediately if the client leaves', async () => {
       const opened = openConnection();
       await opened.sent();
       opened.connection.leave();
@@ -599,7 +611,7 @@ describe('connection flow', () => {
   });
 
   describe('a request that takes too long', () => {
-    test('is cancelled when its deadline has come, the oldest first, and others are not', async () => {
+    test('is cancelled at its deadline, the oldest first, without affecting others', async () => {
       const opened = openConnection();
       for (const deadline of [10, 20, 30]) opened.request({ deadline });
       await opened.sent();
@@ -626,7 +638,7 @@ describe('connection flow', () => {
   });
 
   describe('the end of the socket', () => {
-    test('what left may have been done, what did not leave was not, and a status that decides stands', async () => {
+    test('reports written requests as lost and unwritten ones as unsent, and keeps a decisive status', async () => {
       const opened = openConnection();
       opened.request();
       opened.request();
@@ -645,7 +657,7 @@ describe('connection flow', () => {
     });
   });
 
-  test('what came together is told of once', () => {
+  test('reports free space once for frames that arrived together', () => {
     const opened = openConnection();
     for (const _ of [1, 2, 3]) opened.request();
     const { space } = opened.events;
@@ -657,7 +669,7 @@ describe('connection flow', () => {
     expect(opened.events.space).toBe(space + 2);
   });
 
-  test('frames are understood wherever the pieces that arrive end', () => {
+  test('parses frames at any boundaries of the received pieces', () => {
     const bytes = Buffer.concat([
       settings({ maxConcurrentStreams: 7 }),
       frame(types.ping, { payload: Buffer.alloc(8) }),

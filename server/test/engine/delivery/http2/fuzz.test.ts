@@ -141,7 +141,7 @@ describe('hostile HTTP/2', () => {
   });
 
   test.each(seeds)(
-    'whatever a server says, every request settles, none is taken twice, and nothing stays behind (seed %d)',
+    'settles every request and delivers none twice, whatever the server sends, and leaves nothing behind (seed %d)',
     async (seed) => {
       const scripts = fc.sample(script, { seed, numRuns: serversPerSeed });
       const kinds: Record<string, number> = {};
@@ -193,7 +193,7 @@ describe('hostile HTTP/1.1', () => {
     end: fc.constantFrom('stay', 'end', 'destroy'),
   });
 
-  test('every request settles once whatever a server of HTTP/1.1 answers, and no later one gets an answer of it', async () => {
+  test('settles every request once, whatever the server responds, and gives no later request a piece of the response', async () => {
     let hostile: { pieces: string[]; end: string };
     const sockets = new Set<TLSSocket>();
     const server = createServer(certificate, (socket) => {

@@ -26,7 +26,7 @@ const well = (peer: Peer): void => {
 };
 
 describe('windows', () => {
-  test('a window of 0 is waited on until the stream gets one', async () => {
+  test('delay bodies while they are 0, until the stream gets an update', async () => {
     const opened = new Set<number>();
     let tooEarly = 0;
     const settled = await settleRequests({
@@ -50,7 +50,7 @@ describe('windows', () => {
     expectAllAnswered(settled);
   });
 
-  test('a window of 0 is waited on until SETTINGS raise it for every stream', async () => {
+  test('delay bodies while they are 0, until SETTINGS raise them for every stream', async () => {
     let tooEarly = 0;
     const settled = await settleRequests({
       behave(peer) {
@@ -70,7 +70,7 @@ describe('windows', () => {
     expectAllAnswered(settled);
   });
 
-  test('a window of one byte lets one byte through at a time', async () => {
+  test('let through one byte at a time if they are one byte', async () => {
     let longest = 0;
     const settled = await settleRequests({
       behave(peer) {
@@ -88,7 +88,7 @@ describe('windows', () => {
     expectAllAnswered(settled);
   });
 
-  test('a window that SETTINGS push below zero is paid back first (§6.9.2)', async () => {
+  test('are first restored from below zero after SETTINGS lowered them (§6.9.2)', async () => {
     const sent = new Map<number, number>();
     let isLowered = false;
     const settled = await settleRequests({
@@ -117,7 +117,7 @@ describe('windows', () => {
     expectAllAnswered(settled);
   });
 
-  test('the window of the connection holds back all streams together', async () => {
+  test('limit all streams together through the window of the connection', async () => {
     let received = 0;
     let given = 65_535;
     let overrun = 0;
@@ -142,7 +142,7 @@ describe('windows', () => {
     expectAllAnswered(settled);
   });
 
-  test('a frame is never longer than the server takes', async () => {
+  test('are used by frames that never exceed the maximum of the server', async () => {
     let longest = 0;
     const settled = await settleRequests({
       behave(peer) {
@@ -158,7 +158,7 @@ describe('windows', () => {
 });
 
 describe('concurrent streams', () => {
-  test('one stream at a time is kept to on each connection', async () => {
+  test('are limited to one on each connection', async () => {
     const settled = await settleRequests({
       behave(peer) {
         peer.onRequest = (stream) => peer.answer(stream);
@@ -170,7 +170,7 @@ describe('concurrent streams', () => {
     expectAllAnswered(settled);
   });
 
-  test('a limit lowered to one in flight holds from its acknowledgement on', async () => {
+  test('are limited to one in flight from the acknowledgement of a lower limit', async () => {
     const settled = await settleRequests({
       behave(peer) {
         const held: number[] = [];
@@ -205,7 +205,7 @@ describe('concurrent streams', () => {
     expectAllAnswered(settled);
   });
 
-  test('no stream at first is waited on until SETTINGS allow some', async () => {
+  test('wait until SETTINGS allow some, if none is allowed at first', async () => {
     const settled = await settleRequests({
       behave(peer) {
         peer.onRequest = (stream) => peer.answer(stream);
@@ -221,8 +221,8 @@ describe('concurrent streams', () => {
   });
 });
 
-describe('refusals', () => {
-  test('a refused stream is sent again, the same request, once', async () => {
+describe('rejected streams', () => {
+  test('are sent again once, with the same request', async () => {
     const seen = new Set<string>();
     const settled = await settleRequests({
       behave(peer) {
@@ -240,7 +240,7 @@ describe('refusals', () => {
     expect(settled.server.receipts()).toHaveLength(20);
   });
 
-  test('streams refused every time are tried thrice and called unsent', async () => {
+  test('are tried three times and reported as unsent if they are refused every time', async () => {
     const { answers, server } = await settleRequests({
       behave(peer) {
         peer.onRequest = (stream) => peer.reset(stream, codes.refused);
@@ -252,7 +252,7 @@ describe('refusals', () => {
     expect(server.receipts()).toHaveLength(9);
   });
 
-  test('a stream reset for any other reason may have been processed, and is not sent again', async () => {
+  test('are not sent again after a reset for another reason, because the request may have been processed', async () => {
     const { answers, server } = await settleRequests({
       behave(peer) {
         peer.onRequest = (stream) => peer.reset(stream, codes.internal);
@@ -280,7 +280,7 @@ describe('GOAWAY', () => {
       };
     };
 
-  test('in the middle: what it keeps is answered there, what is above goes to another connection', async () => {
+  test('is followed by responses for the streams it keeps, and by another connection for those above it', async () => {
     const settled = await settleRequests({
       behave: leaveInTheMiddle((peer, last) => peer.goaway(last)),
       requests: 10,
@@ -290,7 +290,7 @@ describe('GOAWAY', () => {
     expect(settled.server.peers.length).toBeGreaterThan(1);
   });
 
-  test('announced first, with the highest number, then in the middle (§6.8)', async () => {
+  test('may be announced first with the highest number, then with the real one (§6.8)', async () => {
     const settled = await settleRequests({
       behave: leaveInTheMiddle((peer, last) => {
         peer.goaway(2 ** 31 - 1);
@@ -301,7 +301,7 @@ describe('GOAWAY', () => {
     expectAllAnswered(settled);
   });
 
-  test('before the first request: another connection serves it', async () => {
+  test('is handled by another connection if it comes before the first request', async () => {
     const settled = await settleRequests({
       behave(peer) {
         well(peer);
@@ -311,7 +311,7 @@ describe('GOAWAY', () => {
     expectAllAnswered(settled);
   });
 
-  test('after every third stream: answered, or refused three times over, and nothing taken twice', async () => {
+  test('is survived after every third stream: each request is answered, or unsent after three refusals, and none delivered twice', async () => {
     const { answers, server } = await settleRequests({
       behave(peer) {
         peer.write(settings({ maxConcurrentStreams: 3 }));
@@ -328,7 +328,7 @@ describe('GOAWAY', () => {
     expect(new Set(kept.map(({ body }) => body)).size).toBe(30 - unsent.length);
   });
 
-  test('on every connection at once: given up as unsent, without connecting on and on', async () => {
+  test('ends as unsent if it comes on every connection, without endless reconnects', async () => {
     const { answers } = await settleRequests({
       behave(peer) {
         peer.write(settings());
@@ -343,7 +343,7 @@ describe('GOAWAY', () => {
   test.each<[string, (peer: Peer) => void]>([
     ['GOAWAY once SETTINGS are acknowledged', (peer) => peer.goaway(0)],
     ['the end once SETTINGS are acknowledged', (peer) => peer.socket.destroy()],
-  ])('%s, on every connection: the same', async (_what, leave) => {
+  ])('ends as unsent, too, for %s on every connection', async (_what, leave) => {
     const { answers } = await settleRequests({
       behave(peer) {
         onAcknowledged(peer, () => leave(peer));
@@ -355,7 +355,7 @@ describe('GOAWAY', () => {
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent' });
   });
 
-  test('with an error, and the connection ended: what it kept may have been processed', async () => {
+  test('reports the kept streams as unknown if it has an error and the connection ends', async () => {
     const { answers } = await settleRequests({
       behave(peer) {
         peer.write(settings());
@@ -370,7 +370,7 @@ describe('GOAWAY', () => {
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unknown' });
   });
 
-  test('with a number that grows (§6.8), with data and reserved bits: every request settles', async () => {
+  test('settles every request with a growing number (§6.8), with data and reserved bits', async () => {
     await settleRequests({
       behave(peer) {
         peer.onRequest = (stream) => {
@@ -386,8 +386,8 @@ describe('GOAWAY', () => {
   });
 });
 
-describe('after a fault', () => {
-  test('a connection that fell silent is given up: within a few requests another serves', async () => {
+describe('the connection after a fault', () => {
+  test('is replaced within a few requests if it has fallen silent', async () => {
     const { answers, server } = await settleRequests({
       behave(peer) {
         if (peer.number > 1) return well(peer);
@@ -404,7 +404,7 @@ describe('after a fault', () => {
     expect(server.peers.length).toBeGreaterThan(1);
   });
 
-  test('a broken connection is replaced for the next request', async () => {
+  test('is replaced for the next request if it is broken', async () => {
     const { answers } = await settleRequests({
       behave(peer) {
         if (peer.number > 1) return well(peer);
@@ -418,12 +418,12 @@ describe('after a fault', () => {
   });
 });
 
-describe('half closed peer', () => {
+describe('a half-closed peer', () => {
   // More than the system holds of one connection, less than what is given up as unread.
   const bodyBytes = 14 * 1024 * 1024;
   const unlimited = 2 ** 31 - 1;
 
-  test('a peer that ends its side and reads nothing more gets no further request: the open one is over, the next goes elsewhere', async () => {
+  test('gets no further request after it ended its side and stopped reading; the open one ends, the next uses another connection', async () => {
     const server = await startHostileServer((peer) => {
       peer.onRequest = (stream) => peer.answer(stream);
       peer.write(settings({ initialWindowSize: unlimited }), windowUpdate(0, unlimited - 65_535));
@@ -460,7 +460,7 @@ describe('unsendable requests', () => {
   const count = 3_000;
 
   test.each(ways.flatMap((way) => http2Clients.map((client) => ({ way, client }))))(
-    'thousands that cannot be written are each called unsent, for what they are ($way, $client)',
+    'are reported as unsent with their cause, even by the thousand ($way, $client)',
     async ({ way, client }) => {
       const server = await startHostileServer((peer) => peer.write(settings()));
       const log = makeLog({ level: 'silent', pretty: false });

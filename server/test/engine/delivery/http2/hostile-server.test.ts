@@ -398,7 +398,7 @@ const brokenStreamRows: Row[] = [
     'noticed',
     perRequest((peer, stream) => peer.reset(stream, codes.noError)),
   ],
-  ['RST_STREAM with a code that nobody knows', 'noticed', perRequest((peer, stream) => peer.reset(stream, 0xfffffff))],
+  ['RST_STREAM with an unknown code', 'noticed', perRequest((peer, stream) => peer.reset(stream, 0xfffffff))],
   [
     'RST_STREAM at the headers',
     'noticed',
@@ -470,12 +470,12 @@ const brokenStreamRows: Row[] = [
     ]),
   ],
   [
-    'less body than its length says (§8.1.1)',
+    'a body shorter than its length (§8.1.1)',
     'settled',
     reply((stream) => [head(stream, [...ok, literal('content-length', '100')]), data(stream, 'x', flags.endStream)]),
   ],
   [
-    'more body than its length says (§8.1.1)',
+    'a body longer than its length (§8.1.1)',
     'settled',
     reply((stream) => [head(stream, [...ok, literal('content-length', '1')]), data(stream, 'xyz', flags.endStream)]),
   ],
@@ -708,29 +708,29 @@ function expectAll(answers: Answer[], expected: Expected, name?: string): void {
   }
 }
 
-describe.each(ways)('by %s', (way) => {
-  describe('what HTTP/2 allows is understood', () => {
-    test.each(legalRows)('%s', (...row) => check(row, way));
+describe.each(ways)('a hostile server, by %s', (way) => {
+  describe('frames that HTTP/2 allows', () => {
+    test.each(legalRows)('are understood: %s', (...row) => check(row, way));
   });
-  describe('a broken connection is noticed, not waited for', () => {
-    test.each(brokenConnectionRows)('%s', (...row) => check(row, way));
+  describe('a broken connection', () => {
+    test.each(brokenConnectionRows)('is detected without waiting: %s', (...row) => check(row, way));
   });
-  describe('a broken answer settles its request', () => {
-    test.each(brokenStreamRows)('%s', (...row) => check(row, way));
+  describe('a broken response', () => {
+    test.each(brokenStreamRows)('settles its request: %s', (...row) => check(row, way));
   });
 });
 
-describe('by promises', () => {
-  describe('a flood ends', () => {
-    test.each(floodRows)('%s', (...row) => check(row, 'promises'));
+describe('a hostile server, by promises', () => {
+  describe('a flood', () => {
+    test.each(floodRows)('is ended: %s', (...row) => check(row, 'promises'));
   });
-  describe('silence ends', () => {
-    test.each(silentRows)('%s', (...row) => check(row, 'promises'));
+  describe('silence', () => {
+    test.each(silentRows)('is ended: %s', (...row) => check(row, 'promises'));
   });
 });
 
 // Here it makes little difference how a request came to its stream.
-describe('by lanes', () => {
-  test('every flood ends', () => checkAll(floodRows, 'lanes'));
-  test('every silence ends', () => checkAll(silentRows, 'lanes'));
+describe('a hostile server, by lanes', () => {
+  test('is disconnected after every kind of flood', () => checkAll(floodRows, 'lanes'));
+  test('is disconnected after every kind of silence', () => checkAll(silentRows, 'lanes'));
 });

@@ -39,7 +39,7 @@ describe('a header block', () => {
       ],
     ],
     ['an update of the table to size 0', '20 88', [[':status', '200']]],
-  ])('RFC 7541 Appendix %s', (_name, hex, expected) => expect(decode(hex)).toEqual(expected));
+  ])('matches RFC 7541 Appendix %s', (_name, hex, expected) => expect(decode(hex)).toEqual(expected));
 
   test.each([
     ['index 0 (§6.1)', '80'],
@@ -52,9 +52,9 @@ describe('a header block', () => {
     ['padding of more than seven ones (§5.2)', '0081 ff 82ffff'],
     ['an end of string within a text (§5.2)', '0084 ffffffff 00'],
     ['more headers than anybody sends', '88'.repeat(201)],
-  ])('is refused: %s', (_name, hex) => expect(() => decode(hex)).toThrow(HpackError));
+  ])('is rejected: %s', (_name, hex) => expect(() => decode(hex)).toThrow(HpackError));
 
-  test('of any bytes is a list of texts or an HpackError, and nothing else (property)', () => {
+  test('decodes any bytes to a list of texts or throws an HpackError, and nothing else (property)', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {
@@ -68,7 +68,7 @@ describe('a header block', () => {
     );
   });
 
-  test('of a success is passed over exactly when it can be decoded (property)', () => {
+  test('is skipped for a success exactly when it can be decoded (property)', () => {
     const field = fc.oneof(
       fc.uint8Array({ maxLength: 12 }),
       // Real ones: by index, with a name of the table, with a name of its own, with Huffman code.
@@ -92,7 +92,7 @@ describe('a header block', () => {
     expect(successes).toBeGreaterThan(propertyRuns(20_000, 2_000) / 20);
   });
 
-  test('that is refused half-way leaves the next one readable', () => {
+  test('leaves the next one readable if its encoding fails half-way', () => {
     const encoder = new HpackEncoder([]);
     const into = Buffer.alloc(1_000);
     const head = new RequestHead([['apns-topic', 'com.shop']], ['x']);
@@ -114,7 +114,7 @@ describe('a header block', () => {
   });
 
   const faults = ['a\rb', 'a\nb', 'a\0b', 'a\x7fb', '\u0436', ' a', 'a ', '\ta'];
-  test.each(faults)('with the value %j is never sent (RFC 9113 §8.2.1)', (value) => {
+  test.each(faults)('is never sent with the value %j (RFC 9113 §8.2.1)', (value) => {
     const encoder = new HpackEncoder([]);
     const own = new RequestHead([], ['x']);
     expect(() => new RequestHead([['x', value]])).toThrow(TypeError);
@@ -124,13 +124,13 @@ describe('a header block', () => {
     }
   });
 
-  test.each(['', ':path', 'X-Upper', 'a b', 'a\r\nb', '\u00e9'])('with the name %j is never sent', (name) => {
+  test.each(['', ':path', 'X-Upper', 'a b', 'a\r\nb', '\u00e9'])('is never sent with the name %j', (name) => {
     expect(() => new RequestHead([[name, 'a']])).toThrow(TypeError);
     expect(() => new RequestHead([], [name])).toThrow(TypeError);
   });
 });
 
-describe('a success is found without decoding a text of it', () => {
+describe('the fast search for a success', () => {
   const byte = (count: number, hex = '61'): string => hex.repeat(count);
   const rows: [string, string, number][] = [
     ['200, 204 and 206 by their index', '88', 200],
@@ -142,7 +142,7 @@ describe('a success is found without decoding a text of it', () => {
     ['with a name of two bytes', '880f0d0130', 200],
     ['with the first name of two bytes', '881f0000', 200],
     ['with the last name of the table', '880f2e00', 200],
-    ['with a name of its own, to be kept', '884001610162', 200],
+    ['with a separate name, to be kept', '884001610162', 200],
     ['with one that is not', '880001610162', 200],
     ['with one that is never', '881001610162', 200],
     ['with an empty value', '885c00', 200],
@@ -153,7 +153,9 @@ describe('a success is found without decoding a text of it', () => {
     ['with two headers', '885c01305c0131', 200],
     ['with 199 headers', byte(200, '88'), 200],
   ];
-  test.each(rows)('%s', (_what, hex, status) => expect(findIn(hex)).toBe(status));
+  test.each(rows)('finds the status without decoding a text: %s', (_what, hex, status) =>
+    expect(findIn(hex)).toBe(status),
+  );
 
   test.each<[string, string]>([
     ['nothing', ''],
@@ -177,7 +179,7 @@ describe('a success is found without decoding a text of it', () => {
     ['a value of over 254 bytes', `885c7f8001${byte(255)}`],
     ['Huffman code that is padded wrongly', '885c8100'],
     ['200 headers', byte(201, '88')],
-  ])('but not %s', (_what, hex) => expect(findIn(hex)).toBe(0));
+  ])('finds nothing in %s', (_what, hex) => expect(findIn(hex)).toBe(0));
 
   /** In the midst of other bytes, which are no part of it. */
   function findIn(hex: string): number {
@@ -186,7 +188,7 @@ describe('a success is found without decoding a text of it', () => {
   }
 });
 
-test('lengths are read over several bytes (RFC 7541 §5.1), as long as a text may be', () => {
+test('reads lengths of several bytes (RFC 7541 §5.1), up to the maximum of a text', () => {
   const literal = (bytes: number[], length: number): Buffer =>
     Buffer.concat([Buffer.from([0, 1, 0x61, 0x7f, ...bytes]), Buffer.alloc(length, 'x')]);
   // 300 is 127 and 45 and 128; 16,384 is 127 and 1 and 127 times 128.
@@ -198,7 +200,7 @@ test('lengths are read over several bytes (RFC 7541 §5.1), as long as a text ma
   expect(() => decodeHeaders(Buffer.from([0x0f]))).toThrow('a block that breaks off');
 });
 
-test('no block is longer than was said before, whatever the lengths of its texts', () => {
+test('never exceeds the predicted length of a block, whatever the lengths of its texts', () => {
   const pseudo = [['x'.repeat(200), 'y'.repeat(300)]] as const;
   const encoder = new HpackEncoder(pseudo);
   const head = new RequestHead([['a'.repeat(130), 'b'.repeat(20_000)]], ['c'.repeat(127)]);

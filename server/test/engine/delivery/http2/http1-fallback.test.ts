@@ -62,7 +62,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 const created: RequestListener = (request, response) =>
   void bodyOf(request).then(() => response.writeHead(201, { location: '/m/1' }).end());
 
-describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,', (client) => {
+describe.each(http2Clients)('the HTTP/2 client %s at a server without HTTP/2', (client) => {
   function makeSender(options: Partial<Http2TransportOptions> = {}) {
     const transport = makeHttp2Transport({ log, allowedNetworks: loopback, client, ...options });
     onTestFinished(() => transport.close());
@@ -80,7 +80,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
   test.each([
     ['that negotiates HTTP/1.1', true],
     ['that negotiates nothing', false],
-  ])('sends the request over HTTP/1.1 %s', async (_what, negotiates) => {
+  ])('sends the request over HTTP/1.1 to a server %s', async (_what, negotiates) => {
     const seen: unknown[] = [];
     const { origin } = await serveHttp1(
       (request, response) =>
@@ -108,7 +108,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
     ]);
   });
 
-  test('prefers HTTP/2 where the server offers both', async () => {
+  test('prefers HTTP/2 if the server offers both', async () => {
     const server = createSecureServer({ ...certificate, allowHTTP1: true });
     const versions: string[] = [];
     server.on('request', (request, response) => {
@@ -167,7 +167,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
     expect(opened()).toBe(0);
   });
 
-  test('leads a simulated service to its own address', async () => {
+  test('connects a simulated service to its own address', async () => {
     const seen: (string | undefined)[] = [];
     const { origin } = await serveHttp1((request, response) => {
       seen.push(request.headers.host);
@@ -194,7 +194,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
     expect(await send({ ...target, key: 'another' })).toMatchObject({ certainty: 'unsent', reason: 'proxy-refused' });
   });
 
-  describe('where the connection fails,', () => {
+  describe('a failed connection', () => {
     test('reports that the message may have arrived, and does not send it again', async () => {
       const paths: string[] = [];
       const { origin } = await serveHttp1((request) => {
@@ -209,7 +209,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
     test.each([
       ['201', { kind: 'answer', status: 201 }],
       ['500', { kind: 'failure', certainty: 'unknown', reason: 'reset' }],
-    ])('after the head of a %s decides by that alone', async (status, expected) => {
+    ])('decides by the status alone after the head of a %s', async (status, expected) => {
       const { origin } = await serveHttp1((request, response) => {
         void bodyOf(request).then(() => {
           response.writeHead(Number(status), { 'content-length': '100' });
@@ -220,7 +220,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
       expect(await send({ origin })).toMatchObject(expected);
     });
 
-    test('opens another one after the server has closed the idle one', async () => {
+    test('is replaced after the server has closed the idle one', async () => {
       const { origin, sockets, opened } = await serveHttp1(created);
       const { send } = makeSender();
       expect(await send({ origin })).toMatchObject({ status: 201 });
@@ -230,7 +230,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
       expect(opened()).toBe(2);
     });
 
-    test('opens another one after each answer that ends the connection', async () => {
+    test('is replaced after each response that ends the connection', async () => {
       const { origin, opened } = await serveHttp1((request, response) => {
         request.resume();
         response.writeHead(201, { connection: 'close' }).end();
@@ -241,7 +241,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
       expect(opened()).toBe(20);
     });
 
-    test('gives up after three connections that end before a request was sent', async () => {
+    test('is retried up to three times if it ends before a request was sent', async () => {
       // The peer ends each connection within its greeting.
       const server = createTlsServer(certificate, (socket) => socket.destroy());
       const { origin, opened } = await serve(server);
@@ -251,8 +251,8 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
     });
   });
 
-  describe('where the server is slow,', () => {
-    test('gives up after the time for a request, and closes the connection', async () => {
+  describe('a slow server', () => {
+    test('is given up after the time limit of a request, and its connection closed', async () => {
       const asked = Promise.withResolvers<void>();
       const { origin, sockets } = await serveHttp1(() => asked.resolve());
       const { send } = makeSender({ requestMilliseconds: 100 });
@@ -262,7 +262,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
       await vi.waitFor(() => expect(sockets.size).toBe(0), soon);
     });
 
-    test('gives up after the time for a request if the answer has no end', async () => {
+    test('is given up after the time limit of a request if the response has no end', async () => {
       const { origin, sockets } = await serveHttp1((_request, response) => {
         response.writeHead(500);
         const drip = setInterval(() => response.write('.'), 20);
@@ -273,7 +273,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
       await vi.waitFor(() => expect(sockets.size).toBe(0), soon);
     });
 
-    test('gives up after the time for a connection if there is no TLS greeting', async () => {
+    test('is given up after the time limit of a connection if there is no TLS handshake', async () => {
       const mute = createTcpServer((socket) => socket.on('error', () => {}));
       const port = await listen(mute);
       onTestFinished(() => void mute.close());
@@ -284,7 +284,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
     });
   });
 
-  describe('where the answer is hostile,', () => {
+  describe('a hostile response', () => {
     /** Answers each request with bytes of the test's own. */
     const answerWith = (bytes: string | Buffer, { end = false } = {}) =>
       serve(
@@ -296,7 +296,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
         }),
       );
 
-    test('keeps 64 KB of an endless body and closes the connection', async () => {
+    test('is cut off after 64 KB of an endless body, and its connection closed', async () => {
       const { origin, sockets } = await serveHttp1((_request, response) => {
         response.writeHead(400);
         const fill = (): void => {
@@ -318,7 +318,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
       ['HTTP/2 that was not negotiated', Buffer.from('000000040000000000', 'hex')],
       ['two lengths', 'HTTP/1.1 500 No\r\nContent-Length: 1\r\nContent-Length: 5\r\n\r\nabcde'],
       ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n'],
-    ])('does not trust %s', async (_what, bytes) => {
+    ])('is not trusted: %s', async (_what, bytes) => {
       const { origin, sockets } = await answerWith(bytes);
       const { send } = makeSender();
       expect(await send({ origin })).toMatchObject({ kind: 'failure', certainty: 'unknown', reason: 'reset' });
@@ -332,7 +332,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
       ],
       ['a header with the name of a prototype', 'HTTP/1.1 201 Created\r\n__proto__: x\r\nContent-Length: 0\r\n\r\n'],
       ['a second answer that was not asked for', `HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n`.repeat(2)],
-    ])('reads the answer in spite of %s', async (_what, bytes) => {
+    ])('is read in spite of %s', async (_what, bytes) => {
       const { origin } = await answerWith(bytes);
       const { send } = makeSender();
       const answer = await send({ origin });
@@ -340,7 +340,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
       expect(Object.keys((answer as { headers: object }).headers)).not.toContain('__proto__');
     });
 
-    test('does not take a second answer for that of the next message', async () => {
+    test('is not used for the next message if it is a second one', async () => {
       const server = createTlsServer(certificate, (socket) => {
         socket.once('data', () => {
           const stray = 'HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n';
@@ -353,7 +353,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
       expect(opened()).toBe(3);
     });
 
-    test('reads an answer that ends with the connection', async () => {
+    test('is read up to the end of the connection', async () => {
       const { origin } = await answerWith('HTTP/1.1 410 Gone\r\nConnection: close\r\n\r\nthe end', { end: true });
       const { send } = makeSender();
       expect(await send({ origin })).toMatchObject({ kind: 'answer', status: 410, body: 'the end' });
@@ -375,7 +375,7 @@ describe.each(http2Clients)('the HTTP/2 client %s, at a server without HTTP/2,',
     expect(seen).toEqual(['/fine']);
   });
 
-  test('lets open requests end when the transport closes, and leaves nothing behind', async () => {
+  test('completes open requests when the transport closes, and leaves nothing behind', async () => {
     const responses: ServerResponse[] = [];
     const { origin, sockets } = await serveHttp1((request, response) => {
       request.resume();

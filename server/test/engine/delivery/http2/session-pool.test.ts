@@ -44,8 +44,8 @@ describe('session pool', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  describe('requests that wait', () => {
-    test('one connection is made at a time, a further one when no stream is free, and no more than allowed', async () => {
+  describe('waiting requests', () => {
+    test('open one connection at a time, another one if no stream is free, up to the limit', async () => {
       const { pool, ask, connect, peers, paths, opening, answers } = openPool();
       expect(opening).toHaveLength(0);
       ask('/1', '/2', '/3');
@@ -64,14 +64,14 @@ describe('session pool', () => {
       expect([opening.length, pool.waiting.length]).toEqual([0, 0]);
     });
 
-    test('a connection with a free stream makes a second one needless', async () => {
+    test('share a connection with free streams instead of opening a second one', async () => {
       const { ask, connect, paths, opening } = openPool({ streams: 3 });
       ask('/1', '/2', '/3');
       await connect();
       expect([paths(), opening.length]).toEqual([[['/1', '/2', '/3']], 0]);
     });
 
-    test('a connection that takes nothing more is replaced, and forgotten when it is closed', async () => {
+    test('get a new connection if theirs accepts no more, which is forgotten when it closes', async () => {
       const { pool, ask, connect, peers, paths, opening } = openPool({ sessionsPerTarget: 1 });
       ask('/1');
       await connect();
@@ -84,7 +84,7 @@ describe('session pool', () => {
       expect(pool.sessions).toEqual([peers[1]]);
     });
 
-    test('one that was refused goes out again, three times in all, and is then called unsent', async () => {
+    test('are sent up to three times in all if they are refused, then reported as unsent', async () => {
       const { ask, connect, peers, paths, answers } = openPool({ streams: 5, sessionsPerTarget: 1 });
       ask('/1');
       await connect();
@@ -98,7 +98,7 @@ describe('session pool', () => {
     test.each([
       [{ kind: 'failure', certainty: 'unknown', reason: 'reset', detail: 'gone' }],
       [{ kind: 'answer', status: 503, headers: {}, body: '' }],
-    ] as [Answer][])('one that may have been processed is not sent again: %j', async (answer) => {
+    ] as [Answer][])('are not sent again if they may have been processed: %j', async (answer) => {
       const { ask, connect, peers, paths, answers } = openPool();
       ask('/1');
       await connect();
@@ -106,7 +106,7 @@ describe('session pool', () => {
       expect([paths(), answers]).toEqual([[['/1']], [['/1', answer]]]);
     });
 
-    test('one that is refused while the transport closes is not tried again', async () => {
+    test('are not sent again if they are refused while the transport closes', async () => {
       const { rules, ask, connect, peers, paths, answers } = openPool();
       ask('/1');
       await connect();
@@ -115,7 +115,7 @@ describe('session pool', () => {
       expect([paths(), answers]).toEqual([[['/1']], [['/1', refused]]]);
     });
 
-    test('with a header that cannot be sent is called unsent, and the next one is sent', async () => {
+    test('are reported as unsent with an invalid header, without affecting the next one', async () => {
       const { pool, ask, connect, paths, answers } = openPool({ streams: 5 });
       const settle = (answer: Answer) => answers.push(['faulty', answer]);
       const faulty = { path: '/0', headers: { ttl: 'a\nb' }, body: Buffer.alloc(0) };
@@ -130,7 +130,7 @@ describe('session pool', () => {
   });
 
   describe('a pool whose server speaks HTTP/1.1', () => {
-    test('opens four connections, one at a time, whatever the number for HTTP/2 is', async () => {
+    test('opens four connections, one at a time, whatever the limit for HTTP/2 is', async () => {
       const { ask, connect, opening, paths } = openPool({ protocol: 'http/1.1', sessionsPerTarget: 2 });
       ask('/1', '/2', '/3', '/4', '/5');
       for (let count = 1; count <= 4; count += 1) {
@@ -142,8 +142,8 @@ describe('session pool', () => {
     });
   });
 
-  describe('requests behind slow answers', () => {
-    test('are given up unsent after the time that a connection and a request may take', async () => {
+  describe('requests behind slow responses', () => {
+    test('are given up as unsent after the time limits of a connection and a request', async () => {
       const { ask, connect, peers, answers, paths } = openPool({ streams: 1, sessionsPerTarget: 1 });
       ask('/1', '/2');
       await connect();
@@ -167,7 +167,7 @@ describe('session pool', () => {
     });
   });
 
-  describe('a connection that does not come to be', () => {
+  describe('a failed connection', () => {
     test.each([
       [new Error('ECONNREFUSED'), 'unreachable'],
       [Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), 'unresolved'],
@@ -179,7 +179,7 @@ describe('session pool', () => {
       [new ProxyError('PROXY_AUTH', 'auth'), 'proxy-auth'],
       [new ProxyError('PROXY_REFUSED', 'refused'), 'proxy-refused'],
       [new ProxyError('PROXY_UNREACHABLE', 'away'), 'proxy-unreachable'],
-    ])('all that waits hears why: %s', async (error, reason) => {
+    ])('reports its reason to all waiting requests: %s', async (error, reason) => {
       const { pool, ask, connect, answers } = openPool({ fault: () => error });
       ask('/1', '/2');
       await connect();
@@ -191,7 +191,7 @@ describe('session pool', () => {
       expect([pool.waiting.length, pool.opening, vi.getTimerCount()]).toEqual([0, 0, 0]);
     });
 
-    test('beside one that lives keeps nobody from waiting for that', async () => {
+    test('lets requests wait for another live connection', async () => {
       const faults: Error[] = [];
       const { pool, ask, connect, peers, answers, paths } = openPool({ fault: () => faults[0] });
       ask('/1');
@@ -204,7 +204,7 @@ describe('session pool', () => {
       expect(paths()).toEqual([['/1', '/2']]);
     });
 
-    test('three in a row that end before they serve anything are enough, and the next request tries again', async () => {
+    test('fails the requests after three that end in a row without serving any, and is retried by the next request', async () => {
       const { ask, connect, peers, answers, opening } = openPool({ streams: 0 });
       ask('/1');
       for (let time = 0; time < 3; time += 1) {
@@ -223,7 +223,7 @@ describe('session pool', () => {
       expect(opening).toHaveLength(1);
     });
 
-    test('one that is there when the transport has closed, or that leaves at once, is closed', async () => {
+    test('is closed if it opens after the transport has closed, or if it leaves immediately', async () => {
       const { pool, rules, ask, connect, peers } = openPool();
       ask('/1');
       rules.isClosed = true;
@@ -236,7 +236,7 @@ describe('session pool', () => {
   describe('a peer that keeps its connection and allows no stream', () => {
     const limit = connectMilliseconds + requestMilliseconds;
 
-    test('is waited for as long as a connection and a request may take, and no longer', async () => {
+    test('is waited for up to the time limits of a connection and a request', async () => {
       const { ask, connect, answers } = openPool({ streams: 0, sessionsPerTarget: 1 });
       ask('/1');
       await connect();
@@ -252,7 +252,7 @@ describe('session pool', () => {
       expect([answers, vi.getTimerCount()]).toEqual([[['/1', failure]], 0]);
     });
 
-    test('is waited for anew after each stream that it allowed', async () => {
+    test('gets the full time again after each stream that it allowed', async () => {
       const { ask, connect, peers, answers } = openPool({ streams: 1, sessionsPerTarget: 1 });
       ask('/1', '/2', '/3');
       await connect();
@@ -282,7 +282,7 @@ describe('session pool', () => {
       return { told, send };
     }
 
-    test('is refused what cannot leave now, and hears once when it can', async () => {
+    test('rejects messages that cannot be sent now, and notifies once when there is space', async () => {
       const { pool, connect, peers, paths, opening } = openPool({ sessionsPerTarget: 1 });
       const { send, told } = openLane(pool);
       expect([send(1), send(1), opening.length]).toEqual([false, false, 1]);
@@ -296,7 +296,7 @@ describe('session pool', () => {
       expect(told).toHaveLength(3);
     });
 
-    test('waits while a request does whose answer somebody waits for', async () => {
+    test('waits for single requests that have callers waiting', async () => {
       const { pool, ask, connect, peers, paths } = openPool({ sessionsPerTarget: 1 });
       const { send, told } = openLane(pool);
       ask('/a', '/b');
@@ -308,7 +308,7 @@ describe('session pool', () => {
       expect(told).toEqual(['space']);
     });
 
-    test('hears that no connection came to be, and may ask again', async () => {
+    test('reports a failed connection, and may be used again', async () => {
       const { pool, connect, opening } = openPool({ fault: () => new Error('away') });
       const { send, told } = openLane(pool);
       send(1);
@@ -317,7 +317,7 @@ describe('session pool', () => {
       expect([vi.getTimerCount(), send(1), opening.length]).toEqual([0, false, 1]);
     });
 
-    test('takes the new pool of its target when its own was dropped', async () => {
+    test('uses the new pool of its target after its own was dropped', async () => {
       const first = openPool({ streams: 5 });
       const second = openPool({ streams: 5 });
       let pool = first.pool;
@@ -332,7 +332,7 @@ describe('session pool', () => {
       expect([first.paths(), second.paths()]).toEqual([[], [['/3']]]);
     });
 
-    test('that got a stream of each connection may have as many of them as it takes', async () => {
+    test('may use any number of connections if each gave it a stream', async () => {
       const { pool, connect, peers } = openPool({ sessionsPerTarget: 1 });
       const { send, told } = openLane(pool);
       for (let time = 0; time < 5; time += 1) {
@@ -347,7 +347,7 @@ describe('session pool', () => {
       expect(told.filter((each) => each !== 'space')).toHaveLength(5);
     });
 
-    test('of a closed transport is told later that nothing was sent', async () => {
+    test('reports asynchronously after the transport has closed that nothing was sent', async () => {
       const { pool, rules } = openPool();
       const { send, told } = openLane(pool);
       rules.isClosed = true;
@@ -414,7 +414,7 @@ describe('the transport', () => {
 
   const closed = { kind: 'failure', certainty: 'unsent', detail: 'the transport is closed' };
 
-  test('requests of one key share a connection, and those of another have one of their own', async () => {
+  test('shares a connection among requests of one key, and uses another for another key', async () => {
     const { origin, sessions } = await serve();
     const { ask } = openTransport();
     const asked = ['/a', '/b', '/c'].map((path) => ask(origin, { path }));
@@ -433,7 +433,7 @@ describe('the transport', () => {
     [1, 1],
     [3, 3],
   ])(
-    'of sessions for a target (setting: %s) no more than %d are opened, while streams are wanted',
+    'opens (with the setting %s) no more than %d sessions per target while streams are needed',
     async (given, expected) => {
       const { origin, sessions, streams } = await serve({ answers: false, maxConcurrentStreams: 1 });
       const { ask } = openTransport(given === undefined ? {} : { sessionsPerTarget: given });
@@ -448,7 +448,7 @@ describe('the transport', () => {
     },
   );
 
-  test('ten thousand requests wait for a target, and one more does not', async () => {
+  test('queues ten thousand requests for a target, and rejects one more', async () => {
     const sockets = new Set<Socket>();
     const origin = await listen(createTcpServer((socket) => sockets.add(socket.on('error', () => {}))));
     onTestFinished(() => {
@@ -469,7 +469,7 @@ describe('the transport', () => {
     expect(await waiting.at(-1)).toMatchObject(closed);
   });
 
-  test('a transport that closes lets open requests end, and takes no other', async () => {
+  test('completes open requests when it closes, and accepts no others', async () => {
     const { origin, streams, sessions } = await serve({ answers: false });
     const { transport, ask } = openTransport();
     const answer = ask(origin);
@@ -485,7 +485,7 @@ describe('the transport', () => {
   });
 
   test.each(['carillon', 'node'] as const)(
-    'requests are given up after the time that is set, by the client %s',
+    'gives up requests after the configured time, by the client %s',
     async (client) => {
       const { origin } = await serve({ answers: false });
       const { ask } = openTransport({ client, requestMilliseconds: 60 });
@@ -493,7 +493,7 @@ describe('the transport', () => {
     },
   );
 
-  test('of five hundred targets the one that was not used for the longest time makes way for another', async () => {
+  test('closes the least recently used of five hundred targets for another', async () => {
     const { origin, sessions } = await serve();
     const { ask } = openTransport();
     for (let number = 0; number < 500; number += 1) await ask(origin, { key: `${number}` });

@@ -67,7 +67,7 @@ describe('sessions', () => {
       });
     }
 
-    test('sends a request as it was, and tells of room when it is answered', async () => {
+    test('sends a request unchanged, and reports free space after the response', async () => {
       const { origin, stream } = await serve({ maxConcurrentStreams: 2 });
       const { session, events, send: ask } = await openAt(origin);
       const { space } = events;
@@ -93,7 +93,7 @@ describe('sessions', () => {
       expect(await answers[1]).toMatchObject({ kind: 'answer', status: 404, body: '' });
     });
 
-    test('has its headers, with those of its own', async () => {
+    test('sends the shared headers and those of the request', async () => {
       const server = createServer((request, response) => response.end(JSON.stringify(request.headers)));
       const { send: ask } = await openAt(await listen(server as unknown as Server));
       const answer = (await ask({ id: '7' })) as { body: string };
@@ -111,7 +111,7 @@ describe('sessions', () => {
     test.each([
       ['failures', 200],
       ['bodies', { kind: 'answer', status: 200, headers: {}, body: 'done' }],
-    ] as const)('reads of a success no more than its listener does: %s', async (reads, expected) => {
+    ] as const)('reads of a success only what its listener needs: %s', async (reads, expected) => {
       const { origin, stream } = await serve();
       const { send: ask } = await openAt(origin);
       const answer = ask({ reads });
@@ -121,7 +121,7 @@ describe('sessions', () => {
       expect(await answer).toEqual(expected);
     });
 
-    test('reads 64 KiB of a body', async () => {
+    test('reads up to 64 KiB of a body', async () => {
       const { origin, stream } = await serve();
       const { send: ask } = await openAt(origin);
       const answer = ask();
@@ -140,7 +140,7 @@ describe('sessions', () => {
       ['cancelled', 8, undefined, lost],
       ['cancelled after a status that decides', 8, 200, { kind: 'answer', status: 200 }],
       ['cancelled after one that does not', 8, 500, lost],
-    ])('says of a stream that was %s what is certain', async (...[, code, status, expected]) => {
+    ])('reports the certain outcome of a stream that was %s', async (...[, code, status, expected]) => {
       const server = await startHostileServer((peer) => {
         peer.write(settings());
         peer.onRequest = (stream) => {
@@ -154,7 +154,7 @@ describe('sessions', () => {
       expect(await ask()).toMatchObject(expected);
     });
 
-    test('calls a request unsent whose header cannot be sent, after it returned', async () => {
+    test('reports a request with an invalid header as unsent, after the call returned', async () => {
       const { origin } = await serve();
       const { session, send: ask } = await openAt(origin);
       let isTold = false;
@@ -164,7 +164,7 @@ describe('sessions', () => {
       expect(session.openStreams()).toBe(0);
     });
 
-    test('gives up a request that nobody answers in time, and cancels it', async () => {
+    test('gives up a request without a response in time, and cancels it', async () => {
       const { origin, stream } = await serve();
       const { session, send: ask } = await openAt(origin, { requestMilliseconds: 80 });
       const askedAt = performance.now();
@@ -180,7 +180,7 @@ describe('sessions', () => {
       await vi.waitFor(() => expect([peer.rstCode, session.openStreams()]).toEqual([8, 0]), soon);
     });
 
-    test('takes nothing more after a goodbye, ends what is open, and is closed', async () => {
+    test('accepts nothing after GOAWAY, completes open requests, and is closed', async () => {
       const { origin, sessions, stream } = await serve();
       const { session, events, send: ask } = await openAt(origin);
       const answer = ask();
@@ -194,7 +194,7 @@ describe('sessions', () => {
       await vi.waitFor(() => expect(events.closed).toBe(1), soon);
     });
 
-    test('says of what was open when the connection broke that it may have been done', async () => {
+    test('reports requests that were open when the connection broke as possibly processed', async () => {
       const { origin, sessions, stream } = await serve();
       const { session, events, send: ask } = await openAt(origin);
       const answer = ask();
@@ -208,7 +208,7 @@ describe('sessions', () => {
       await session.closeGracefully(10_000);
     });
 
-    test('that is closed lets what is open end first', async () => {
+    test('completes open requests before it closes', async () => {
       const { origin, stream } = await serve();
       const { session, events, send: ask } = await openAt(origin);
       const answer = ask();
@@ -220,14 +220,14 @@ describe('sessions', () => {
       await vi.waitFor(() => expect(events.closed).toBe(1), soon);
     });
 
-    test('that rests is closed at once', async () => {
+    test('closes immediately if it is idle', async () => {
       const { origin } = await serve();
       const { session, events } = await openAt(origin);
       session.close();
       await vi.waitFor(() => expect(events.closed).toBe(1), soon);
     });
 
-    test('that is closed in a time ends what is open after it', async () => {
+    test('ends open requests at the time limit of a graceful close', async () => {
       const { origin, stream } = await serve();
       const { session, events, send: ask } = await openAt(origin);
       const answer = ask();
@@ -238,7 +238,7 @@ describe('sessions', () => {
       expect([events.closed, await answer]).toMatchObject([1, lost]);
     });
 
-    test('does not come to be where nobody listens, nobody greets, or somebody hangs up', async () => {
+    test('fails to open if nothing listens, the server stays silent, or hangs up', async () => {
       const silent = await listen(createTcpServer(() => {}));
       await expect(openAt(silent, { connectMilliseconds: 300 })).rejects.toThrow('no connection in time');
       const rude = await listen(createTcpServer((socket) => socket.destroy()));
@@ -249,7 +249,7 @@ describe('sessions', () => {
       await expect(openAt(nobody)).rejects.toThrow('ECONNREFUSED');
     });
 
-    test('asks a peer every minute whether it is there, and ends where nobody answers', async () => {
+    test('pings the peer every minute, and ends without an answer', async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       const server = await startHostileServer((peer) => {
         peer.isPolite = peer.number === 1;
@@ -272,7 +272,7 @@ describe('sessions', () => {
       await vi.waitFor(() => expect(pings()).toEqual([2, 1]), soon);
     });
 
-    test('that had nothing to do for ten minutes is closed', async () => {
+    test('closes after ten idle minutes', async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
       const { origin } = await serve();
       const { events } = await openAt(origin);
@@ -333,7 +333,7 @@ describe('TLS', () => {
       { path: '/p', headers: { 'x-header': 'value' }, body: Buffer.from(body) },
     );
 
-  describe.each(http2Clients)('over TLS, by the HTTP/2 client %s', (client) => {
+  describe.each(http2Clients)('requests over TLS, by the HTTP/2 client %s', (client) => {
     beforeEach(() => {
       transport = makeHttp2Transport({
         log: makeLog({ level: 'silent', pretty: false }),
@@ -343,7 +343,7 @@ describe('TLS', () => {
       });
     });
 
-    test('requests are answered, under the name of the host and by HTTP/2', async () => {
+    test('receive responses, under the name of the host and over HTTP/2', async () => {
       const seen: string[] = [];
       const server = createSecureServer(certificate);
       server.on('stream', (stream, headers) => {
@@ -367,7 +367,7 @@ describe('TLS', () => {
       expect(seen.sort()).toEqual([`h2 ${host} value 200000`, `h2 ${host} value 3`]);
     });
 
-    test('a server that does not speak HTTP/2 gets no request', async () => {
+    test('are not sent to a server that does not speak HTTP/2', async () => {
       let bytes = 0;
       const server = createTlsServer(certificate, (socket) => {
         socket.on('data', (piece) => (bytes += piece.length));
@@ -378,7 +378,7 @@ describe('TLS', () => {
       expect(bytes).toBe(0);
     });
 
-    test('a certificate of another name is refused, and so is an address that it does not name', async () => {
+    test('are not sent if the certificate does not cover the name or the address', async () => {
       const server = createSecureServer(certificate);
       server.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
       const port = await listen(server);
@@ -387,7 +387,7 @@ describe('TLS', () => {
       expect(answer).toMatchObject({ detail: expect.stringContaining('altnames') });
     });
 
-    test('a certificate that nobody trusted has signed is refused', async () => {
+    test('are not sent if the certificate was signed by an untrusted issuer', async () => {
       const server = createSecureServer(makeCertificate());
       server.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
       const answer = await send(`https://localhost:${await listen(server)}`);
@@ -409,7 +409,7 @@ describe('a tunnel', () => {
   beforeAll(() => setDefaultCACertificates([...before, certificate.cert]));
   afterAll(() => setDefaultCACertificates(before));
 
-  describe.each(http2Clients)('through the proxy, by the HTTP/2 client %s', (client) => {
+  describe.each(http2Clients)('requests through the proxy, by the HTTP/2 client %s', (client) => {
     function makeSender(url: string, { resolvesNames = false, connectMilliseconds = 5_000 } = {}) {
       const log = makeLog({ level: 'silent', pretty: false });
       const settings = parseProxySettings({ url, noProxy: ['direct.example'], resolvesNames, hosts: [] });
@@ -428,28 +428,25 @@ describe('a tunnel', () => {
         );
     }
 
-    test.each(['http', 'https'])(
-      'messages arrive over TLS inside its tunnel, the proxy called by %s',
-      async (scheme) => {
-        const proxy = await ownProxy(scheme === 'https' ? { tls: certificate } : {});
-        proxy.lead('provider.example:443', await serve(createSecureServer(certificate)));
-        const send = makeSender(`${scheme}://ann:secret@localhost:${proxy.port}`);
-        const bodies = ['abc', 'y'.repeat(200_000), ...Array.from({ length: 50 }, (_, number) => `m${number}`)];
-        const answers = await Promise.all(bodies.map((body) => send({ origin: 'https://provider.example' }, body)));
-        expect(answers.map((answer) => answer.kind === 'answer' && answer.body)).toEqual(
-          bodies.map((body) => body.slice(0, 10)),
-        );
-        const asked = [
-          'CONNECT provider.example:443 HTTP/1.1',
-          'Host: provider.example:443',
-          `Proxy-Authorization: Basic ${btoa('ann:secret')}`,
-        ].join('\r\n');
-        expect(new Set(proxy.heads)).toEqual(new Set([asked]));
-        expect(proxy.heads.length).toBeLessThanOrEqual(2);
-      },
-    );
+    test.each(['http', 'https'])('arrive over TLS inside the tunnel, with the proxy called by %s', async (scheme) => {
+      const proxy = await ownProxy(scheme === 'https' ? { tls: certificate } : {});
+      proxy.lead('provider.example:443', await serve(createSecureServer(certificate)));
+      const send = makeSender(`${scheme}://ann:secret@localhost:${proxy.port}`);
+      const bodies = ['abc', 'y'.repeat(200_000), ...Array.from({ length: 50 }, (_, number) => `m${number}`)];
+      const answers = await Promise.all(bodies.map((body) => send({ origin: 'https://provider.example' }, body)));
+      expect(answers.map((answer) => answer.kind === 'answer' && answer.body)).toEqual(
+        bodies.map((body) => body.slice(0, 10)),
+      );
+      const asked = [
+        'CONNECT provider.example:443 HTTP/1.1',
+        'Host: provider.example:443',
+        `Proxy-Authorization: Basic ${btoa('ann:secret')}`,
+      ].join('\r\n');
+      expect(new Set(proxy.heads)).toEqual(new Set([asked]));
+      expect(proxy.heads.length).toBeLessThanOrEqual(2);
+    });
 
-    test('without TLS inside, a greeting that comes with the proxy’s own answer is read', async () => {
+    test('work without TLS inside, even if a greeting comes with the response of the proxy', async () => {
       const port = await serve(createServer());
       // Both in one packet.
       const behave: Behaviour = async ({ socket, tunnel }) => {
@@ -464,7 +461,7 @@ describe('a tunnel', () => {
       expect(await send({ origin: 'http://provider.example' }, 'abc')).toMatchObject({ status: 200, body: 'abc' });
     });
 
-    test('the certificate is compared with the provider’s name, and HTTP/2 is insisted on', async () => {
+    test('require a certificate for the name of the provider, and HTTP/2', async () => {
       const proxy = await ownProxy();
       proxy.lead('other.example:443', await serve(createSecureServer(certificate)));
       const noHttp2 = createTlsServer(certificate, (socket) => socket.on('error', () => {}));
@@ -482,7 +479,7 @@ describe('a tunnel', () => {
       });
     });
 
-    test('simulators, this machine and excepted hosts are connected directly', async () => {
+    test('connect directly to simulators, this machine and excepted hosts', async () => {
       const proxy = await ownProxy();
       const port = await serve(createServer());
       const send = makeSender(`http://127.0.0.1:${proxy.port}`);
@@ -496,7 +493,7 @@ describe('a tunnel', () => {
       expect(proxy.heads).toEqual([]);
     });
 
-    test('a guarded host is checked here: no private address is asked for, nor an unlisted name', async () => {
+    test('check a guarded host locally: neither a private address nor an unlisted name is requested', async () => {
       const proxy = await ownProxy();
       proxy.lead('web.push.apple.com:80', await serve(createServer()));
       const url = `http://127.0.0.1:${proxy.port}`;
@@ -521,7 +518,7 @@ describe('a tunnel', () => {
       ['proxy-refused', ({ socket }) => socket.end('what?\r\n\r\n')],
       ['proxy-unreachable', ({ socket }) => socket.resetAndDestroy()],
     ] as [string, Behaviour][])(
-      'a proxy’s fault is %s: nothing was sent, and the next call finds it well again',
+      'report the fault of the proxy as %s and unsent, and work again on the next call',
       async (reason, behave) => {
         const proxy = await ownProxy({ behave });
         const send = makeSender(`http://ann:CANARY@127.0.0.1:${proxy.port}`);
@@ -534,7 +531,7 @@ describe('a tunnel', () => {
       },
     );
 
-    test('a proxy that says nothing, or whose tunnel does not, costs the time for a connection and no more', async () => {
+    test('give up an unresponsive proxy or tunnel after the time limit of a connection', async () => {
       const mute = await ownProxy({ behave: () => {} });
       const asking = makeSender(`http://127.0.0.1:${mute.port}`, { connectMilliseconds: 300 });
       expect(await asking({ origin: 'https://provider.example' })).toMatchObject({
@@ -547,7 +544,7 @@ describe('a tunnel', () => {
         expect(await send({ origin })).toMatchObject({ certainty: 'unsent', reason: 'unreachable' });
     });
 
-    test('a tunnel that is cut answers what was in it, and the next message opens another', async () => {
+    test('report the outcome of messages in a tunnel that is cut, and open another one for the next message', async () => {
       const proxy = await ownProxy();
       const server = createSecureServer(certificate);
       const asked = Promise.withResolvers<void>();
@@ -588,11 +585,11 @@ describe('a tunnel', () => {
   }
 });
 
-describe('returning peer', () => {
+describe('a returning peer', () => {
   const request = { path: '/', headers: { 'content-type': 'text/plain' }, body: Buffer.from('body') };
 
   test.each(['promise', 'lane'])(
-    'a peer that was away for three requests is connected to for the fourth (by a %s)',
+    'is connected to for the fourth request after it was away for three (by a %s)',
     async (way) => {
       const server = createServer((_request, response) => response.end('here'));
       server.listen(0, '127.0.0.1');
@@ -632,7 +629,7 @@ describe('returning peer', () => {
 const nowhere = `${'x'.repeat(70)}.example`;
 const log = makeLog({ level: 'silent', pretty: false });
 
-describe.each(http2Clients)('the HTTP/2 client %s', (client) => {
+describe.each(http2Clients)('unknown host names, by the HTTP/2 client %s', (client) => {
   function makeSender({ proxyUrl }: { proxyUrl?: string } = {}) {
     const settings = proxyUrl && parseProxySettings({ url: proxyUrl, noProxy: [], resolvesNames: false, hosts: [] });
     const proxy = settings ? makeOutgoingProxy(settings, log) : undefined;
@@ -646,12 +643,12 @@ describe.each(http2Clients)('the HTTP/2 client %s', (client) => {
     ['a guarded host', 'https', true],
     ['a provider', 'https', false],
     ['a provider without TLS', 'http', false],
-  ])('reports that the host name does not exist: %s', async (_what, scheme, isGuarded) => {
+  ])('are reported as unresolved: %s', async (_what, scheme, isGuarded) => {
     const answer = await makeSender()({ origin: `${scheme}://${nowhere}`, isGuarded });
     expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent', reason: 'unresolved' });
   });
 
-  test('reports an unreachable proxy if the name of the proxy does not exist', async () => {
+  test('are reported as an unreachable proxy if the name of the proxy does not exist', async () => {
     const send = makeSender({ proxyUrl: `http://${nowhere}:3128` });
     expect(await send({ origin: 'https://provider.example', isGuarded: false })).toMatchObject({
       ...{ kind: 'failure', certainty: 'unsent', reason: 'proxy-unreachable' },

@@ -11,8 +11,8 @@ import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts
 import { flags, frame, settings, statusField, types, windowUpdate } from './hostile-http2-server.ts';
 import { settleRequests } from './settle-requests.ts';
 
-describe('the table of streams', () => {
-  test('streams have the odd numbers in their order, and keep what is theirs while the table grows', () => {
+describe('the stream table', () => {
+  test('assigns odd numbers in order, and keeps the data of each stream while it grows', () => {
     const table = new StreamTable();
     const listener = { reads: 'all' as const, onAccepted: () => {}, onAnswer: () => {} };
     const ids = Array.from({ length: 200 }, (_, number) => {
@@ -39,7 +39,7 @@ describe('the table of streams', () => {
     }
   });
 
-  test('the number whose slot a stream has that takes long is left out (RFC 9113 §5.1.1)', () => {
+  test('skips a number if its slot is taken by a long-running stream (RFC 9113 §5.1.1)', () => {
     const table = new StreamTable();
     const [slow] = openMany(table, 1);
     let last = 0;
@@ -52,7 +52,7 @@ describe('the table of streams', () => {
     expect([table.slotOf(129), table.slotOf(131), table.slotOf(1)]).toEqual([-1, -1, 0]);
   });
 
-  test('the oldest open stream is found, and a new one begins without what its slot held', () => {
+  test('finds the oldest open stream, and clears a slot for a new one', () => {
     const table = new StreamTable();
     expect(table.oldest()).toBe(-1);
     const ids = openMany(table, 3);
@@ -72,7 +72,7 @@ describe('the table of streams', () => {
     expect(table.ids[table.oldest()]).toBe(7);
   });
 
-  test('the numbers are used up before the last one (RFC 9113 §5.1.1)', () => {
+  test('runs out of numbers before the last one (RFC 9113 §5.1.1)', () => {
     const table = new StreamTable();
     expect(table.hasNumbers()).toBe(true);
     table.nextId = 2 ** 31 - 1 - 2 * table.ids.length - 2;
@@ -83,7 +83,7 @@ describe('the table of streams', () => {
 
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('what is written in one turn leaves together, in its order, and what leaves is not written over', async () => {
+  test('writes everything from one turn together and in order, and does not overwrite bytes in flight', async () => {
     const pieces: Buffer[] = [];
     const done: (() => void)[] = [];
     const out = new OutgoingBytes((bytes, onWritten) => {
@@ -109,7 +109,7 @@ describe('the table of streams', () => {
     expect(pieces).toHaveLength(3);
   });
 
-  test('what is collected while the socket ends a write is not lost', () => {
+  test('keeps bytes that are added while the socket completes a write', () => {
     const pieces: string[] = [];
     const done: (() => void)[] = [];
     const out = new OutgoingBytes((bytes, onWritten) => {
@@ -124,7 +124,7 @@ describe('the table of streams', () => {
     expect(pieces).toEqual(['one', 'two']);
   });
 
-  test('bytes beyond a piece are in the next one, and the socket gets each as it was', async () => {
+  test('continues in the next piece when one is full, and passes each unchanged to the socket', async () => {
     const written: Buffer[] = [];
     const waiting: (() => void)[] = [];
     const out = new OutgoingBytes((bytes, onWritten) => {
@@ -148,7 +148,7 @@ describe('the table of streams', () => {
     expect(written.map(({ length }) => length)).toEqual([300_000]);
   });
 
-  test('pieces that the socket is done with are written again, so that a busy connection makes none', () => {
+  test('reuses pieces that the socket has written, so that a busy connection allocates none', () => {
     const buffers = new Set<ArrayBufferLike>();
     const waiting: (() => void)[] = [];
     const out = new OutgoingBytes((bytes, onWritten) => {
@@ -164,7 +164,7 @@ describe('the table of streams', () => {
     expect(buffers.size).toBeLessThanOrEqual(8);
   });
 
-  test('the head of a frame is nine bytes: length, type, flags, stream (RFC 9113 §4.1)', () => {
+  test('writes a frame header of nine bytes: length, type, flags, stream (RFC 9113 §4.1)', () => {
     const written: Buffer[] = [];
     const out = new OutgoingBytes((bytes) => written.push(Buffer.from(bytes)));
     out.reserve(70_000);
@@ -187,12 +187,12 @@ describe('the table of streams', () => {
     ['no more than its own 4096', [100_000], '3fe11f'],
     ['the smallest and the last (RFC 7541 §4.2)', [100, 20, 50], '343f13'],
     ['the smallest alone when it is the last', [100, 50, 20], '34'],
-  ])('a size of the table is announced as an integer: %s', (_what, sizes, expected) => {
+  ])('announces a table size as an integer: %s', (_what, sizes, expected) => {
     // The path follows: a literal without indexing, with the name of entry 4.
     expect(encodeAfter(...sizes)).toBe(`${expected}04012f`);
   });
 
-  test('a size is announced once, and entries that no longer fit are sent again in full', () => {
+  test('announces a size once, and sends entries that no longer fit again in full', () => {
     const encoder = new HpackEncoder([]);
     const own = new RequestHead([['apns-topic', 'com.shop']], []);
     const into = Buffer.alloc(200);
@@ -211,7 +211,7 @@ describe('the table of streams', () => {
     expect([encode(), encode(), encode()]).toEqual([`\x3f\x13${full}`, indexed, indexed]);
   });
 
-  test('the newest entry has the lowest index, and the oldest make place (RFC 7541 §2.3.3, §4.4)', () => {
+  test('gives the newest entry the lowest index, and evicts the oldest (RFC 7541 §2.3.3, §4.4)', () => {
     const encoder = new HpackEncoder([[':authority', 'www.example.com']]);
     const into = Buffer.alloc(200);
     const encode = (header: [string, string]): string =>
@@ -224,7 +224,7 @@ describe('the table of streams', () => {
     expect(encode(['cache-control', 'no-cache'])).toBe(`c0${path}bf`);
   });
 
-  test('a head is used again for headers of the same names and shared values, and made anew for others', () => {
+  test('reuses a head for headers with the same names and shared values, and creates one for others', () => {
     const heads = new RequestHeads();
     const ask = (headers: Record<string, string>) => {
       const values: string[] = [];
@@ -268,11 +268,11 @@ describe('the table of streams', () => {
 
 type Broken = [what: string, code: number, frames: (stream: number) => Buffer[]];
 
-describe('codes of the RFC', () => {
+describe('error codes of the RFC', () => {
   const codes = { protocol: 1, flowControl: 3, frameSize: 6, compression: 9 } as const;
   const maxWindow = 2 ** 31 - 1;
 
-  describe('a peer that breaks the connection is told the code of the RFC', () => {
+  describe('a violation that breaks the connection', () => {
     const rows: Broken[] = [
       ['SETTINGS on a stream (§6.5)', codes.protocol, (stream) => [frame(types.settings, { stream })]],
       ['SETTINGS of five bytes (§6.5)', codes.frameSize, () => [frame(types.settings, { payload: Buffer.alloc(5) })]],
@@ -316,7 +316,7 @@ describe('codes of the RFC', () => {
         (stream) => [frame(types.headers, { stream, flags: flags.endHeaders, payload: Buffer.from([0x80]) })],
       ],
     ];
-    test.each(rows)('%s', async (_what, code, frames) => {
+    test.each(rows)('is reported to the peer with the code of the RFC: %s', async (_what, code, frames) => {
       const { server } = await settleRequests({
         behave(peer) {
           peer.onRequest = (stream) => peer.write(...frames(stream));
@@ -329,7 +329,7 @@ describe('codes of the RFC', () => {
     });
   });
 
-  describe('a peer that breaks a stream is told the code of the RFC, and the connection goes on', () => {
+  describe('a violation that breaks a stream', () => {
     const rows: Broken[] = [
       ['a window that grows by 0 (§6.9)', codes.protocol, (stream) => [windowUpdate(stream, 0)]],
       ['a window beyond 2³¹ − 1 (§6.9.1)', codes.flowControl, (stream) => [windowUpdate(stream, maxWindow)]],
@@ -358,26 +358,29 @@ describe('codes of the RFC', () => {
         ],
       ],
     ];
-    test.each(rows)('%s', async (_what, code, frames) => {
-      const { answers, server } = await settleRequests({
-        behave(peer) {
-          peer.onRequest = (stream) => (stream === 1 ? peer.write(...frames(stream)) : peer.answer(stream));
-          peer.write(settings());
-        },
-        requests: 2,
-        inTurn: true,
-      });
-      expect(answers).toMatchObject([
-        { kind: 'failure', certainty: 'unknown' },
-        { kind: 'answer', status: 200 },
-      ]);
-      const told = server.peers[0]!.frames.find(({ type }) => type === types.reset);
-      expect([told?.stream, told?.payload.readUInt32BE(0)]).toEqual([1, code]);
-      expect(server.peers).toHaveLength(1);
-    });
+    test.each(rows)(
+      'is reported to the peer with the code of the RFC, and keeps the connection: %s',
+      async (_what, code, frames) => {
+        const { answers, server } = await settleRequests({
+          behave(peer) {
+            peer.onRequest = (stream) => (stream === 1 ? peer.write(...frames(stream)) : peer.answer(stream));
+            peer.write(settings());
+          },
+          requests: 2,
+          inTurn: true,
+        });
+        expect(answers).toMatchObject([
+          { kind: 'failure', certainty: 'unknown' },
+          { kind: 'answer', status: 200 },
+        ]);
+        const told = server.peers[0]!.frames.find(({ type }) => type === types.reset);
+        expect([told?.stream, told?.payload.readUInt32BE(0)]).toEqual([1, code]);
+        expect(server.peers).toHaveLength(1);
+      },
+    );
   });
 
-  test('a table that is emptied and grows again between two requests is announced with both sizes (RFC 7541 §4.2)', async () => {
+  test('announces both sizes if the table is emptied and grows again between two requests (RFC 7541 §4.2)', async () => {
     const sessions: ServerHttp2Session[] = [];
     const server = createServer();
     server.on('session', (session) => sessions.push(session));
@@ -407,48 +410,51 @@ describe('codes of the RFC', () => {
   });
 });
 
-describe('headers arrive as they were sent', () => {
+describe('the headers on arrival', () => {
   // Node's own server decodes them, with its table as large as it allows.
-  test.each([0, 64, 300, 4_096, 65_536])('with a table of %d bytes, over evictions', async (headerTableSize) => {
-    const arrived: IncomingHttpHeaders[] = [];
-    const server = createServer({ settings: { headerTableSize } });
-    server.on('stream', (stream, headers) => {
-      arrived[Number(headers['x-number'])] = headers;
-      stream.respond({ ':status': 200 });
-      stream.end();
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const transport = makeHttp2Transport({
-      log: makeLog({ level: 'silent', pretty: false }),
-      allowedNetworks: [],
-      sessionsPerTarget: 1,
-    });
-    try {
-      const sent = Array.from({ length: 400 }, (_, number) => ({
-        'x-number': String(number),
-        authorization: `bearer ${String(number % 7).repeat(10 + 200 * (number % 5))}`,
-        'apns-topic': `com.shop.${number % 40}`,
-        'apns-priority': '10',
-        'content-type': 'application/json',
-        latin: '\u00e9\u00ff',
-      }));
-      const answers = await Promise.all(
-        sent.map((headers) =>
-          transport.request(
-            { key: 'one', origin, isGuarded: false },
-            { path: '/3/device/x', headers, body: Buffer.from('{}') },
+  test.each([0, 64, 300, 4_096, 65_536])(
+    'are unchanged with a table of %d bytes, over evictions',
+    async (headerTableSize) => {
+      const arrived: IncomingHttpHeaders[] = [];
+      const server = createServer({ settings: { headerTableSize } });
+      server.on('stream', (stream, headers) => {
+        arrived[Number(headers['x-number'])] = headers;
+        stream.respond({ ':status': 200 });
+        stream.end();
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const transport = makeHttp2Transport({
+        log: makeLog({ level: 'silent', pretty: false }),
+        allowedNetworks: [],
+        sessionsPerTarget: 1,
+      });
+      try {
+        const sent = Array.from({ length: 400 }, (_, number) => ({
+          'x-number': String(number),
+          authorization: `bearer ${String(number % 7).repeat(10 + 200 * (number % 5))}`,
+          'apns-topic': `com.shop.${number % 40}`,
+          'apns-priority': '10',
+          'content-type': 'application/json',
+          latin: '\u00e9\u00ff',
+        }));
+        const answers = await Promise.all(
+          sent.map((headers) =>
+            transport.request(
+              { key: 'one', origin, isGuarded: false },
+              { path: '/3/device/x', headers, body: Buffer.from('{}') },
+            ),
           ),
-        ),
-      );
-      expect(answers.every((answer) => answer.kind === 'answer' && answer.status === 200)).toBe(true);
-      for (const [number, headers] of sent.entries())
-        expect(arrived[number]).toMatchObject({ ...headers, ':path': '/3/device/x', ':method': 'POST' });
-    } finally {
-      await transport.close();
-      await new Promise((resolve) => server.close(resolve));
-    }
-  });
+        );
+        expect(answers.every((answer) => answer.kind === 'answer' && answer.status === 200)).toBe(true);
+        for (const [number, headers] of sent.entries())
+          expect(arrived[number]).toMatchObject({ ...headers, ':path': '/3/device/x', ':method': 'POST' });
+      } finally {
+        await transport.close();
+        await new Promise((resolve) => server.close(resolve));
+      }
+    },
+  );
 });
 
 function openMany(table: StreamTable, count: number): number[] {

@@ -11,7 +11,7 @@ import type { ApnsPayload } from '../../../../src/providers/simulator/iphone.ts'
 const token = 'a'.repeat(10);
 const fieldOf = (message: object) => findFcmViolation({ token, ...message } as FcmMessage)?.field;
 
-describe('a message of FCM', () => {
+describe('an FCM message', () => {
   test.each<[string, object]>([
     ['with nothing but its token', {}],
     [
@@ -44,14 +44,14 @@ describe('a message of FCM', () => {
       'with names that only begin like reserved ones',
       { data: { from_whom: 'x', message_types: 'x', googleplex: 'x' } },
     ],
-  ])('%s is taken', (_what, message) => expect(fieldOf(message)).toBeUndefined());
+  ])('%s is accepted', (_what, message) => expect(fieldOf(message)).toBeUndefined());
 
-  test.each<[unknown]>([[undefined], ['text'], [7]])('%j is none', (message) =>
+  test.each<[unknown]>([[undefined], ['text'], [7]])('is missing if it is %j', (message) =>
     expect(findFcmViolation(message as FcmMessage)).toEqual({ field: 'message', description: 'Message is required.' }),
   );
 
   test.each<[string, string, object]>([
-    ['a member that nobody knows', 'message.topic', { topic: 'x' }],
+    ['an unknown member', 'message.topic', { topic: 'x' }],
     ['one of Android', 'message.android.sound', { android: { sound: 'x' } }],
     [
       'one of its notification',
@@ -59,7 +59,7 @@ describe('a message of FCM', () => {
       { android: { notification: { subtitle: 'x' } } },
     ],
     ['a short token', 'message.token', { token: 'a'.repeat(9) }],
-    ['a token that is no text', 'message.token', { token: 1_234_567_890 }],
+    ['a token that is not a text', 'message.token', { token: 1_234_567_890 }],
     ['no token', 'message.token', { token: undefined }],
     ['a token and an installation', 'message', { fid: 'x'.repeat(22) }],
     ...['x'.repeat(21), 'x'.repeat(23), '.'.repeat(22), 5].map((fid): [string, string, object] => [
@@ -103,7 +103,7 @@ describe('a message of FCM', () => {
       `message.android.notification.${part}_loc_args`,
       { android: { notification: { [`${part}_loc_args`]: ['a'] } } },
     ]),
-  ])('is refused for %s', (_what, field, message) => expect(fieldOf(message)).toBe(field));
+  ])('is rejected for %s', (_what, field, message) => expect(fieldOf(message)).toBe(field));
 
   const values: Record<string, [taken: unknown[], refused: unknown[]]> = {
     ...Object.fromEntries(
@@ -149,7 +149,7 @@ describe('a message of FCM', () => {
     title_loc_args: [[], ['x', [1], ['x', null]]],
     body_loc_args: [[], ['x', [1]]],
   };
-  test.each(Object.entries(values))('of android.notification, %s is of its kind', (name, [taken, refused]) => {
+  test.each(Object.entries(values))('is checked for the type of android.notification.%s', (name, [taken, refused]) => {
     for (const value of taken)
       expect([value, fieldOf({ android: { notification: { [name]: value } } })]).toEqual([value, undefined]);
     for (const value of refused)
@@ -159,7 +159,7 @@ describe('a message of FCM', () => {
       ]);
   });
 
-  test('of 4096 bytes in names and values of data and notification is taken, of one more is not', () => {
+  test('is accepted with 4096 bytes of names and values in data and notification, and rejected with one more', () => {
     // ü and ten é: 22; body: 4 and the text; sticky and true: 10; channel_id and a: 11.
     const sized = (bytes: number) => ({
       data: { ü: 'é'.repeat(10) },
@@ -170,7 +170,7 @@ describe('a message of FCM', () => {
   });
 });
 
-describe('the part of FCM for Apple', () => {
+describe('the Apple part of an FCM message', () => {
   const aps = { alert: 'x' };
   test.each<[string, object]>([
     [
@@ -186,28 +186,28 @@ describe('the part of FCM for Apple', () => {
       },
     ],
     ['without anything', {}],
-  ])('%s is taken', (_what, apns) => expect(fieldOf({ apns })).toBeUndefined());
+  ])('%s is accepted', (_what, apns) => expect(fieldOf({ apns })).toBeUndefined());
 
   test.each<[string, string, object]>([
     ['an unknown member', '.topic', { topic: 'x' }],
     ['a topic, which is that of the app', '.headers', { headers: { 'apns-topic': 'x' } }],
-    ['a header that is no text', '.headers', { headers: { 'apns-priority': 10 } }],
-    ['a token of a Live Activity that is no text', '.live_activity_token', { live_activity_token: 1 }],
-    ['an image that is no address', '.fcm_options.image', { fcm_options: { image: 'x' } }],
-    ['an image that is no text', '.fcm_options.image', { fcm_options: { image: 1 } }],
+    ['a header that is not a text', '.headers', { headers: { 'apns-priority': 10 } }],
+    ['a token of a Live Activity that is not a text', '.live_activity_token', { live_activity_token: 1 }],
+    ['an image that is not an address', '.fcm_options.image', { fcm_options: { image: 'x' } }],
+    ['an image that is not a text', '.fcm_options.image', { fcm_options: { image: 1 } }],
     ['a label of 51 letters', '.fcm_options.analytics_label', { fcm_options: { analytics_label: 'a'.repeat(51) } }],
     ['an unknown option', '.fcm_options.x', { fcm_options: { x: 'a' } }],
     ['a payload without aps', '.payload.aps', { payload: {} }],
     ['aps that is nothing', '.payload.aps', { payload: { aps: null } }],
-    ['aps that Apple does not take', '.payload', { payload: { aps: { badge: -1 } } }],
+    ['aps that Apple does not accept', '.payload', { payload: { aps: { badge: -1 } } }],
     [
       'a background push that is seen',
       '.payload',
       { headers: { 'apns-push-type': 'background', 'apns-priority': '5' }, payload: { aps } },
     ],
-  ])('is refused for %s', (_what, field, apns) => expect(fieldOf({ apns })).toBe(`message.apns${field}`));
+  ])('is rejected for %s', (_what, field, apns) => expect(fieldOf({ apns })).toBe(`message.apns${field}`));
 
-  test('is of 4096 bytes at most', () => {
+  test('has at most 4096 bytes', () => {
     const sized = (bytes: number) => ({ apns: { payload: { aps: { alert: 'x'.repeat(bytes - 20) } } } });
     expect(JSON.stringify(sized(4_096).apns.payload)).toHaveLength(4_096);
     expect(fieldOf(sized(4_096))).toBeUndefined();
@@ -215,7 +215,7 @@ describe('the part of FCM for Apple', () => {
   });
 });
 
-describe('the part of FCM for browsers', () => {
+describe('the browser part of an FCM message', () => {
   test.each<[string, object]>([
     [
       'with all members',
@@ -228,32 +228,32 @@ describe('the part of FCM for browsers', () => {
     ],
     ...['low', 'normal', 'high'].map((Urgency): [string, object] => [Urgency, { headers: { Urgency } }]),
     ['without anything', {}],
-  ])('%s is taken', (_what, webpush) => expect(fieldOf({ webpush })).toBeUndefined());
+  ])('%s is accepted', (_what, webpush) => expect(fieldOf({ webpush })).toBeUndefined());
 
   test.each<[string, string, object]>([
     ['an unknown member', '.topic', { topic: 'x' }],
     ...Object.entries({ TTL: '-1', Urgency: 'urgent', Topic: 'a'.repeat(33), Other: 'x' }).map(
       ([name, value]): [string, string, object] => [`the header ${name}`, '.headers', { headers: { [name]: value } }],
     ),
-    ['a life that is no text', '.headers', { headers: { TTL: 60 } }],
+    ['a lifetime that is not a text', '.headers', { headers: { TTL: 60 } }],
     ['a life with a unit', '.headers', { headers: { TTL: '60s' } }],
     ['a topic of no letter', '.headers', { headers: { Topic: '' } }],
     ['a topic with a dot', '.headers', { headers: { Topic: 'a.b' } }],
     ['data that are no texts', '.data', { data: { a: 1 } }],
     ['an address without TLS', '.fcm_options.link', { fcm_options: { link: 'http://x.example' } }],
-    ['an address that is none', '.fcm_options.link', { fcm_options: { link: 1 } }],
+    ['an invalid address', '.fcm_options.link', { fcm_options: { link: 1 } }],
     ['a payload that the worker cannot read', '.data', { data: { carillon: '{' } }],
     ['a payload of nothing', '.data', { data: { carillon: '{}' } }],
-    ['a payload that no browser takes', '.data', { data: { carillon: '{"title":1}' } }],
-  ])('is refused for %s', (_what, field, webpush) => expect(fieldOf({ webpush })).toBe(`message.webpush${field}`));
+    ['a payload that no browser accepts', '.data', { data: { carillon: '{"title":1}' } }],
+  ])('is rejected for %s', (_what, field, webpush) => expect(fieldOf({ webpush })).toBe(`message.webpush${field}`));
 
-  test('is of 4096 bytes of names and values at most', () => {
+  test('has at most 4096 bytes of names and values', () => {
     const sized = (bytes: number) => ({ webpush: { data: { ü: 'é', b: 'x'.repeat(bytes - 5) } } });
     expect(fieldOf(sized(4_096))).toBeUndefined();
     expect(fieldOf(sized(4_097))).toBe('message.webpush.data');
   });
 
-  test('is read as the worker reads it', () => {
+  test('is read like the worker reads it', () => {
     expect(readBrowserPayload({ data: { carillon: '{"title":"x"}' } })).toEqual({ title: 'x' });
     expect([readBrowserPayload({}), readBrowserPayload({ data: { carillon: '{' } })]).toEqual([{}, {}]);
   });
@@ -310,13 +310,13 @@ describe('an iPhone', () => {
     'filter-criteria': text,
     unknown: [[], ['x']],
   };
-  test.each(Object.entries(kinds))('aps.%s is of its kind', (name, [taken, refused]) => {
+  test.each(Object.entries(kinds))('checks the type of aps.%s', (name, [taken, refused]) => {
     for (const value of taken) expect([value, checkApnsContent({ [name]: value }, {})]).toEqual([value, undefined]);
     for (const value of refused)
       expect([value, checkApnsContent({ [name]: value }, {})]).toEqual([value, 'BadMessage']);
   });
 
-  test('a name that every object has is no member of aps', () => {
+  test('rejects the name of an inherited property as a member of aps', () => {
     expect(checkApnsContent({ toString: 'x' } as object, {})).toBe('BadMessage');
   });
 
@@ -329,7 +329,7 @@ describe('an iPhone', () => {
     ),
     ...Object.fromEntries(['title-loc-args', 'subtitle-loc-args', 'loc-args'].map((name) => [name, texts])),
   };
-  test.each(Object.entries(alertKinds))('aps.alert.%s is of its kind', (name, [taken, refused]) => {
+  test.each(Object.entries(alertKinds))('checks the type of aps.alert.%s', (name, [taken, refused]) => {
     for (const value of taken)
       expect([value, checkApnsContent({ alert: { [name]: value } as object }, {})]).toEqual([value, undefined]);
     for (const value of refused)
@@ -342,7 +342,7 @@ describe('an iPhone', () => {
     ['an alert that is seen', [{ alert: 'x' }, 'alert'], undefined],
     ['an alert of a badge', [{ badge: 0 }, 'alert', '10'], undefined],
     ['an alert of a sound', [{ sound: 'x' }, 'alert'], undefined],
-    ['an alert that nobody sees', [started, 'alert'], 'InvalidPushType'],
+    ['an alert that is not shown', [started, 'alert'], 'InvalidPushType'],
     ['a background push', [started, 'background', '5'], undefined],
     ['one at the usual priority', [started, 'background', '10'], 'BadPriority'],
     ['one without a priority', [started, 'background'], 'BadPriority'],
@@ -382,7 +382,7 @@ describe('an iPhone', () => {
     ],
     ['of an empty alert', { aps: { alert: {} } }, { shownBy: 'system', title: '', body: '', buttons: [], reports: [] }],
     [
-      'of no alert: nobody shows it',
+      'without an alert: not shown',
       { aps: { 'content-available': 1, 'mutable-content': 1 }, svc: app },
       { shownBy: 'nobody', title: '', body: '', buttons: [], reports: ['click', 'close'] },
     ],
@@ -393,7 +393,7 @@ describe('an iPhone', () => {
     ],
   ])('shows a message %s', (_what, payload, screen) => expect(screenOfIphone(payload)).toEqual(screen));
 
-  test('the part of the app is the object beside aps, whatever its name', () => {
+  test('reads the app’s part from the object next to aps, whatever its name', () => {
     expect(appPartOf({ aps: {}, text: 'x', nothing: null, abc: { message_id: '1' } })).toEqual({ message_id: '1' });
     expect(appPartOf({ aps: { alert: {} } })).toBeUndefined();
   });
@@ -430,7 +430,7 @@ describe('an Android phone', () => {
       { shownBy: 'app', title: '', body: '', buttons: [], reports: [] },
     ],
     [
-      'silent data, by nobody',
+      'silent data, not shown',
       { data: { ...data, svc_silent: '1' }, notification: undefined },
       { shownBy: 'nobody', title: '', body: '', buttons: [], reports: [] },
     ],
@@ -440,7 +440,7 @@ describe('an Android phone', () => {
       { shownBy: 'app', title: 'T', body: '', buttons: [], reports: [] },
     ],
     [
-      'no image under a name of Google’s, of a sender’s, or that only ends so',
+      'no image under a name of Google, of another sender, or with only a similar end',
       {
         data: { gcm_image: 'i', kv_image: 'i', a_b_image: 'i', '1a_image': 'i', A_image: 'i' },
         notification: undefined,
@@ -470,7 +470,7 @@ describe('a browser', () => {
     ...{ autoDismiss: flag, actions: actionOf('url'), appBadge: count, app_id: text, campaign_id: text, run_id: text },
     ...{ message_id: text, inbox_expiry: count, report_token: text, click_proof: text, unknown: [[], [1]] },
   };
-  test.each(Object.entries(workers))('takes %s of its kind in a payload', (name, [taken, refused]) => {
+  test.each(Object.entries(workers))('checks the type of %s in a payload', (name, [taken, refused]) => {
     for (const value of taken) expect([value, findBrowserFault({ [name]: value })]).toEqual([value, undefined]);
     for (const value of refused)
       expect([value, findBrowserFault({ [name]: value })]).toEqual([value, `no browser takes ${name} as it is`]);
@@ -481,7 +481,7 @@ describe('a browser', () => {
     ...{ body: text, icon: address, image: address, badge: address, mutable: flag, app_badge: count },
     ...{ navigate: address, actions: actionOf('navigate'), message: [[], ['x']] },
   };
-  test.each(Object.entries(inNotification))('takes %s of its kind in a declaration', (name, [taken, refused]) => {
+  test.each(Object.entries(inNotification))('checks the type of %s in a declaration', (name, [taken, refused]) => {
     const faultOf = (value: unknown) =>
       findBrowserFault({ ...declared, notification: { ...declared.notification, [name]: value } });
     for (const value of taken) expect([value, faultOf(value)]).toEqual([value, undefined]);
@@ -489,7 +489,7 @@ describe('a browser', () => {
       expect([value, faultOf(value)]).toEqual([value, `no browser takes notification.${name} as it is`]);
   });
 
-  test('takes the icon of an action', () => {
+  test('accepts the icon of an action', () => {
     expect(findBrowserFault({ actions: [{ iconURL: 'https://x.example' }] })).toBeUndefined();
     expect(findBrowserFault({ actions: [{ iconURL: 'x' }] })).toBeDefined();
     const notification = { ...declared.notification, actions: [{ icon: 'https://x.example' }] };
@@ -521,7 +521,7 @@ describe('a browser', () => {
     ['nothing', {}, undefined],
   ])('checks together: %s', (_what, payload, fault) => expect(findBrowserFault(payload)).toBe(fault));
 
-  test('shows what the worker does', () => {
+  test('shows what the worker shows', () => {
     expect(
       screenOfBrowser({ title: 'T', message: 'M', imageURL: 'i', actions: [{ title: 'Buy' }, {}], report_token: 't' }),
     ).toEqual({
@@ -569,7 +569,7 @@ describe('Huawei', () => {
       ['1296001s', '60', 's', 60, 'x1s', '1sx'],
     ],
   };
-  test.each(Object.entries(ofAndroid))('takes android.%s of its kind', (name, [taken, refused]) => {
+  test.each(Object.entries(ofAndroid))('checks the type of android.%s', (name, [taken, refused]) => {
     for (const value of taken)
       expect([value, codeOf({ data: 'x', android: { [name]: value } })]).toEqual([value, undefined]);
     for (const value of refused)
@@ -593,7 +593,7 @@ describe('Huawei', () => {
     ...{ click_action: [[], object[1]] as Values, badge: [[], object[1]] as Values },
     ...{ title_loc_args: [[], filledTexts[1]] as Values, body_loc_args: [[], filledTexts[1]] as Values },
   };
-  test.each(Object.entries(ofNotices))('takes android.notification.%s of its kind', (name, [taken, refused]) => {
+  test.each(Object.entries(ofNotices))('checks the type of android.notification.%s', (name, [taken, refused]) => {
     for (const value of taken) expect([value, ofNotification({ [name]: value })]).toEqual([value, undefined]);
     for (const value of refused) expect([value, ofNotification({ [name]: value })]).toEqual([value, '80100001']);
   });
@@ -607,7 +607,7 @@ describe('Huawei', () => {
     ['no token', { data: 'x', token: [] }, '80300010'],
     ['no tokens', { data: 'x', token: undefined }, '80100001'],
     ['an empty token', { data: 'x', token: [''] }, '80100001'],
-    ['a token that is no list', { data: 'x', token: 't' }, '80100001'],
+    ['a token that is not a list', { data: 'x', token: 't' }, '80100001'],
     ['empty data', { data: '' }, '80100001'],
     ['neither', {}, '80100003'],
     ['an unknown member', { data: 'x', topic: 'x' }, '80100003'],
@@ -619,7 +619,7 @@ describe('Huawei', () => {
     ['one of -2', { data: 'x', android: { collapse_key: -2 } }, '80100013'],
   ])('checks a message of %s', (_what, message, code) => expect(codeOf(message)).toBe(code));
 
-  test('checks that there is a message, of 4096 bytes at most', () => {
+  test('requires a message of at most 4096 bytes', () => {
     for (const none of [undefined, 'x', []])
       expect(findHmsViolation(none as unknown as HmsMessage, 1)).toEqual({
         code: '80100003',
@@ -639,7 +639,7 @@ describe('Huawei', () => {
     ['a tap with an intent', { click_action: { type: 1, intent: 'i' } }, undefined],
     ['a tap with an action', { click_action: { type: 1, action: 'a' } }, undefined],
     ['a tap with neither', { click_action: { type: 1 } }, '80100003'],
-    ['a tap with a page of its own', { click_action: { type: 1, url } }, '80100003'],
+    ['a tap with a separate page', { click_action: { type: 1, url } }, '80100003'],
     ['a tap with a page', { click_action: { type: 2, url } }, undefined],
     ['a tap without its page', { click_action: { type: 2 } }, '80100003'],
     ['a tap with a page without TLS', { click_action: { type: 2, url: 'http://x.example' } }, '80100001'],
@@ -656,7 +656,7 @@ describe('Huawei', () => {
     ['a badge of something else', { badge: { num: 1 } }, '80100003'],
   ])('checks a notification with %s', (_what, members, code) => expect(ofNotification(members)).toBe(code));
 
-  test.each(['title', 'body', 'click_action'])('checks that a notification has its %s', (name) => {
+  test.each(['title', 'body', 'click_action'])('requires %s in a notification', (name) => {
     const { [name as 'title']: _left, ...rest } = notification;
     expect(codeOf({ android: { notification: rest } })).toBe('80100003');
   });

@@ -52,7 +52,7 @@ describe('Apple', () => {
   const ask = makeAsk(() => makeSimulateApns(() => accounts), usual);
   const refused = (status: number, reason: string, rule: string) => ({ status, body: { reason }, rule });
 
-  test('delivers a message, and says under which id', async () => {
+  test('delivers a message, and returns its id', async () => {
     const id = '123e4567-e89b-12d3-a456-42661417400A';
     const more = { 'apns-id': id, 'apns-priority': '10', 'apns-expiration': '0', 'apns-collapse-id': 'k' };
     const answer = await ask({ headers: { ...headers, ...more } });
@@ -72,7 +72,7 @@ describe('Apple', () => {
     });
   });
 
-  test('makes an id for what comes without, and knows no campaign of another app', async () => {
+  test('creates an id if there is none, and reads no campaign of another app', async () => {
     const answer = await ask({ body: json({ aps: { alert: 'x' } }) });
     const { 'apns-id': id } = (answer as { headers: Record<string, string> }).headers;
     expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -97,15 +97,15 @@ describe('Apple', () => {
       withHeader('authorization', 'basic x'),
       refused(403, 'MissingProviderToken', 'credentials'),
     ],
-    ['a token that is none', withHeader('authorization', 'bearer x'), invalid],
+    ['an invalid token', withHeader('authorization', 'bearer x'), invalid],
     ['another signature', withHeader('authorization', tokenOf({}, {}, otherPair.privateKey)), invalid],
     ['another team', withHeader('authorization', tokenOf({ iss: 'OTHER' })), invalid],
     ['another key', withHeader('authorization', tokenOf({}, { kid: 'OTHER' })), invalid],
     ['another algorithm', withHeader('authorization', tokenOf({}, { alg: 'HS256' })), invalid],
-    ['a time that is no number', withHeader('authorization', tokenOf({ iat: String(seconds) })), invalid],
+    ['a time that is not a number', withHeader('authorization', tokenOf({ iat: String(seconds) })), invalid],
     ['a time over a minute from now', withHeader('authorization', tokenOf({ iat: seconds + 61 })), invalid],
     [
-      'a scheme that ends so',
+      'a scheme with the same end',
       withHeader('authorization', `x${headers.authorization}`),
       refused(403, 'MissingProviderToken', 'credentials'),
     ],
@@ -133,16 +133,20 @@ describe('Apple', () => {
     ['no type', without('apns-push-type'), refused(400, 'InvalidPushType', 'headers')],
     ['an unknown type', withHeader('apns-push-type', 'loud'), refused(400, 'InvalidPushType', 'headers')],
     ['a priority of 7', withHeader('apns-priority', '7'), refused(400, 'BadPriority', 'headers')],
-    ['an end that is no number', withHeader('apns-expiration', '1x'), refused(400, 'BadExpirationDate', 'headers')],
+    [
+      'an expiry that is not a number',
+      withHeader('apns-expiration', '1x'),
+      refused(400, 'BadExpirationDate', 'headers'),
+    ],
     [
       'a collapse id of 65 bytes',
       withHeader('apns-collapse-id', `${'é'.repeat(32)}x`),
       refused(400, 'BadCollapseId', 'headers'),
     ],
-    ['an id that is none', withHeader('apns-id', 'x'), refused(400, 'BadMessageId', 'headers')],
+    ['an invalid id', withHeader('apns-id', 'x'), refused(400, 'BadMessageId', 'headers')],
     ['no payload', { body: Buffer.alloc(0) }, refused(400, 'PayloadEmpty', 'payload')],
     ['a payload of 4097 bytes', { body: Buffer.alloc(4_097, 'x') }, refused(413, 'PayloadTooLarge', 'payload')],
-    ['a payload that is no JSON', { body: Buffer.alloc(4_096, 'x') }, refused(400, 'BadMessage', 'payload')],
+    ['a payload that is not JSON', { body: Buffer.alloc(4_096, 'x') }, refused(400, 'BadMessage', 'payload')],
     ['a payload without aps', { body: json({ svc: {} }) }, refused(400, 'BadMessage', 'payload')],
     ['aps of null', { body: json({ aps: null }) }, refused(400, 'BadMessage', 'payload')],
     ['aps of an unknown member', { body: json({ aps: { x: 1 } }) }, refused(400, 'BadMessage', 'payload')],
@@ -161,7 +165,7 @@ describe('Apple', () => {
       { path: `/3/device/${'a'.repeat(201)}` },
       refused(400, 'BadDeviceToken', 'device address'),
     ],
-  ])('refuses %s', async (_what, given, answer) => expect(await ask(given)).toEqual(answer));
+  ])('rejects %s', async (_what, given, answer) => expect(await ask(given)).toEqual(answer));
 
   test.each<[string, Partial<SimulatedRequest>]>([
     ['a token of an hour', withHeader('authorization', tokenOf({ iat: seconds - 3_600 }))],
@@ -188,9 +192,9 @@ describe('Apple', () => {
         body: json({ aps: { timestamp: seconds, event: 'update', 'content-state': {} } }),
       },
     ],
-  ])('takes %s', async (_what, given) => expect(await ask(given)).toMatchObject({ status: 200 }));
+  ])('accepts %s', async (_what, given) => expect(await ask(given)).toMatchObject({ status: 200 }));
 
-  test('refuses a token that has grown old since it was checked, and that of an account that is gone', async () => {
+  test('rejects a token that has expired since it was checked, and one of a removed account', async () => {
     const present = [account];
     const simulate = makeSimulateApns(() => present);
     const asked = makeAsk(() => simulate, usual);
@@ -205,10 +209,10 @@ describe('Apple', () => {
     ['dead0400', { status: 400, body: { reason: 'BadDeviceToken' } }],
     ['dead0413', { status: 413, body: { reason: 'PayloadTooLarge' } }],
     ['dead0429', { status: 429, headers: { 'retry-after': '1' }, body: { reason: 'TooManyRequests' } }],
-  ])('answers for %s as it is named', async (token, answer) => {
+  ])('responds as documented for %s', async (token, answer) => {
     expect(await ask({ path: `/3/device/${token.padEnd(64, '0')}` })).toEqual({ ...answer, rule: 'magic address' });
   });
-  test('does not answer for dead0408', async () =>
+  test('sends no response for dead0408', async () =>
     expect(await ask({ path: `/3/device/${'dead0408'.padEnd(64, '0')}` })).toBe('silence'));
 });
 
@@ -243,7 +247,7 @@ describe('Google', () => {
   const send = async (message: object, more: object = {}) =>
     ask({ headers: await granted(), body: json({ message: { token, ...message }, ...more }) });
 
-  test('grants a token for an hour less a second, to a request that is signed', async () => {
+  test('issues a token for an hour less a second to a signed request', async () => {
     expect(await ask(sent())).toEqual({
       status: 200,
       body: {
@@ -270,14 +274,14 @@ describe('Google', () => {
       'invalid_grant',
       'Invalid JWT: ',
     ],
-  ])('refuses a token to %s', async (...[, given, error, description]) => {
+  ])('refuses a token for %s', async (...[, given, error, description]) => {
     const answer = (await ask(given)) as { status: number; rule: string; body: Record<string, string> };
     expect([answer.status, answer.rule, answer.body.error]).toEqual([400, 'credentials', error]);
     if (description === undefined) expect(answer.body).toEqual({ error });
     else expect(answer.body.error_description).toContain(description);
   });
 
-  test('refuses a token to an assertion that cannot be read', async () => {
+  test('refuses a token for an unreadable assertion', async () => {
     const grant = 'grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer';
     for (const form of [grant, `${grant}&assertion=x`, `${grant}&assertion=a.b.c`])
       expect(await ask({ path: '/token', body: Buffer.from(form) })).toMatchObject({
@@ -296,7 +300,7 @@ describe('Google', () => {
     'Request had invalid authentication credentials.',
     'credentials',
   );
-  test('refuses another path, method, sender or project', async () => {
+  test('rejects another path, method, sender or project', async () => {
     const headers = await granted();
     for (const path of [
       '/v1/projects/shop/messages:sends',
@@ -316,7 +320,7 @@ describe('Google', () => {
     );
   });
 
-  test('refuses what cannot be read, and says of what is invalid which member', async () => {
+  test('rejects an unreadable message, and names the invalid field', async () => {
     const headers = await granted();
     expect(await ask({ headers, body: Buffer.from('{') })).toEqual(
       failed(400, 'INVALID_ARGUMENT', 'Invalid JSON payload received.', 'payload'),
@@ -340,7 +344,7 @@ describe('Google', () => {
     });
   });
 
-  test('checks without delivering when it is asked to', async () => {
+  test('only validates a message if requested', async () => {
     expect(await send({}, { validate_only: true })).toEqual({
       status: 200,
       body: { name: 'projects/shop/messages/fake_message_id' },
@@ -445,10 +449,10 @@ describe('Google', () => {
       },
     ],
     ['magic-busy', { status: 503, headers: { 'retry-after': '1' }, body: { error: { status: 'UNAVAILABLE' } } }],
-  ])('answers for %s as it is named', async (address, answer) =>
+  ])('responds as documented for %s', async (address, answer) =>
     expect(await send({ token: address })).toMatchObject({ ...answer, rule: 'magic address' }),
   );
-  test('does not answer for magic-silent, and names an installation that is invalid', async () => {
+  test('sends no response for magic-silent, and names the field of an invalid installation', async () => {
     expect(await send({ token: 'magic-silent' })).toBe('silence');
     const answer = await send({ token: undefined, fid: 'magic-invalid'.padEnd(22, '0') });
     expect(JSON.stringify(answer)).toContain('"field":"message.fid"');
@@ -482,7 +486,7 @@ describe('Huawei', () => {
   const send = async (message: object, more: object = {}) =>
     ask({ headers: await granted(), body: json({ message: { token: ['t1'], data: '{}', ...message }, ...more }) });
 
-  test('grants a token for an hour to who has the secret', async () => {
+  test('issues a token for an hour to a client with the secret', async () => {
     expect(await ask(sent())).toEqual({
       status: 200,
       body: {
@@ -496,7 +500,7 @@ describe('Huawei', () => {
     ['another grant', { grant_type: 'x' }, 'invalid grant_type'],
     ['another client', { client_id: '3' }, 'invalid client_id or client_secret'],
     ['another secret', { client_secret: 'x' }, 'invalid client_id or client_secret'],
-  ])('refuses a token to %s', async (_what, form, description) =>
+  ])('refuses a token for %s', async (_what, form, description) =>
     expect(await ask(sent(form as unknown as Record<string, string>))).toEqual({
       status: 400,
       body: { error: 1_101, sub_error: 20_001, error_description: description },
@@ -504,7 +508,7 @@ describe('Huawei', () => {
     }),
   );
 
-  test('knows the last thousand tokens', async () => {
+  test('remembers the last thousand tokens', async () => {
     const first = await granted();
     for (let number = 0; number < 999; number += 1) await granted();
     expect(await ask({ headers: first })).toMatchObject({ status: 400 });
@@ -519,7 +523,7 @@ describe('Huawei', () => {
     body: { code, msg, requestId },
     rule,
   });
-  test('refuses another path, method, sender or owner', async () => {
+  test('rejects another path, method, sender or owner', async () => {
     const headers = await granted();
     const noRoute = { status: 404, body: 'no such interface', rule: 'route' };
     for (const given of [{ path: '/v3/p/messages:send' }, { path: '/v2/p/q/messages:send' }, { method: 'GET' }])
@@ -539,7 +543,7 @@ describe('Huawei', () => {
     expect(await ask({ path: '/v2/a/messages:send', headers: ofApp })).toEqual(denied);
   });
 
-  test('refuses what cannot be read or is too large, without its tokens', async () => {
+  test('rejects an unreadable message, and one that is too large without its tokens', async () => {
     const headers = await granted();
     expect(await ask({ headers, body: Buffer.from('{') })).toEqual(
       refused(400, '80100003', 'The message is not JSON.', 'payload'),
@@ -554,7 +558,7 @@ describe('Huawei', () => {
     expect(await send(bytes(['t'.repeat(100), 'u'.repeat(50)], 4_097))).toMatchObject({ body: { code: '80300008' } });
   });
 
-  test('delivers a message, or only checks it', async () => {
+  test('delivers a message, or only validates it', async () => {
     const android = { urgency: 'HIGH', ttl: '60s', collapse_key: 3, category: 'IM', bi_tag: 'c' };
     const data = '{"gcm_title":"T","gcm_alert":"B","svc_message_id":"m","svc_tag":"t"}';
     const answer = await send({ data, android });
@@ -576,7 +580,7 @@ describe('Huawei', () => {
     expect(await send({}, { validate_only: 1 })).toHaveProperty('delivered');
   });
 
-  test('delivers a notification, data that are no JSON, and none', async () => {
+  test('delivers a notification with data, with data that are not JSON, and without data', async () => {
     const notification = { title: 'N', body: 'B', default_sound: true, click_action: { type: 3 }, tag: 'n' };
     const shown = (await send({ data: '{"svc_tag":"t"}', android: { notification } })) as { delivered: object };
     expect(shown.delivered).toMatchObject({ title: 'N', collapseId: 'n' });
@@ -593,10 +597,11 @@ describe('Huawei', () => {
     ['magic-invalid', { status: 200, body: { code: '80100000' } }],
     ['magic-rejected', { status: 200, body: { code: '80300008' } }],
     ['magic-busy', { status: 503, headers: { 'retry-after': '1' }, body: 'Traffic control.' }],
-  ])('answers for %s as it is named', async (token, answer) =>
+  ])('responds as documented for %s', async (token, answer) =>
     expect(await send({ token: [token] })).toMatchObject({ ...answer, rule: 'magic address' }),
   );
-  test('does not answer for magic-silent', async () => expect(await send({ token: ['magic-silent'] })).toBe('silence'));
+  test('sends no response for magic-silent', async () =>
+    expect(await send({ token: ['magic-silent'] })).toBe('silence'));
 });
 
 describe('a push service', () => {
@@ -631,7 +636,7 @@ describe('a push service', () => {
   const ask = makeAsk(() => makeSimulateWebPush(() => accounts, { secret }), usual);
   const withHeader = (name: string, value: string) => ({ headers: { ...headers, [name]: value } });
 
-  test('gives out subscriptions whose keys it can decrypt with (RFC 8291)', () => {
+  test('issues subscriptions whose messages it can decrypt (RFC 8291)', () => {
     const subscription = JSON.parse(makeSimulatedSubscription({ secret, id: 'b 1' })) as { endpoint: string };
     expect(subscription.endpoint).toBe('https://push.simulator.invalid/push/b%201');
     expect([Buffer.from(keys.p256dh, 'base64url').length, Buffer.from(keys.auth, 'base64url').length]).toEqual([
@@ -670,7 +675,7 @@ describe('a push service', () => {
     ['no VAPID', withHeader('authorization', ''), credentials(401, 'VAPID is required')],
     ['another scheme', withHeader('authorization', headers.authorization.replace('vapid', 'bearer')), invalid],
     [
-      'a key that nobody has',
+      'an unknown key',
       withHeader('authorization', headers.authorization.replace(publicKey, point(otherPair))),
       invalid,
     ],
@@ -679,10 +684,10 @@ describe('a push service', () => {
     ['another audience', withHeader('authorization', vapid({ aud: 'https://x.example' })), invalid],
     ['an end that has come', withHeader('authorization', vapid({ exp: seconds })), invalid],
     ['an end in over a day', withHeader('authorization', vapid({ exp: seconds + 86_401 })), invalid],
-    ['a contact that is none', withHeader('authorization', vapid({ sub: 'http://x.example' })), invalid],
+    ['an invalid contact', withHeader('authorization', vapid({ sub: 'http://x.example' })), invalid],
     ['claims that cannot be read', withHeader('authorization', `vapid t=a.b.c, k=${publicKey}`), invalid],
     ['no TTL', withHeader('ttl', ''), header('TTL is required')],
-    ['a TTL that is no number', withHeader('ttl', '60s'), header('TTL is required')],
+    ['a TTL that is not a number', withHeader('ttl', '60s'), header('TTL is required')],
     ['a TTL of nine digits', withHeader('ttl', '123456789'), header('TTL is required')],
     ['another encoding', withHeader('content-encoding', 'aesgcm'), header('aes128gcm is required')],
     ['a topic of 33 letters', withHeader('topic', 'a'.repeat(33)), header('bad topic')],
@@ -691,13 +696,13 @@ describe('a push service', () => {
     ['4097 bytes', { body: Buffer.alloc(4_097) }, { status: 413, rule: 'payload' }],
     ['4096 bytes of nothing', { body: Buffer.alloc(4_096) }, unreadable],
     ['another browser', { path: '/push/b2' }, unreadable],
-    ['what is no JSON', { body: encrypted('x') }, unreadable],
+    ['a body that is not JSON', { body: encrypted('x') }, unreadable],
     [
-      'what no browser takes',
+      'a payload that no browser accepts',
       { body: encrypted({ title: 1 }) },
       { status: 400, body: 'no browser takes title as it is', rule: 'payload' },
     ],
-  ])('refuses %s', async (_what, given, answer) => expect(await ask(given)).toEqual(answer));
+  ])('rejects %s', async (_what, given, answer) => expect(await ask(given)).toEqual(answer));
 
   test.each<[string, Partial<SimulatedRequest>]>([
     ['an end in a day', withHeader('authorization', vapid({ exp: seconds + 86_400 }))],
@@ -706,9 +711,9 @@ describe('a push service', () => {
     ['no space after the comma', withHeader('authorization', headers.authorization.replace(', ', ','))],
     ['a topic of 32 letters', withHeader('topic', 'a'.repeat(32))],
     ...['very-low', 'low', 'normal'].map((value): [string, object] => [value, withHeader('urgency', value)]),
-  ])('takes %s', async (_what, given) => expect(await ask(given)).toMatchObject({ status: 201 }));
+  ])('accepts %s', async (_what, given) => expect(await ask(given)).toMatchObject({ status: 201 }));
 
-  test('refuses VAPID that was valid and has ended since', async () => {
+  test('rejects VAPID that has expired since it was checked', async () => {
     const simulate = makeSimulateWebPush(() => accounts, { secret });
     const asked = makeAsk(() => simulate, usual);
     expect(await asked()).toMatchObject({ status: 201 });
@@ -721,9 +726,9 @@ describe('a push service', () => {
     ['magic-invalid', 404, {}],
     ['magic-rejected', 413, {}],
     ['magic-busy', 429, { headers: { 'retry-after': '1' } }],
-  ])('answers for %s as it is named', async (id, status, more) =>
+  ])('responds as documented for %s', async (id, status, more) =>
     expect(await ask({ path: `/push/${id}` })).toEqual({ status, ...more, rule: 'magic address' }),
   );
-  test('does not answer for magic-silent', async () =>
+  test('sends no response for magic-silent', async () =>
     expect(await ask({ path: '/push/magic-silent' })).toBe('silence'));
 });

@@ -17,7 +17,7 @@ import { fieldAnswer } from './field-answer.ts';
 
 type Asked = { path?: string; method?: string; authorization?: string; body?: string; session?: ClientHttp2Session };
 
-describe('started simulators', () => {
+describe('running simulators', () => {
   const secretDigest = createHash('sha256').update('secret').digest('hex');
   const account = { workspaceId: 'w1', hms: { clientId: '1', secretDigest, owner: { kind: 'app' as const, id: 'a' } } };
   const start = new Date('2026-11-21T12:00:00Z');
@@ -53,7 +53,7 @@ describe('started simulators', () => {
   const send = async (token = 't1', more: Asked = {}) =>
     ask({ authorization: await authorize(), body: messageTo(token), ...more });
 
-  test('a message is counted, answered, and in the inbox once it is settled; a token is none', async () => {
+  test('count and answer a message, and store it in the inbox when they settle; token requests are not counted', async () => {
     const answer = await send();
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json']);
     expect(await simulators.counters()).toEqual({
@@ -65,7 +65,7 @@ describe('started simulators', () => {
     expect(await simulators.refusals()).toEqual([]);
   });
 
-  test('the next batch waits until the one before is stored, and settling for all', async () => {
+  test('hold the next batch until the previous one is stored, and settle only then', async () => {
     const stored = Promise.withResolvers<void>();
     storing = stored.promise;
     await send('t1');
@@ -79,7 +79,7 @@ describe('started simulators', () => {
     expect(delivered.map(({ deviceToken }) => deviceToken)).toEqual(['t1', 't2']);
   });
 
-  test('a batch that cannot be stored does not hold up the next', async () => {
+  test('continue with the next batch if one cannot be stored', async () => {
     storing = Promise.reject(new Error('away'));
     storing.catch(() => {});
     await send('t1');
@@ -90,7 +90,7 @@ describe('started simulators', () => {
     expect(delivered.map(({ deviceToken }) => deviceToken)).toEqual(['t2']);
   });
 
-  test('phones show the time of the service, moved and stopped as the sandbox says; a provider goes by real time', async () => {
+  test('show the time of the sandbox on phones, and use real time for providers', async () => {
     const receivedAt = async (): Promise<number> => {
       await send();
       await inTime(simulators.settle());
@@ -110,7 +110,7 @@ describe('started simulators', () => {
     expect((await ask({ authorization, body: messageTo('t1') })).text).toContain('80200003');
   });
 
-  test('what was refused is told, the newest first, until it is reset', async () => {
+  test('list rejected requests, newest first, until they are reset', async () => {
     await ask({ body: messageTo('t1'), authorization: 'Bearer secret-token' });
     await send('magic-gone');
     const silent = openSession().request({
@@ -144,7 +144,7 @@ describe('started simulators', () => {
     ]);
   });
 
-  test('a request that no rule foresaw is refused, and the next is served', async () => {
+  test('reject an unforeseen request, and serve the next one', async () => {
     const session = openSession(simulators.endpoints.webpush.connectTo);
     const { setAccounts } = simulators;
     await setAccounts([{ workspaceId: 'w1', webpush: { publicKey: 'x' } }]);
@@ -158,7 +158,7 @@ describe('started simulators', () => {
   });
 
   describe('a fault', () => {
-    test('of a status comes with its body and headers, as often as it is to, in place of the provider', async () => {
+    test('replaces the response by its status, body and headers, as often as requested', async () => {
       await simulators.setFaults({ hms: { status: 503, body: 'busy', headers: { 'retry-after': '9' }, count: 1 } });
       const struck = await ask({ body: messageTo('t1') });
       expect([struck.status, struck.text, struck.headers['retry-after']]).toEqual([503, 'busy', '9']);
@@ -166,7 +166,7 @@ describe('started simulators', () => {
       expect((await send()).status).toBe(200);
     });
 
-    test('without a body has none, and one of another provider strikes nobody here', async () => {
+    test('has no body if none is given, and does not affect other providers', async () => {
       await simulators.setFaults({ hms: { status: 500 }, fcm: { status: 501 } });
       const struck = await ask({ body: messageTo('t1') });
       expect([struck.status, struck.text]).toEqual([500, '']);
@@ -174,12 +174,12 @@ describe('started simulators', () => {
       expect((await send()).status).toBe(200);
     });
 
-    test('of one device strikes that one, by the beginning of its address', async () => {
+    test('affects one device by the beginning of its address', async () => {
       await simulators.setFaults({ hms: { device: 't2', status: 429 } });
       expect([(await send('t1')).status, (await send('t22')).status]).toEqual([200, 429]);
     });
 
-    test('that cuts the stream answers nothing', async () => {
+    test('sends no response if it cuts the stream', async () => {
       const authorization = await authorize();
       await simulators.setFaults({ hms: { reset: true } });
       const cut = await ask({ authorization, body: messageTo('t1') });
@@ -190,7 +190,7 @@ describe('started simulators', () => {
       expect((await simulators.counters()).HMS).toEqual({ received: 1, accepted: 0, refused: 1 });
     });
 
-    test('that waits answers later', async () => {
+    test('delays the response if it waits', async () => {
       const authorization = await authorize();
       await simulators.setFaults({ hms: { delayMilliseconds: 60 } });
       const askedAt = performance.now();
@@ -198,7 +198,7 @@ describe('started simulators', () => {
       expect(performance.now() - askedAt).toBeGreaterThan(55);
     });
 
-    test('of few streams is in the settings of connections, those that are open too, and ends', async () => {
+    test('limits the streams in the settings of new and open connections, and ends', async () => {
       const open = openSession();
       await expect.poll(() => open.remoteSettings.maxConcurrentStreams).toBe(1_000);
       await simulators.setFaults({ hms: { maxStreams: 3 } });
@@ -209,7 +209,7 @@ describe('started simulators', () => {
       await expect.poll(() => open.remoteSettings.maxConcurrentStreams).toBe(1_000);
     });
 
-    test('of a goodbye after so many streams serves these and refuses what comes behind (RFC 9113 §6.8)', async () => {
+    test('sends GOAWAY after a number of streams, serves these and refuses later ones (RFC 9113 §6.8)', async () => {
       const authorization = await authorize();
       await simulators.setFaults({ hms: { goawayEvery: 2 } });
       const session = openSession();
@@ -220,7 +220,7 @@ describe('started simulators', () => {
     });
   });
 
-  test('what is asked of faults that there are not is refused', async () => {
+  test('reject an unknown fault', async () => {
     await expect(simulators.setFaults({ hms: { colour: 'red' } })).rejects.toThrow();
   });
 
@@ -249,14 +249,14 @@ describe('started simulators', () => {
   }
 });
 
-describe('answers of the field', () => {
+describe('recorded answers', () => {
   const fcmError = (errorCode: string) => ({
     '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError',
     errorCode,
   });
 
-  describe('answers of the field', () => {
-    test('FCM names the device that is limited, in the spellings of the field, and asks some to wait', () => {
+  describe('the table of recorded answers', () => {
+    test('names the limited device for FCM, in all recorded spellings, and asks some to wait', () => {
       const devices = Array.from({ length: 12 }, (_, index) => `token-${String.fromCharCode(97 + index)}`);
       const answers = devices.map((device) => fieldAnswer('fcm', 'limited', device));
       const spellings = answers.map(({ body }, index) => {
@@ -273,7 +273,7 @@ describe('answers of the field', () => {
       expect(new Set(answers.map(({ headers }) => headers?.['retry-after']))).toEqual(new Set([undefined, '1']));
     });
 
-    test('FCM says of a project that is limited which quota it is, and no word of its own', () => {
+    test('names the exceeded quota of a limited FCM project, without an FCM error code', () => {
       const { status, body } = fieldAnswer('fcm', 'project-limited', 'any');
       expect(status).toBe(429);
       expect(body).toMatchObject({
@@ -297,7 +297,7 @@ describe('answers of the field', () => {
       { name: 'limited-bare', code: 429, status: 'RESOURCE_EXHAUSTED', word: 'QUOTA_EXCEEDED' },
       { name: 'malformed', code: 400, status: 'INVALID_ARGUMENT', word: 'INVALID_ARGUMENT' },
       { name: 'sporadic', code: 401, status: 'UNAUTHENTICATED', word: 'THIRD_PARTY_AUTH_ERROR' },
-    ] as const)('FCM answers $name with its own word and no more', ({ name, code, status, word }) => {
+    ] as const)('has for FCM $name its error code only', ({ name, code, status, word }) => {
       expect(fieldAnswer('fcm', name, 'any')).toMatchObject({
         status: code,
         body: { error: { code, status, details: [fcmError(word)] } },
@@ -309,11 +309,11 @@ describe('answers of the field', () => {
       { provider: 'apns', name: 'wrong-topic', status: 400, body: { reason: 'DeviceTokenNotForTopic' } },
       { provider: 'hms', name: 'limited', status: 200, body: { code: '80300011' } },
       { provider: 'hms', name: 'wrong-app', status: 200, body: { code: '80300007' } },
-    ] as const)('$provider answers $name with status $status', ({ provider, name, status, body }) => {
+    ] as const)('has $provider $name with status $status', ({ provider, name, status, body }) => {
       expect(fieldAnswer(provider, name, 'any')).toMatchObject({ status, body });
     });
 
-    test('a push service throttles with 406, refuses an older key with 403, and a proxy knows no address', () => {
+    test('throttles with 406, rejects an older key with 403, and returns a proxy page for an unknown address', () => {
       expect(fieldAnswer('webpush', 'throttled', 'any')).toEqual({
         status: 406,
         headers: { 'retry-after': '1', 'x-wns-status': 'dropped', 'x-wns-notificationstatus': 'channelThrottled' },
@@ -323,7 +323,7 @@ describe('answers of the field', () => {
     });
   });
 
-  describe('by the simulators', () => {
+  describe('the simulators', () => {
     let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
     beforeAll(async () => {
       bundle = await startDeliveryBundle();
@@ -335,7 +335,7 @@ describe('answers of the field', () => {
     const given = async (): Promise<string[]> =>
       (await bundle.simulators.refusals()).map(({ status, rule, reason }) => `${status} ${rule}: ${reason}`).reverse();
 
-    test('an address of FCM is limited, malformed, or refused twice and then accepted', async () => {
+    test('limit an FCM address, call it malformed, or reject it twice and then accept it', async () => {
       const long = 'a'.repeat(100);
       for (const start of ['magic-limited', 'magic-malformed'])
         await bundle.send('ANDROID', { pushId: `${start}-${long}` });
@@ -353,7 +353,7 @@ describe('answers of the field', () => {
       expect(refused).toHaveLength(3);
     });
 
-    test('a browser is throttled, or has a subscription of an older key', async () => {
+    test('throttle a browser, or report a subscription of an older key', async () => {
       for (const id of ['magic-throttled-1', 'magic-outdated-1'])
         await bundle.send('WEB', { pushId: bundle.subscription(id) });
       // A refused VAPID token is renewed once.
@@ -363,7 +363,7 @@ describe('answers of the field', () => {
       expect(others).toEqual([]);
     });
 
-    test('a credential of the wrong environment gets one answer for every token, until it is corrected', async () => {
+    test('answer every token alike for a credential of the wrong environment, until it is corrected', async () => {
       await bundle.simulators.setFaults({ apns: { answer: 'wrong-environment' } });
       const send = (number: number) => bundle.send('IOS', { number, pushId: String(number).padStart(64, '0') });
       await Promise.all([1, 2, 3].map(send));
@@ -372,7 +372,7 @@ describe('answers of the field', () => {
       expect((await send(1)).kind).toBe('accepted');
     });
 
-    test('a share of the devices is limited once each, and the request for an access token is spared', async () => {
+    test('limit a share of the devices once each, and exempt the request for an access token', async () => {
       const fcm = { answer: 'limited', share: 0.5, seed: 3, countPerDevice: 1 };
       await bundle.simulators.setFaults({ fcm });
       const tokens = Array.from({ length: 20 }, (_, number) => `token-${number}-${'a'.repeat(100)}`);
@@ -389,7 +389,7 @@ describe('answers of the field', () => {
     });
   });
 
-  describe('a push service of HTTP/1.1', () => {
+  describe('a push service over HTTP/1.1', () => {
     const start = (tls?: { key: string; cert: string }) =>
       startSimulators({
         ...{ clock: makeManualClock(new Date()), log: makeLog({ level: 'silent', pretty: false }), accounts: [] },
@@ -401,7 +401,7 @@ describe('answers of the field', () => {
         async onDelivered() {},
       });
 
-    test('answers without TLS, with faults and counters as over HTTP/2', async () => {
+    test('responds without TLS, with faults and counters as over HTTP/2', async () => {
       const simulators = await start();
       try {
         const url = `${simulators.endpoints.webpush.connectTo}/push/one`;
@@ -418,7 +418,7 @@ describe('answers of the field', () => {
       }
     });
 
-    test('offers nothing newer over TLS', async () => {
+    test('offers no newer protocol over TLS', async () => {
       const tls = makeCertificate();
       const simulators = await start(tls);
       try {
@@ -450,7 +450,7 @@ describe('answers of the field', () => {
     });
   });
 
-  test('every answer of the table can be given', () => {
+  test('has an answer for every row of the table', () => {
     for (const provider of providerNames)
       for (const name of Object.keys(providers[provider].sandbox.fieldAnswers))
         expect(fieldAnswer(provider as 'fcm', name as 'limited', 'any').status).toBeGreaterThanOrEqual(200);
