@@ -57,7 +57,7 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
   },
   {
     what: 'Time zone of a `later` push without `timezone`',
-    here: 'The time zone of the workspace (`--time-zone`), where the other service uses its own country.',
+    here: 'The time zone of the workspace, UTC unless set, where the other service uses Indian time. `--time-zone Asia/Kolkata` of `carillon workspaces set` keeps that.',
     operationIds: ['sendPushV2', 'sendPushV21'],
     test: {
       file: 'server/test/push/scheduled-push.test.ts',
@@ -66,7 +66,7 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
   },
   {
     what: 'V1 search',
-    here: 'A bare array with `X-Total-Count`; `--v1-bare-array off` returns an object with `total_count` and `campaigns`.',
+    here: 'A bare array with `X-Total-Count`; `--v1-bare-array off` of `carillon workspaces set` returns an object with `total_count` and `campaigns`.',
     operationIds: ['searchCampaignsV1'],
     test: {
       file: 'server/test/campaigns/search.test.ts',
@@ -74,8 +74,17 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     },
   },
   {
+    what: 'Segments of users who did something',
+    here: 'Filters on events (`filter_type` `actions`), on affinity, on places and on objects are refused with 400, which names the filter. Send the ids as a file, or [start the campaign by the event](triggered-campaigns.md).',
+    operationIds: ['createFilterSegment', 'changeFilterSegment'],
+    test: {
+      file: 'server/test/segments/parse-segment-filter.test.ts',
+      name: 'rejects a filter on events by its name, and affinity, places and objects',
+    },
+  },
+  {
     what: 'Statistics',
-    here: '`ALL_PLATFORMS`, `ANDROID`, `IOS`, `WEB`, and both `all_locale` and `all_locales`; `--earlier-statistics on` returns lower-case platforms alone.',
+    here: '`ALL_PLATFORMS`, `ANDROID`, `IOS`, `WEB`, and both `all_locale` and `all_locales`; `--earlier-statistics on` of `carillon workspaces set` returns `android`, `ios`, `web` and `all_locales` alone. [Members](statistics.md#members) without a value are absent, such as `ctr` before the first impression.',
     operationIds: ['readCampaignStats'],
     test: {
       file: 'server/test/stats/stats.test.ts',

@@ -247,6 +247,19 @@ describe('segment filter parsing', () => {
     expect(parseSegmentFilter(tree)).toEqual({ fault: { code, reason } });
   });
 
+  test('rejects a filter on events by its name, and affinity, places and objects', () => {
+    const refused: [string, unknown][] = [
+      ['filter_type "actions"', group({ filter_type: 'actions', action_name: 'Order Placed', executed: true })],
+      ['filter_type "psychographic_event"', group({ filter_type: 'psychographic_event' })],
+      ['data_type "geopoint"', one({ data_type: 'geopoint' })],
+      ['data_type "object"', one({ data_type: 'object' })],
+    ];
+    for (const [name, filters] of refused)
+      expect(parseSegmentFilter(filters)).toMatchObject({
+        fault: { reason: `filters[0].${name} is not available in this service` },
+      });
+  });
+
   test('accepts a tree at the limits', () => {
     for (const tree of [
       nest(10),
