@@ -108,10 +108,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     scenarios: [],
     tests: [
       server('engine/delivery/outcomes', 'maps to the documented outcome: $platform: $what'),
-      server(
-        'engine/fan-out/fan-out',
-        'gone since before the app registered again: keeps the device (reliability R6)',
-      ),
+      server('engine/fan-out/fan-out', 'gone since before the app registered again: keeps the device (reliability R6)'),
       server('engine/fan-out/fan-out', 'gone: removes the device, and no other'),
     ],
     commands: [],
@@ -125,10 +122,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'engine/fan-out/fan-out',
         'quarantines a chunk after ten crashes before a window was opened, and the run ends FAILED',
       ),
-      server(
-        'engine/fan-out/chunks',
-        'is found by halving and quarantined, and all others are reached (fault F16)',
-      ),
+      server('engine/fan-out/chunks', 'is found by halving and quarantined, and all others are reached (fault F16)'),
     ],
     commands: ['test:simulation'],
   },
@@ -145,10 +139,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'engine/segment-fill/download-file',
         'ends after a minute at a byte every 29 seconds, with a detail for the callback',
       ),
-      server(
-        'engine/segment-fill/file-lines',
-        'are skipped at 60 MB, with flat memory (fault F30)',
-      ),
+      server('engine/segment-fill/file-lines', 'are skipped at 60 MB, with flat memory (fault F30)'),
     ],
     commands: [],
   },
@@ -255,10 +246,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     promise: 'An upgrade loses nothing, and a database that is newer than the code is refused.',
     scenarios: [],
     tests: [
-      server(
-        'storage/migrations',
-        'rejects a database migrated by a newer version, and names the unknown migration',
-      ),
+      server('storage/migrations', 'rejects a database migrated by a newer version, and names the unknown migration'),
       server('storage/migrations', 'rejects a migration that was edited after it was applied'),
       server('backup/first-migration', 'restores a backup of migration 1 completely, and a node serves it'),
       server('backup/first-migration', 'migrates a database of migration 1 in place to the same schema and rows'),
