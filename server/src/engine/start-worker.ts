@@ -26,7 +26,8 @@ import { makePersonaliseDevices } from './fan-out/compose-message.ts';
 import { makeRetryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
 import type { SendWindow } from './fan-out/send-window.ts';
-import { startChunkWorkers } from './fan-out/work-chunks.ts';
+import { startNamedRuns } from './fan-out/send-named-runs.ts';
+import { makeWindowTurns, startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
 import { makeArchiveEndedKeys, makeDropSegmentLeftovers, makeExpireSegments } from './housekeeping/expiry.ts';
 import { makeDropOldDays, makePrepareDays } from './housekeeping/days.ts';
@@ -158,18 +159,15 @@ function startFanOut(deps: WorkerDependencies) {
     ...{ database, clock, log, windowDevices: deps.windowDevices },
     ...{ personaliseDevices, deliverToDevices, outcomes },
   });
-  const chunks = startChunkWorkers({
-    database,
-    clock,
-    log,
-    owner: deps.owner,
-    parallelChunks: deps.parallelChunks,
-    transactionalChunks,
-    rest,
+  const working = {
+    ...{ database, clock, log, owner: deps.owner, rest, outcomes },
     sendWindow: deps.traceWindows?.(sendWindow) ?? sendWindow,
-    outcomes,
+    turns: makeWindowTurns(),
     onChunkEnded: end.wake,
-  });
+  };
+  const { parallelChunks } = deps;
+  const chunks = startChunkWorkers({ ...working, parallelChunks, transactionalChunks, namedRuns: 'apart' });
+  const named = startNamedRuns({ ...working, personaliseDevices, deliverToDevices });
   const release = startJob(makeReleaseRuns({ database, log, wakeWorkers: chunks.wake }), looping);
   const sending = { personaliseDevices, deliverToDevices, outcomes };
   const retry = startJob(
@@ -188,7 +186,7 @@ function startFanOut(deps: WorkerDependencies) {
   };
   const continuing = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
   const probing = startJob(makeProbeHeldKeys({ database, clock, onDue: retry.wake }), looping);
-  const parts = [release, chunks, retry, continuing, probing, live];
+  const parts = [named, release, chunks, retry, continuing, probing, live];
   return {
     wakeRelease: release.wake,
     wake(): void {

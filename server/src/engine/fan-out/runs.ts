@@ -238,7 +238,7 @@ export function makeEndRuns({ database, clock, log }: EndRunsDependencies): Job 
     intervalMilliseconds: 2000,
     async runOnce(now) {
       const { ended, retired } = await inTransaction(database, async (tx) => {
-        const ended = await endFinishedRuns(tx, { at: now, limit: 100 });
+        const ended = await endFinishedRuns(tx, { at: now, limit: 1_000 });
         const campaignIds = [...new Set(ended.map((run) => run.campaignId))];
         if (ended.length > 0) await endFinishedCampaigns(tx, { campaignIds, at: now });
         return { ended, retired: await retireFinishedCampaigns(tx, { at: now, limit: 100 }) };

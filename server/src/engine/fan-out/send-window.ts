@@ -265,7 +265,7 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
 }
 
 /** Returns one change per counter. A window has only a few. */
-function countChanges(
+export function countChanges(
   { id: runId, workspaceId, variants }: RunToSend,
   results: readonly DeviceResult[],
 ): CountChange[] {

@@ -39,6 +39,10 @@ export type WorkChunksDependencies = {
   transactionalChunks: number;
   sendWindow: SendWindow;
   outcomes: OutcomeBuffer;
+  /** `apart`: chunks of runs to named users are claimed first by another worker (send-named-runs.ts). */
+  namedRuns?: 'apart' | undefined;
+  /** Shared with that worker. */
+  turns?: WindowTurns | undefined;
   rest?: Rest | undefined;
   /** Called when a chunk has ended, so that its run can end. */
   onChunkEnded: () => void;
@@ -60,12 +64,13 @@ export function makeChunkWorker(
 ): ChunkWorker {
   const { database, clock, owner, outcomes } = deps;
   const held = new Set<ClaimedChunk>();
-  const turns = makeWindowTurns();
+  const turns = deps.turns ?? makeWindowTurns();
   return {
     async workNextChunk(lastLane) {
       await outcomes.settled();
       if (isStopping()) return 'nothing to do';
-      const claim = { owner, lastLane, limit: 1, at: clock.now(), ...makeLease(clock, chunkLeaseMilliseconds) };
+      const lease = makeLease(clock, chunkLeaseMilliseconds);
+      const claim = { owner, lastLane, limit: 1, at: clock.now(), namedRuns: deps.namedRuns, ...lease };
       const [chunk] = await claimChunks(database, claim);
       if (!chunk) return 'nothing to do';
       held.add(chunk);
@@ -152,12 +157,14 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   };
 }
 
+type GiveUpDependencies = Pick<WorkChunksDependencies, 'database' | 'clock' | 'log' | 'outcomes'>;
+
 /**
  * Handles a chunk's failure. If the database is unavailable, full or locked, the chunk is not at fault: it is released and no
  * crash is counted. If a window cannot be sent or stored, the search for its device starts immediately. After any other fault
  * the lease expires, which counts as a crash.
  */
-async function giveUp({ database, clock, log, outcomes }: WorkChunksDependencies, chunk: ClaimedChunk, error: unknown) {
+export async function giveUp({ database, clock, log, outcomes }: GiveUpDependencies, chunk: ClaimedChunk, error: unknown) {
   const which = { runId: chunk.runId, chunk: chunk.number };
   if (isDatabaseFault(error)) {
     log.warn({ err: error, ...which }, 'the database has a fault; chunk is given back');
@@ -184,9 +191,12 @@ function beginSearch(
   return { suspectDevices, treatment: suspectDevices === 1 && windowDevices === 1 ? 'set aside' : 'send' };
 }
 
-type ChunkTurn = { chunk: ClaimedChunk; isStopping: () => boolean; turns: WindowTurns };
+export type ChunkTurn = { chunk: ClaimedChunk; isStopping: () => boolean; turns: WindowTurns };
 
-async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turns }: ChunkTurn): Promise<void> {
+export type WorkChunkDependencies = GiveUpDependencies & Pick<WorkChunksDependencies, 'sendWindow' | 'onChunkEnded'>;
+
+/** Sends a claimed chunk, window by window, until it has ended, is released or fails. */
+export async function workChunk(deps: WorkChunkDependencies, { chunk, isStopping, turns }: ChunkTurn): Promise<void> {
   const { database, clock, log, outcomes } = deps;
   const { windowDevices } = chunk;
   let cursor = (await findCursor(database, chunk)) ?? { bucket: chunk.bucketFrom, position: '' };
@@ -223,7 +233,7 @@ async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turn
 }
 
 /** Coordinates open windows: several ordinary windows, or a single one that searches. */
-type WindowTurns = { take<Result>(kind: 'usual' | 'alone', work: () => Promise<Result>): Promise<Result> };
+export type WindowTurns = { take<Result>(kind: 'usual' | 'alone', work: () => Promise<Result>): Promise<Result> };
 
 /**
  * A worker that dies loses all its open windows. While searching for a device, the process opens no other window, so that no

@@ -1,7 +1,7 @@
 import type { Platform } from '../../domain/content/content.ts';
 import { packMessageIdAsHex } from '../../domain/ids.ts';
 import type { Variant } from '../../domain/experiments/variants.ts';
-import type { Database, Queryable } from '../database.ts';
+import type { Database, Fragment, Queryable } from '../database.ts';
 import {
   joinIdBytes,
   joinSmallNumbers,
@@ -55,7 +55,7 @@ export type DeliveriesToStore = DeliveryRun & { workspaceNumber: number; sentAt:
  * @throws DatabaseError 23505 (`hasDelivery`) when a device has a row; the transaction is aborted then
  */
 export async function insertDeliveries(tx: Queryable, window: DeliveriesToStore): Promise<void> {
-  await insertRows(tx, { window, devices: 'have no row' });
+  await insertRows(tx, { windows: [window], devices: 'have no row' });
 }
 
 /** True if the error says that a device of the window already had a row. */
@@ -70,20 +70,46 @@ export function hasDelivery(error: unknown): boolean {
  * @returns the devices whose row was new
  */
 export async function insertMissingDeliveries(tx: Queryable, window: DeliveriesToStore): Promise<Set<string>> {
-  const rows = await insertRows(tx, { window, devices: 'may have rows' });
+  const rows = await insertRows(tx, { windows: [window], devices: 'may have rows' });
   return new Set(rows.map((row) => row.deviceId!));
+}
+
+/**
+ * Stores the outcomes of windows of several runs, like insertDeliveries and insertMissingDeliveries those of one.
+ *
+ * @returns the rows that are new, by `rowKey`
+ * @throws DatabaseError 23505 (`hasDelivery`)
+ */
+export async function insertDeliveriesOfRuns(
+  tx: Queryable,
+  rows: { windows: readonly DeliveriesToStore[]; devices: 'have no row' | 'may have rows' },
+): Promise<'all' | ReadonlySet<string>> {
+  if (rows.windows.every(({ deliveries }) => deliveries.length === 0)) return 'all';
+  const inserted = await insertRows(tx, rows);
+  if (rows.devices === 'have no row') return 'all';
+  return new Set(inserted.map(({ runNumber, deviceId }) => rowKey({ runNumber: runNumber!, deviceId: deviceId! })));
+}
+
+/** Names a row of the ledger among those of several runs. */
+export function rowKey({ runNumber, deviceId }: { runNumber: number; deviceId: string }): string {
+  return `${runNumber} ${deviceId}`;
 }
 
 function insertRows(
   tx: Queryable,
-  { window, devices }: { window: DeliveriesToStore; devices: 'have no row' | 'may have rows' },
-): Promise<{ deviceId: string | null }[]> {
-  const { deliveries } = window;
+  { windows, devices }: { windows: readonly DeliveriesToStore[]; devices: 'have no row' | 'may have rows' },
+): Promise<{ deviceId: string | null; runNumber: number | null }[]> {
+  const deliveries = windows.flatMap((window) => window.deliveries);
+  const [window] = windows as [DeliveriesToStore];
+  const of = windows.length === 1 ? ofOneRun(tx, window) : ofSeveralRuns(tx, windows);
   const conflict =
     devices === 'have no row' ? tx`` : tx`on conflict (bucket, user_id, device_id, day, run_number) do nothing`;
   // Returns no ids where all rows are new. A cluster uses COPY for an insert that returns nothing, and rejects COPY
   // under policies.
-  const returned = devices === 'have no row' ? tx`null` : tx`encode(device_id, 'hex')`;
+  const returned =
+    devices === 'have no row'
+      ? tx`null as "deviceId", null as "runNumber"`
+      : tx`encode(device_id, 'hex') as "deviceId", run_number as "runNumber"`;
   // Fixed-length values are sent as one value that the server splits, because writing an array takes a worker longer
   // than everything else here. They are bytes, because finding the nth character of a text means counting from its
   // start: an eighth of the server's time.
@@ -98,13 +124,12 @@ function insertRows(
   const codes = (codeOf: typeof variationCode) =>
     tx`nullif(get_byte(${Buffer.from(deliveries.map(({ variant }) => codeOf(variant)))}::bytea, delivery.place::integer - 1), 0)::"char"`;
   const variants = isVaried ? tx`${codes(variationCode)}, ${codes(localeCode)}` : tx`null::"char", null::"char"`;
-  return tx<{ deviceId: string | null }[]>`
+  return tx<{ deviceId: string | null; runNumber: number | null }[]>`
     insert into deliveries (
       day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
       sent_at, retry_at, variation, locale
     )
-    select ${window.day}::date, ${window.workspaceNumber}::integer, get_byte(${buckets}::bytea, delivery.place::integer - 1),
-      ${window.runNumber}::bigint,
+    select ${of.day}, ${of.workspaceNumber}, get_byte(${buckets}::bytea, delivery.place::integer - 1), ${of.runNumber},
       substring(${deviceIds}::bytea from 12 * delivery.place::integer - 11 for 12),
       substring(${userIds}::bytea from 12 * delivery.place::integer - 11 for 12),
       get_byte(${platforms}::bytea, delivery.place::integer - 1)::"char",
@@ -114,10 +139,35 @@ function insertRows(
     from unnest(
       ${deliveries.map((row) => row.code)}::text[],
       ${deliveries.map(({ providerMessageId: id }) => (id === null ? null : packMessageIdAsHex(id)))}::text[],
-      ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[]
-    ) with ordinality as delivery (code, provider_message_id, retry_at, place)
+      ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[]${of.values}
+    ) with ordinality as delivery (code, provider_message_id, retry_at${of.names}, place)
     ${conflict}
-    returning ${returned} as "deviceId"`;
+    returning ${returned}`;
+}
+
+/** The columns that are equal in all rows of a run, and the values of further columns to read. */
+type RunColumns = Record<'day' | 'workspaceNumber' | 'runNumber' | 'values' | 'names', Fragment>;
+
+function ofOneRun(tx: Queryable, { day, workspaceNumber, runNumber }: DeliveriesToStore): RunColumns {
+  return {
+    day: tx`${day}::date`,
+    workspaceNumber: tx`${workspaceNumber}::integer`,
+    runNumber: tx`${runNumber}::bigint`,
+    values: tx``,
+    names: tx``,
+  };
+}
+
+function ofSeveralRuns(tx: Queryable, windows: readonly DeliveriesToStore[]): RunColumns {
+  const rows = windows.flatMap((window) => window.deliveries.map(() => window));
+  return {
+    day: tx`delivery.day`,
+    workspaceNumber: tx`delivery.workspace_number`,
+    runNumber: tx`delivery.run_number`,
+    values: tx`, ${rows.map(({ day }) => day)}::date[], ${rows.map((row) => row.workspaceNumber)}::integer[],
+      ${rows.map((row) => row.runNumber)}::bigint[]`,
+    names: tx`, day, workspace_number, run_number`,
+  };
 }
 
 export type CountChange = {

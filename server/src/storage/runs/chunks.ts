@@ -60,7 +60,7 @@ export async function insertChunks(
  */
 export async function claimChunks(
   database: Database,
-  claim: { owner: string; lastLane: 0 | 1; limit: number; at: Date } & Lease,
+  claim: { owner: string; lastLane: 0 | 1; limit: number; at: Date; namedRuns?: 'apart' | undefined } & Lease,
 ): Promise<ClaimedChunk[]> {
   return database<ClaimedChunk[]>`
     with due as (
@@ -72,6 +72,8 @@ export async function claimChunks(
         and chunks.not_before <= ${claim.at}
         and (chunks.state = 'READY' or chunks.lease_until <= ${claim.leasedAt})
         and runs.status = 'SENDING'
+        -- claimNamedChunks claims the others.
+        and ${claim.namedRuns === 'apart' ? database`(chunks.lane > 0 or chunks.attempt > 0)` : database`true`}
       order by chunks.lane, chunks.not_before, chunks.created_at
       limit ${claim.limit}
       for update of chunks skip locked

@@ -1,0 +1,418 @@
+import type { Clock } from '../../clock.ts';
+import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
+import { isDatabaseFault, isFaultOfContent } from '../../domain/database-faults.ts';
+import { lastIdAt } from '../../domain/ids.ts';
+import type { Logger } from '../../log.ts';
+import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
+import { addLearned } from '../../storage/campaigns/variations.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import {
+  addRunCounts,
+  ensureDeliveriesPartition,
+  hasDelivery,
+  insertDeliveriesOfRuns,
+  markDevicesGone,
+  rowKey,
+} from '../../storage/ledger/deliveries.ts';
+import { markDeliveries } from '../../storage/outbox/stream-marks.ts';
+import { renewLeases } from '../../storage/runs/chunks.ts';
+import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
+import {
+  claimNamedChunks,
+  endNamedChunks,
+  findDevicesOfRuns,
+  moveCursors,
+  openNamedWindows,
+} from '../../storage/runs/named-runs.ts';
+import { findRunsToSend } from '../../storage/runs/run-states.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import type { Rest } from '../jobs/job.ts';
+import { chunkLeaseEnd, chunkLeaseMilliseconds, makeLease } from '../jobs/leased-job.ts';
+import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
+import { marksOf } from '../outbox/event-streams.ts';
+import type { PersonaliseDevices } from './compose-message.ts';
+import type { DeliverToDevices } from './deliver-to-devices.ts';
+import { makeDeliverToEligible, withdrawUnsent } from './deliver-to-eligible.ts';
+import type { DeliverToEligible } from './deliver-to-eligible.ts';
+import { trialsOf } from './experiments.ts';
+import { replaceAddresses } from './replace-addresses.ts';
+import { runLimitOf } from './seats.ts';
+import { countChanges, WindowFailedError, WindowRefusedError } from './send-window.ts';
+import { goneDevices, keepWaiting, pauseOrShowRefusals, suspectDevices } from './settle-outcome.ts';
+import type { DeviceResult } from './settle-outcome.ts';
+import { giveUp, heartbeatMilliseconds, pollMilliseconds, workChunk } from './work-chunks.ts';
+import type { WindowTurns, WorkChunkDependencies } from './work-chunks.ts';
+
+/** Runs that are claimed, read and stored together. A statement for 500 takes a few milliseconds. */
+const batchRuns = 500;
+/** Runs whose messages are under way or not stored yet, on this node. About 5 kB each. */
+const maxUnderWay = 4_000;
+/** As many of one workspace, so that one whose provider is slow leaves room for the others. */
+const maxUnderWayOfWorkspace = 1_000;
+/** Runs to more users than this are sent window by window, like campaigns. */
+const maxUsers = 50;
+/** Outcomes wait this long for others, so that a transaction stores many. Nobody waits for them. */
+const lingerMilliseconds = 20;
+/** Batches that are read at the same time, so that a distant database does not limit the rate. */
+const readers = 3;
+
+export type NamedRunsDependencies = WorkChunkDependencies & {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  /** Identifies this process in leases; unique per start. */
+  owner: string;
+  personaliseDevices: PersonaliseDevices;
+  deliverToDevices: DeliverToDevices;
+  outcomes: OutcomeBuffer;
+  turns: WindowTurns;
+  rest?: Rest | undefined;
+};
+
+export type NamedRuns = { wake(): void; stop(): Promise<void> };
+
+/**
+ * Sends the runs to named users: those of pushes to single users, triggers of requests, and tests. A run to a few devices
+ * would take ten round trips to the database by itself, so up to 500 are claimed, read and opened together, and their outcomes
+ * are stored together. Each run is sent and settled by itself: a slow provider holds no other run. A run is claimed here once,
+ * while nobody has worked it; after a crash its chunk is sent again like any other, under the same identities. Also sent like
+ * any other, but claimed here, are runs to many users, with a limit or a throttle, or with a trace.
+ */
+export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
+  const { log } = deps;
+  let isStopping = false;
+  let wakes = 0;
+  const waiting = new Set<() => void>();
+  const sender = makeNamedRunSender(deps, { isStopping: () => isStopping });
+
+  const wait = () =>
+    new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        waiting.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, deps.rest?.stretch(pollMilliseconds) ?? pollMilliseconds);
+      waiting.add(end);
+    });
+  const read = async (): Promise<void> => {
+    while (!isStopping) {
+      const wakesBefore = wakes;
+      let claimed = 0;
+      try {
+        claimed = await sender.sendNext();
+      } catch (error) {
+        log.error({ err: error }, 'runs to named users were not claimed');
+      }
+      // A full batch is followed by another at once. After a smaller one the next ring of the doorbell is soon enough.
+      if (claimed < batchRuns && wakes === wakesBefore && !isStopping) await wait();
+    }
+  };
+  const heartbeat = setInterval(() => {
+    sender.renewLeases().catch((error: unknown) => log.warn({ err: error }, 'leases were not renewed'));
+  }, heartbeatMilliseconds);
+  const reading = Array.from({ length: readers }, read);
+
+  return {
+    wake() {
+      wakes += 1;
+      waiting.values().next().value?.();
+    },
+    async stop() {
+      isStopping = true;
+      for (const end of waiting) end();
+      await Promise.all(reading);
+      await sender.settled();
+      clearInterval(heartbeat);
+    },
+  };
+}
+
+/** A run with its claimed chunk and its devices. */
+type Opened = { run: RunToSend; chunk: ClaimedChunk; devices: AudienceDevice[] };
+type Sent = Opened & { results: DeviceResult[] };
+
+export type NamedRunSender = {
+  /** Claims a batch and begins to send it. @returns how many runs were claimed */
+  sendNext(): Promise<number>;
+  /** Resolves when everything that was claimed is stored or given up. */
+  settled(): Promise<void>;
+  renewLeases(): Promise<void>;
+};
+
+/** The steps without timing. `startNamedRuns` runs them in sequence, in several readers. */
+export function makeNamedRunSender(
+  deps: NamedRunsDependencies,
+  { isStopping }: { isStopping: () => boolean },
+): NamedRunSender {
+  const { database, clock, owner, outcomes, turns } = deps;
+  const deliver = makeDeliverToEligible(deps);
+  const held = new Map<string, ClaimedChunk>();
+  const underWay = new Set<Promise<void>>();
+  const openBatch = makeOpenBatch(deps);
+  const store = makeStoreSoon(deps);
+
+  const work = async ({ chunk, ...opened }: Opened): Promise<void> => {
+    try {
+      const results = await deliverRun(deliver, opened);
+      await store({ chunk, ...opened, results });
+    } catch (error) {
+      await giveUp(deps, chunk, error);
+    }
+  };
+  const follow = (chunk: ClaimedChunk, done: Promise<void>): void => {
+    const ended = done
+      .catch((error: unknown) => deps.log.error({ err: error, runId: chunk.runId }, 'run to named users failed'))
+      .finally(() => {
+        held.delete(chunk.runId);
+        underWay.delete(ended);
+      });
+    underWay.add(ended);
+  };
+
+  return {
+    async sendNext() {
+      await outcomes.settled();
+      const limit = Math.min(batchRuns, maxUnderWay - held.size);
+      if (isStopping() || limit <= 0) return 0;
+      const claim = { owner, limit, except: fullWorkspaces(held.values()), at: clock.now() };
+      const chunks = await claimNamedChunks(database, { ...claim, ...makeLease(clock, chunkLeaseMilliseconds) });
+      if (chunks.length === 0) return 0;
+      for (const chunk of chunks) held.set(chunk.runId, chunk);
+      let batch: Batch;
+      try {
+        batch = await turns.take('usual', () => openBatch(chunks));
+      } catch (error) {
+        for (const chunk of chunks) follow(chunk, giveUp(deps, chunk, error));
+        return chunks.length;
+      }
+      for (const opened of batch.opened) follow(opened.chunk, turns.take('usual', () => work(opened)));
+      for (const chunk of batch.others)
+        follow(chunk, workChunk(deps, { chunk, isStopping, turns }).catch((error) => giveUp(deps, chunk, error)));
+      for (const chunk of batch.lost) held.delete(chunk.runId);
+      return chunks.length;
+    },
+    async settled() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+    async renewLeases() {
+      if (held.size > 0) await renewLeases(database, { chunks: [...held.values()], leaseUntil: chunkLeaseEnd(clock) });
+    },
+  };
+}
+
+/** Returns the workspaces of which no more runs are claimed for now. */
+function fullWorkspaces(held: Iterable<ClaimedChunk>): string[] {
+  const counts = new Map<string, number>();
+  for (const { workspaceId } of held) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
+  return [...counts].filter(([, runs]) => runs >= maxUnderWayOfWorkspace).map(([workspaceId]) => workspaceId);
+}
+
+/** `others` are sent window by window. `lost` were stopped or paused meanwhile, or taken over. */
+type Batch = { opened: Opened[]; others: ClaimedChunk[]; lost: ClaimedChunk[] };
+
+/** Reads the runs of claimed chunks and their devices, and records the windows, in three statements. */
+function makeOpenBatch({ database, clock }: NamedRunsDependencies): (chunks: ClaimedChunk[]) => Promise<Batch> {
+  const partitions = new Set<string>();
+  return async (chunks) => {
+    const found = await findRunsToSend(
+      database,
+      chunks.map(({ runId }) => runId),
+    );
+    const runs = new Map(found.map((run) => [run.id, run]));
+    const isOther = ({ runId }: ClaimedChunk): boolean => !isSmall(runs.get(runId));
+    const others = chunks.filter(isOther);
+    const own = chunks.filter((chunk) => !isOther(chunk)).map((chunk) => ({ chunk, run: runs.get(chunk.runId)! }));
+    if (own.length === 0) return { opened: [], others, lost: [] };
+    const devicesOf = await findDevicesOfRuns(
+      database,
+      own.map(({ run }) => toNamedRun(run)),
+    );
+    for (const day of new Set(own.map(({ run }) => run.day)))
+      if (!partitions.has(day)) {
+        await ensureDeliveriesPartition(database, day);
+        partitions.add(day);
+      }
+    const windows = own.map(({ chunk, run }) => {
+      const devices = devicesOf.get(run.id)!;
+      const last = devices.at(-1);
+      return { ...chunk, bucket: last?.bucket ?? 0, position: last?.id ?? '', devices: devices.length };
+    });
+    const refusals = await openNamedWindows(database, { windows, at: clock.now(), leaseUntil: chunkLeaseEnd(clock) });
+    const isLost = ({ chunk }: { chunk: ClaimedChunk }): boolean => !refusals.has(chunk.runId);
+    return {
+      opened: own
+        .filter((one) => !isLost(one))
+        .map(({ chunk, run }) => ({
+          chunk,
+          run: { ...run, refusals: refusals.get(run.id)! },
+          devices: devicesOf.get(run.id)!,
+        })),
+      others,
+      lost: own.filter(isLost).map(({ chunk }) => chunk),
+    };
+  };
+}
+
+/** True for a run that is one window, and needs nothing that is counted between windows. */
+function isSmall(run: RunToSend | undefined): run is RunToSend & { targetUsers: [bucket: number, userId: string][] } {
+  if (!run?.targetUsers || run.targetUsers.length > maxUsers) return false;
+  return run.devicesPerMinute === null && run.traceparent === null && runLimitOf(run) === undefined;
+}
+
+function toNamedRun(run: RunToSend) {
+  const settings = deliverySettings(run.settings);
+  return {
+    id: run.id,
+    workspaceId: run.workspaceId,
+    platforms: run.platforms,
+    iosProvisional: iosProvisional(settings),
+    appIds: settings.appIds,
+    targetUsers: run.targetUsers!,
+    bound: run.audienceBound ?? lastIdAt(run.createdAt),
+  };
+}
+
+async function deliverRun(
+  deliver: DeliverToEligible,
+  { run, devices }: Pick<Opened, 'run' | 'devices'>,
+): Promise<DeviceResult[]> {
+  if (devices.length === 0) return [];
+  try {
+    return await deliver(
+      run,
+      devices.map((device) => ({ device, attempt: 1 })),
+    );
+  } catch (error) {
+    throw isDatabaseFault(error) ? error : new WindowFailedError('a window cannot be sent', { cause: error });
+  }
+}
+
+/**
+ * Returns a function that stores the results of a run with those of others, and resolves when they are stored. If the database
+ * rejects the content of a batch, its runs are stored one by one, so that a faulty one does not hold the others.
+ */
+function makeStoreSoon(deps: NamedRunsDependencies): (sent: Sent) => Promise<void> {
+  const { outcomes } = deps;
+  type Waiting = { sent: Sent; resolve: () => void; reject: (error: unknown) => void };
+  let waiting: Waiting[] = [];
+  let isStoring = false;
+
+  const storeBatch = async (batch: Waiting[]): Promise<void> => {
+    const isRefused = await outcomes.store(async () => {
+      try {
+        await storeRuns(deps, { runs: batch.map(({ sent }) => sent) });
+        return false;
+      } catch (error) {
+        if (batch.length > 1 && isFaultOfContent(error)) return true;
+        throw error;
+      }
+    });
+    if (isRefused) {
+      for (const one of batch) await storeAndSettle([one]);
+      return;
+    }
+    for (const { resolve } of batch) resolve();
+    deps.onChunkEnded();
+    for (const { sent } of batch)
+      if (sent.results.some(({ moved }) => moved))
+        await replaceAddresses(deps, { workspaceId: sent.run.workspaceId, results: sent.results });
+  };
+  const storeAndSettle = (batch: Waiting[]): Promise<void> =>
+    storeBatch(batch).catch((error: unknown) => {
+      const cause = isFaultOfContent(error) ? new WindowRefusedError('a window cannot be stored', { cause: error }) : error;
+      for (const { reject } of batch) reject(cause);
+    });
+  const storeAll = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batchRuns);
+      waiting = waiting.slice(batchRuns);
+      await storeAndSettle(batch);
+    }
+    isStoring = false;
+  };
+
+  return (sent) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ sent, resolve, reject });
+      if (isStoring) return;
+      isStoring = true;
+      setTimeout(() => void storeAll(), lingerMilliseconds);
+    });
+}
+
+type Stored = { runs: readonly Sent[] };
+
+/** Stores the runs. A device that already has a row in its run keeps it, which is rare: a second attempt handles it. */
+async function storeRuns(deps: NamedRunsDependencies, { runs }: Stored): Promise<void> {
+  const store = (devices: 'have no row' | 'may have rows') =>
+    inTransaction(deps.database, (tx) => storeRunsIn(tx, { at: deps.clock.now(), runs, devices }));
+  try {
+    await store('have no row');
+  } catch (error) {
+    if (!hasDelivery(error)) throw error;
+    await store('may have rows');
+  }
+}
+
+type Storing = Stored & { at: Date; devices: 'have no row' | 'may have rows' };
+
+/** Runs whose chunk another worker has taken over are left out: it sends them again, and stores what it gets. */
+async function storeRunsIn(tx: Transaction, { at, runs, devices }: Storing): Promise<void> {
+  const ended = await endNamedChunks(tx, { holds: runs.map(({ chunk }) => chunk), at });
+  const kept: Sent[] = [];
+  for (const sent of runs)
+    if (ended.has(sent.run.id))
+      kept.push({ ...sent, results: await keepWaiting(tx, { run: sent.run, results: sent.results, at }) });
+  await moveCursors(
+    tx,
+    kept.flatMap(({ run: { id: runId, workspaceId }, devices: sentTo }) => {
+      const last = sentTo.at(-1);
+      return last ? [{ runId, workspaceId, bucket: last.bucket, position: last.id }] : [];
+    }),
+  );
+  const stored = await insertDeliveriesOfRuns(tx, {
+    devices,
+    windows: kept.map(({ run: { day, workspaceNumber, number: runNumber }, results }) => ({
+      ...{ day, workspaceNumber, runNumber, sentAt: at },
+      deliveries: results.map(({ delivery }) => delivery),
+    })),
+  });
+  const isFresh = ({ number: runNumber }: RunToSend, { delivery: { deviceId } }: DeviceResult): boolean =>
+    stored === 'all' || stored.has(rowKey({ runNumber, deviceId }));
+  const fresh = kept.map(({ run, results }) => ({ run, results: results.filter((result) => isFresh(run, result)) }));
+  await addRunCounts(
+    tx,
+    fresh.flatMap(({ run, results }) => countChanges(run, results)),
+  );
+  await addLearned(
+    tx,
+    fresh.flatMap(({ run, results }) =>
+      trialsOf(
+        run,
+        results.map(({ delivery }) => delivery),
+      ),
+    ),
+  );
+  await dropGoneDevices(tx, { runs: fresh, at });
+  for (const { run, results } of fresh) {
+    await suspectDevices(tx, { run, results, at });
+    await withdrawUnsent(tx, { run, chunk: 'HELD', results });
+  }
+  for (const { run, results } of kept) await pauseOrShowRefusals(tx, { run, results });
+  const marks = fresh.flatMap(({ run, results }) => (ended.get(run.id)!.isStreamed ? marksOf(run, results) : []));
+  await markDeliveries(tx, { marks, at });
+}
+
+type Fresh = { run: RunToSend; results: DeviceResult[] };
+
+async function dropGoneDevices(tx: Transaction, { runs, at }: { runs: readonly Fresh[]; at: Date }): Promise<void> {
+  const gone = Map.groupBy(
+    runs.filter(({ results }) => results.some((result) => result.gone)),
+    ({ run }) => run.workspaceId,
+  );
+  // The same order in every transaction prevents deadlocks.
+  for (const [workspaceId, ofWorkspace] of [...gone].sort(([a], [b]) => (a < b ? -1 : 1)))
+    await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(ofWorkspace.flatMap(({ results }) => results)) });
+}
