@@ -646,13 +646,14 @@ describe('the erasure of a user', () => {
     await bundle.addDevice('entangled', 'd');
     await remove('entangled');
     bundle.clock.advance(24 * hour);
+    const [device] = await bundle.database`select bucket from devices where push_id = 'token-entangled-d'`;
     let erasing: Promise<number> | undefined;
     await inTransaction(bundle.database, async (tx) => {
       // A registration locks the address, then the device that loses it.
       await tx`select from push_addresses where address_hash = ${addressHash('token-entangled-d')} for update`;
       erasing = erase();
       while (!(await isAnybodyWaiting(bundle.database)));
-      await tx`select from devices where push_id = 'token-entangled-d' for update`;
+      await tx`select from devices where bucket = ${device!.bucket as number} and push_id = 'token-entangled-d' for update`;
     });
     expect(await erasing).toBeGreaterThan(0);
     expect(await bundle.attributes('entangled')).toBeUndefined();

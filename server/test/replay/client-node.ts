@@ -164,7 +164,7 @@ function makeEffects({ database, inbox }: CarillonBundle) {
     },
     async eventsOf(customerId: string): Promise<{ name: string; attributes: any; at: string; platform: string }[]> {
       const rows = await database`
-        select name, events.attributes, occurred_at, platform from events join users on users.id = events.user_id
+        select name, events.attributes, occurred_at, platform from events join users on users.bucket = events.bucket and users.id = events.user_id
         where users.customer_id = ${customerId} order by name`;
       return rows.map(({ name, attributes, occurred_at: at, platform }) => ({
         ...{ name, attributes, platform },

@@ -5,7 +5,7 @@ import type { ClientNode, PublicClient } from './client-node.ts';
 /** A user of the demo who allowed messages in a browser. */
 async function findBrowserUser(node: ClientNode): Promise<string> {
   const [row] = await node.database`
-    select customer_id from users join devices on devices.user_id = users.id
+    select customer_id from users join devices on devices.bucket = users.bucket and devices.user_id = users.id
     where platform = 'WEB' and devices.state = 'ACTIVE' order by customer_id limit 1`;
   return row!.customer_id as string;
 }

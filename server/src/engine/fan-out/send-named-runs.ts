@@ -187,9 +187,16 @@ export function makeNamedRunSender(
         for (const chunk of chunks) follow(chunk, giveUp(deps, chunk, error));
         return chunks.length;
       }
-      for (const opened of batch.opened) follow(opened.chunk, turns.take('usual', () => work(opened)));
+      for (const opened of batch.opened)
+        follow(
+          opened.chunk,
+          turns.take('usual', () => work(opened)),
+        );
       for (const chunk of batch.others)
-        follow(chunk, workChunk(deps, { chunk, isStopping, turns }).catch((error) => giveUp(deps, chunk, error)));
+        follow(
+          chunk,
+          workChunk(deps, { chunk, isStopping, turns }).catch((error) => giveUp(deps, chunk, error)),
+        );
       for (const chunk of batch.lost) held.delete(chunk.runId);
       return chunks.length;
     },
@@ -321,7 +328,9 @@ function makeStoreSoon(deps: NamedRunsDependencies): (sent: Sent) => Promise<voi
   };
   const storeAndSettle = (batch: Waiting[]): Promise<void> =>
     storeBatch(batch).catch((error: unknown) => {
-      const cause = isFaultOfContent(error) ? new WindowRefusedError('a window cannot be stored', { cause: error }) : error;
+      const cause = isFaultOfContent(error)
+        ? new WindowRefusedError('a window cannot be stored', { cause: error })
+        : error;
       for (const { reject } of batch) reject(cause);
     });
   const storeAll = async (): Promise<void> => {

@@ -164,7 +164,11 @@ type GiveUpDependencies = Pick<WorkChunksDependencies, 'database' | 'clock' | 'l
  * crash is counted. If a window cannot be sent or stored, the search for its device starts immediately. After any other fault
  * the lease expires, which counts as a crash.
  */
-export async function giveUp({ database, clock, log, outcomes }: GiveUpDependencies, chunk: ClaimedChunk, error: unknown) {
+export async function giveUp(
+  { database, clock, log, outcomes }: GiveUpDependencies,
+  chunk: ClaimedChunk,
+  error: unknown,
+) {
   const which = { runId: chunk.runId, chunk: chunk.number };
   if (isDatabaseFault(error)) {
     log.warn({ err: error, ...which }, 'the database has a fault; chunk is given back');

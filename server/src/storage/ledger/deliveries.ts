@@ -1,7 +1,7 @@
 import type { Platform } from '../../domain/content/content.ts';
 import { packMessageIdAsHex } from '../../domain/ids.ts';
 import type { Variant } from '../../domain/experiments/variants.ts';
-import type { Database, Fragment, Queryable } from '../database.ts';
+import type { Database, Queryable } from '../database.ts';
 import {
   joinIdBytes,
   joinSmallNumbers,
@@ -55,7 +55,7 @@ export type DeliveriesToStore = DeliveryRun & { workspaceNumber: number; sentAt:
  * @throws DatabaseError 23505 (`hasDelivery`) when a device has a row; the transaction is aborted then
  */
 export async function insertDeliveries(tx: Queryable, window: DeliveriesToStore): Promise<void> {
-  await insertRows(tx, { windows: [window], devices: 'have no row' });
+  await insertRows(tx, { window, devices: 'have no row' });
 }
 
 /** True if the error says that a device of the window already had a row. */
@@ -70,7 +70,7 @@ export function hasDelivery(error: unknown): boolean {
  * @returns the devices whose row was new
  */
 export async function insertMissingDeliveries(tx: Queryable, window: DeliveriesToStore): Promise<Set<string>> {
-  const rows = await insertRows(tx, { windows: [window], devices: 'may have rows' });
+  const rows = await insertRows(tx, { window, devices: 'may have rows' });
   return new Set(rows.map((row) => row.deviceId!));
 }
 
@@ -82,12 +82,12 @@ export async function insertMissingDeliveries(tx: Queryable, window: DeliveriesT
  */
 export async function insertDeliveriesOfRuns(
   tx: Queryable,
-  rows: { windows: readonly DeliveriesToStore[]; devices: 'have no row' | 'may have rows' },
+  rows: { windows: readonly DeliveriesToStore[]; devices: Devices },
 ): Promise<'all' | ReadonlySet<string>> {
   if (rows.windows.every(({ deliveries }) => deliveries.length === 0)) return 'all';
-  const inserted = await insertRows(tx, rows);
+  const inserted = await insertRowsOfRuns(tx, rows);
   if (rows.devices === 'have no row') return 'all';
-  return new Set(inserted.map(({ runNumber, deviceId }) => rowKey({ runNumber: runNumber!, deviceId: deviceId! })));
+  return new Set(inserted.map(({ runNumber, deviceId }) => rowKey({ runNumber, deviceId: deviceId! })));
 }
 
 /** Names a row of the ledger among those of several runs. */
@@ -95,78 +95,97 @@ export function rowKey({ runNumber, deviceId }: { runNumber: number; deviceId: s
   return `${runNumber} ${deviceId}`;
 }
 
+type Devices = 'have no row' | 'may have rows';
+
 function insertRows(
   tx: Queryable,
-  { windows, devices }: { windows: readonly DeliveriesToStore[]; devices: 'have no row' | 'may have rows' },
-): Promise<{ deviceId: string | null; runNumber: number | null }[]> {
-  const deliveries = windows.flatMap((window) => window.deliveries);
-  const [window] = windows as [DeliveriesToStore];
-  const of = windows.length === 1 ? ofOneRun(tx, window) : ofSeveralRuns(tx, windows);
+  { window, devices }: { window: DeliveriesToStore; devices: Devices },
+): Promise<{ deviceId: string | null }[]> {
+  const { deliveries } = window;
+  const { deviceIds, userIds, platforms, outcomes, buckets, attempts, codes, messageIds, retryTimes } =
+    encode(deliveries);
   const conflict =
     devices === 'have no row' ? tx`` : tx`on conflict (bucket, user_id, device_id, day, run_number) do nothing`;
   // Returns no ids where all rows are new. A cluster uses COPY for an insert that returns nothing, and rejects COPY
   // under policies.
-  const returned =
-    devices === 'have no row'
-      ? tx`null as "deviceId", null as "runNumber"`
-      : tx`encode(device_id, 'hex') as "deviceId", run_number as "runNumber"`;
-  // Fixed-length values are sent as one value that the server splits, because writing an array takes a worker longer
-  // than everything else here. They are bytes, because finding the nth character of a text means counting from its
-  // start: an eighth of the server's time.
-  const deviceIds = joinIdBytes(deliveries.map((row) => row.deviceId));
-  const userIds = joinIdBytes(deliveries.map((row) => row.userId));
-  const platforms = Buffer.from(deliveries.map((row) => platformLetters[row.platform]).join(''), 'latin1');
-  const outcomes = Buffer.from(deliveries.map((row) => outcomeLetters[row.outcome]).join(''), 'latin1');
-  const buckets = joinSmallNumbers(deliveries.map((row) => row.bucket));
-  const attempts = joinSmallNumbers(deliveries.map((row) => row.attempts));
+  const returned = devices === 'have no row' ? tx`null` : tx`encode(device_id, 'hex')`;
   // Few campaigns have several contents; for the others no codes are sent.
   const isVaried = deliveries.some(({ variant }) => variant);
-  const codes = (codeOf: typeof variationCode) =>
+  const variantCodes = (codeOf: typeof variationCode) =>
     tx`nullif(get_byte(${Buffer.from(deliveries.map(({ variant }) => codeOf(variant)))}::bytea, delivery.place::integer - 1), 0)::"char"`;
-  const variants = isVaried ? tx`${codes(variationCode)}, ${codes(localeCode)}` : tx`null::"char", null::"char"`;
-  return tx<{ deviceId: string | null; runNumber: number | null }[]>`
+  const variants = isVaried
+    ? tx`${variantCodes(variationCode)}, ${variantCodes(localeCode)}`
+    : tx`null::"char", null::"char"`;
+  return tx<{ deviceId: string | null }[]>`
     insert into deliveries (
       day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
       sent_at, retry_at, variation, locale
     )
-    select ${of.day}, ${of.workspaceNumber}, get_byte(${buckets}::bytea, delivery.place::integer - 1), ${of.runNumber},
+    select ${window.day}::date, ${window.workspaceNumber}::integer, get_byte(${buckets}::bytea, delivery.place::integer - 1),
+      ${window.runNumber}::bigint,
       substring(${deviceIds}::bytea from 12 * delivery.place::integer - 11 for 12),
       substring(${userIds}::bytea from 12 * delivery.place::integer - 11 for 12),
       get_byte(${platforms}::bytea, delivery.place::integer - 1)::"char",
       get_byte(${outcomes}::bytea, delivery.place::integer - 1)::"char", delivery.code,
       decode(delivery.provider_message_id, 'hex'), get_byte(${attempts}::bytea, delivery.place::integer - 1), ${window.sentAt},
       delivery.retry_at, ${variants}
-    from unnest(
-      ${deliveries.map((row) => row.code)}::text[],
-      ${deliveries.map(({ providerMessageId: id }) => (id === null ? null : packMessageIdAsHex(id)))}::text[],
-      ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[]${of.values}
-    ) with ordinality as delivery (code, provider_message_id, retry_at${of.names}, place)
+    from unnest(${codes}::text[], ${messageIds}::text[], ${retryTimes}::timestamptz[])
+      with ordinality as delivery (code, provider_message_id, retry_at, place)
     ${conflict}
-    returning ${returned}`;
+    returning ${returned} as "deviceId"`;
 }
 
-/** The columns that are equal in all rows of a run, and the values of further columns to read. */
-type RunColumns = Record<'day' | 'workspaceNumber' | 'runNumber' | 'values' | 'names', Fragment>;
-
-function ofOneRun(tx: Queryable, { day, workspaceNumber, runNumber }: DeliveriesToStore): RunColumns {
-  return {
-    day: tx`${day}::date`,
-    workspaceNumber: tx`${workspaceNumber}::integer`,
-    runNumber: tx`${runNumber}::bigint`,
-    values: tx``,
-    names: tx``,
-  };
+/** The same for windows of several runs, whose numbers and days are sent with each row. */
+function insertRowsOfRuns(
+  tx: Queryable,
+  { windows, devices }: { windows: readonly DeliveriesToStore[]; devices: Devices },
+): Promise<{ deviceId: string | null; runNumber: number }[]> {
+  const deliveries = windows.flatMap((window) => window.deliveries);
+  const { deviceIds, userIds, platforms, outcomes, buckets, attempts, codes, messageIds, retryTimes } =
+    encode(deliveries);
+  const runs = windows.flatMap((window) => window.deliveries.map(() => window));
+  const conflict =
+    devices === 'have no row' ? tx`` : tx`on conflict (bucket, user_id, device_id, day, run_number) do nothing`;
+  const returned = devices === 'have no row' ? tx`null` : tx`encode(device_id, 'hex')`;
+  const variantCodes = (codeOf: typeof variationCode) =>
+    tx`nullif(get_byte(${Buffer.from(deliveries.map(({ variant }) => codeOf(variant)))}::bytea, delivery.place::integer - 1), 0)::"char"`;
+  return tx<{ deviceId: string | null; runNumber: number }[]>`
+    insert into deliveries (
+      day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
+      sent_at, retry_at, variation, locale
+    )
+    select delivery.day, delivery.workspace_number, get_byte(${buckets}::bytea, delivery.place::integer - 1),
+      delivery.run_number,
+      substring(${deviceIds}::bytea from 12 * delivery.place::integer - 11 for 12),
+      substring(${userIds}::bytea from 12 * delivery.place::integer - 11 for 12),
+      get_byte(${platforms}::bytea, delivery.place::integer - 1)::"char",
+      get_byte(${outcomes}::bytea, delivery.place::integer - 1)::"char", delivery.code,
+      decode(delivery.provider_message_id, 'hex'), get_byte(${attempts}::bytea, delivery.place::integer - 1),
+      ${windows[0]!.sentAt}, delivery.retry_at, ${variantCodes(variationCode)}, ${variantCodes(localeCode)}
+    from unnest(
+      ${codes}::text[], ${messageIds}::text[], ${retryTimes}::timestamptz[], ${runs.map(({ day }) => day)}::date[],
+      ${runs.map(({ workspaceNumber }) => workspaceNumber)}::integer[], ${runs.map(({ runNumber }) => runNumber)}::bigint[]
+    ) with ordinality as delivery (code, provider_message_id, retry_at, day, workspace_number, run_number, place)
+    ${conflict}
+    returning ${returned} as "deviceId", run_number as "runNumber"`;
 }
 
-function ofSeveralRuns(tx: Queryable, windows: readonly DeliveriesToStore[]): RunColumns {
-  const rows = windows.flatMap((window) => window.deliveries.map(() => window));
+/**
+ * Encodes the columns of rows. Fixed-length values are sent as one value that the server splits, because writing an array takes
+ * a worker longer than everything else here. They are bytes, because finding the nth character of a text means counting from its
+ * start: an eighth of the server's time.
+ */
+function encode(deliveries: readonly Delivery[]) {
   return {
-    day: tx`delivery.day`,
-    workspaceNumber: tx`delivery.workspace_number`,
-    runNumber: tx`delivery.run_number`,
-    values: tx`, ${rows.map(({ day }) => day)}::date[], ${rows.map((row) => row.workspaceNumber)}::integer[],
-      ${rows.map((row) => row.runNumber)}::bigint[]`,
-    names: tx`, day, workspace_number, run_number`,
+    deviceIds: joinIdBytes(deliveries.map((row) => row.deviceId)),
+    userIds: joinIdBytes(deliveries.map((row) => row.userId)),
+    platforms: Buffer.from(deliveries.map((row) => platformLetters[row.platform]).join(''), 'latin1'),
+    outcomes: Buffer.from(deliveries.map((row) => outcomeLetters[row.outcome]).join(''), 'latin1'),
+    buckets: joinSmallNumbers(deliveries.map((row) => row.bucket)),
+    attempts: joinSmallNumbers(deliveries.map((row) => row.attempts)),
+    codes: deliveries.map((row) => row.code),
+    messageIds: deliveries.map(({ providerMessageId: id }) => (id === null ? null : packMessageIdAsHex(id))),
+    retryTimes: deliveries.map((row) => row.retryAt?.toISOString() ?? null),
   };
 }
 

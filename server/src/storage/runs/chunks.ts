@@ -73,7 +73,7 @@ export async function claimChunks(
         and (chunks.state = 'READY' or chunks.lease_until <= ${claim.leasedAt})
         and runs.status = 'SENDING'
         -- claimNamedChunks claims the others.
-        and ${claim.namedRuns === 'apart' ? database`(chunks.lane > 0 or chunks.attempt > 0)` : database`true`}
+        and (${claim.namedRuns !== 'apart'}::boolean or chunks.lane > 0 or chunks.attempt > 0)
       order by chunks.lane, chunks.not_before, chunks.created_at
       limit ${claim.limit}
       for update of chunks skip locked
