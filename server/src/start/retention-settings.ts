@@ -32,7 +32,7 @@ export const retentionSettings = {
     minimum: 30,
     maximum,
     default: eventsDays,
-    sentence: 'Retention of events. Segment filters do not find older ones.',
+    sentence: 'Retention of events. Exports and timelines of users do not include older ones.',
   },
   keepRunsDays: {
     ...days,

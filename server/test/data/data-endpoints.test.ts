@@ -225,7 +225,7 @@ describe('a rejected request (table of fact 5)', () => {
     ['an empty customer_id', customer({ customer_id: '' }), bad(400, 'MissingAttributeError', /customer_id/)],
     ['a fractional customer_id', customer({ customer_id: 7.5 }), bad(400, 'ValueError', /customer_id/)],
     ['a long customer_id', customer({ customer_id: 'x'.repeat(513) }), bad(400, 'ValueError', /customer_id/)],
-    ['attributes of another type', customer({ attributes: [] }), bad(400, 'ValueError', /attributes/)],
+    ['attributes of another type', customer({ attributes: ['city'] }), bad(400, 'ValueError', /attributes/)],
     [
       'an invalid platform',
       customer({ platforms: [{ platform: 'Windows' }] }),

@@ -41,6 +41,20 @@ describe('attributes with API names (field B1)', () => {
     expect(await bundle.attributes(`born-${name}`)).toEqual({ u_bd: '1815-12-10' });
   });
 
+  test('may be an empty list, as PHP writes an empty object, in every call', async () => {
+    expect((await bundle.addUser('php', [] as never)).statusCode).toBe(200);
+    expect(await bundle.attributes('php')).toEqual({});
+    const event = { type: 'event', customer_id: 'php', actions: [{ action: 'Seen', attributes: [] }] };
+    expect((await bundle.call('/v1/event/', event)).status).toBe(200);
+    const answer = await bundle.call(
+      '/v1/transition/',
+      bulk(customer({ customer_id: 'php-bulk', attributes: [] }), event),
+    );
+    expect([answer.status, answer.headers?.['x-svc-warning']]).toEqual([200, undefined]);
+    expect(await bundle.attributes('php-bulk')).toEqual({});
+    expect((await bundle.addUser('php-list', ['x'] as never)).statusCode).toBe(400);
+  });
+
   test('are removed by either name', async () => {
     await bundle.addUser('removed', { u_em: 'old@example.com' });
     await bundle.addUser('removed', { email: null });
@@ -244,6 +258,27 @@ describe('data requests of real clients', () => {
       const answer = await send(gzipSync(body(`packed-${coding}`)), { 'content-encoding': coding });
       expect(answer.statusCode).toBe(200);
       expect(await bundle.attributes(`packed-${coding}`)).toEqual({ a: 'ä' });
+    });
+
+    test.each([undefined, 'charset=ISO-8859-1'])('is rejected if it is not UTF-8, with %j', async (charset) => {
+      const type = ['application/json', ...(charset ? [charset] : [])].join('; ');
+      for (const name of ['J\u00fcrgen', 'J\u00f6rgen']) {
+        const bytes = Buffer.from(JSON.stringify(customer({ customer_id: name })), 'latin1');
+        for (const sent of [
+          { bytes, headers: {} },
+          { bytes: gzipSync(bytes), headers: { 'content-encoding': 'gzip' } },
+        ]) {
+          const answer = await send(sent.bytes, { 'content-type': type, ...sent.headers });
+          expect([answer.statusCode, answer.json().error]).toMatchObject([
+            400,
+            {
+              type: 'Malformed JSON',
+              message: 'Could not decode the request body. The JSON was incorrect or not encoded as UTF-8.',
+            },
+          ]);
+        }
+      }
+      expect(await bundle.attributes('J\ufffdrgen')).toBeUndefined();
     });
 
     test('is limited after decoding', async () => {

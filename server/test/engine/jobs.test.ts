@@ -511,7 +511,7 @@ describe('a worker', () => {
     await bundle.drop();
   });
   const erase = makeEraseDueUsers({ database: {} as never }).name;
-  const byTime = ['fire-due-campaigns', 'release-due-triggers', 'expire-segments', erase];
+  const byTime = ['fire-due-campaigns', 'release-due-triggers', 'expire-segments', erase, 'erase-log-bodies'];
   const fanOut = [
     ...['release-runs', 'retry-deliveries', 'continue-mended-runs', 'probe-held-keys', 'send-live-activities'],
     'end-runs',

@@ -18,7 +18,6 @@ import {
   filledText,
   list,
   literal,
-  membersOf,
   number,
   readWith,
   required,
@@ -46,6 +45,7 @@ import {
   readData,
   refuseDataFaults,
   rejectAttributes,
+  attributesMember,
 } from './parse-data.ts';
 
 // The maximum number of faults of a bulk request that the API log stores and the response warns about.
@@ -148,7 +148,7 @@ function time(description: string): Field<Date> {
 
 const actionMembers = {
   action: requiredText({ max: maxEventNameCharacters, description: 'Name of the event' }),
-  attributes: membersOf,
+  attributes: attributesMember,
   platform: readWith(text({ description: 'ANDROID, iOS, web, TV or unknown' }), readPlatform),
   app_version: filledText({ max: maxAppVersionCharacters }),
   user_time: time('The time of the event: ISO 8601 (UTC unless it has an offset) or seconds since 1970'),

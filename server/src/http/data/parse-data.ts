@@ -95,6 +95,16 @@ const unsetMembers = {
 
 const unsetRule = part(unsetMembers);
 
+/** An object of attributes. PHP writes an empty one as a list. */
+export const attributesMember: typeof membersOf = {
+  ...membersOf,
+  read: (part, name) => (isEmptyList(part.members[name]) ? {} : membersOf.read(part, name)),
+};
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 /** Reads the attributes to remove: rules, or names alone, as some clients send them. */
 function readUnset(customer: RequestReader, name: string): UnsetRule[] | undefined {
   if (customer.get(name) === undefined) return undefined;
@@ -110,7 +120,7 @@ function readUnset(customer: RequestReader, name: string): UnsetRule[] | undefin
 const customerMembers = {
   type: required(literal('customer')),
   customer_id: customerId(),
-  attributes: membersOf,
+  attributes: attributesMember,
   // Lists where a user has the app. Devices state it exactly, so it is only validated (docs/decisions/0006).
   platforms: list(platform, { max: Infinity }),
   update_existing_only: flag(),

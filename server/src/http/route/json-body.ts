@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Transform } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -5,14 +6,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxJsonLevels, maxJsonMembers } from '../../domain/limits/access.ts';
 
-/** Parses a body for Fastify: keeps the text for signatures and rejects hostile JSON before it becomes objects. */
+/**
+ * Parses a body for Fastify: keeps the text for signatures and rejects hostile JSON before it becomes objects. A body that is not
+ * UTF-8 is rejected, whatever its charset is called (RFC 8259 §8.1): two names that differ in a replaced character would be one.
+ */
 export function readJsonBody(
   request: FastifyRequest,
-  text: string,
+  bytes: Buffer,
   done: (error: Error | null, body?: unknown) => void,
 ): void {
+  const text = bytes.toString();
   request.rawBody = text;
   try {
+    if (!isUtf8(bytes)) throw new ServiceError('BODY_MALFORMED', { detail: 'the body is not UTF-8' });
     done(null, parseJson(text));
   } catch (error) {
     done(error as Error);

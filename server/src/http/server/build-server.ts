@@ -137,7 +137,7 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   server.setValidatorCompiler(makeLazyValidators());
   server.addHook('preParsing', decodeBody);
   server.removeContentTypeParser(['application/json', 'text/plain']);
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, readJsonBody);
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, readJsonBody);
   server.setErrorHandler((error, request, reply) => presentDefaultError(toServiceError(error, request), reply));
   server.setNotFoundHandler((_request, reply) =>
     reply.code(404).send({ code: 404, status: 'error', reason: 'Page not found. Please recheck the URL' }),

@@ -24,7 +24,9 @@ import { makePersonaliseDevices } from '../../../src/engine/fan-out/compose-mess
 import { makeRetryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
 import { chunkLeaseMilliseconds, makeLease } from '../../../src/engine/jobs/leased-job.ts';
-import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
+import { makeNamedRunSender, startNamedRuns } from '../../../src/engine/fan-out/send-named-runs.ts';
+import type { NamedRunSender } from '../../../src/engine/fan-out/send-named-runs.ts';
+import { makeWindowTurns, startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
 import { makeEvidence } from '../../../src/engine/governor/provider-evidence.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
 import { releaseCheckedKeys } from '../../../src/storage/limits/governor.ts';
@@ -265,17 +267,33 @@ export async function makeFanOutBundle() {
     startWorkers(
       options: { owner?: string; windowDevices?: number; parallelChunks?: number; node?: 'one' | 'other' } = {},
     ) {
-      return startChunkWorkers({
-        database,
-        clock,
-        log,
+      const working = {
+        ...{ database, clock, log, outcomes, turns: makeWindowTurns(), onChunkEnded: () => {} },
         owner: options.owner ?? 'worker',
-        parallelChunks: options.parallelChunks ?? 4,
-        transactionalChunks: 2,
         sendWindow: makeWindow(options.windowDevices ?? 50, options.node),
-        outcomes,
-        onChunkEnded: () => {},
+      };
+      const { parallelChunks = 4 } = options;
+      const chunks = startChunkWorkers({ ...working, parallelChunks, transactionalChunks: 2, namedRuns: 'apart' });
+      const named = startNamedRuns({
+        ...{ ...working, personaliseDevices },
+        deliverToDevices: options.node === 'other' ? onOtherNode : deliverToDevices,
       });
+      return {
+        wake() {
+          named.wake();
+          chunks.wake();
+        },
+        async stop() {
+          await Promise.all([named.stop(), chunks.stop()]);
+        },
+      };
+    },
+
+    /** Sends batches of runs to named users, step by step. */
+    makeNamedSender(owner = 'worker', isStopping = () => false): NamedRunSender {
+      const sending = { database, clock, log, outcomes, turns: makeWindowTurns(), onChunkEnded: () => {} };
+      const own = { owner, sendWindow: makeWindow(50), personaliseDevices, deliverToDevices };
+      return makeNamedRunSender({ ...sending, ...own }, { isStopping });
     },
 
     /** Workers that run until no chunk is open, then stop. */

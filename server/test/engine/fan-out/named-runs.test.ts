@@ -1,0 +1,204 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { bucketOf } from '../../../src/domain/users/users.ts';
+import { claimChunks } from '../../../src/storage/runs/chunks.ts';
+import { claimNamedChunks } from '../../../src/storage/runs/named-runs.ts';
+import { chunkLeaseMilliseconds, makeLease } from '../../../src/engine/jobs/leased-job.ts';
+import { makeFanOutBundle } from './fan-out-bundle.ts';
+import type { FanOutBundle } from './fan-out-bundle.ts';
+
+describe('runs to named users', () => {
+  let bundle: FanOutBundle;
+  beforeEach(async () => {
+    bundle = await makeFanOutBundle();
+  });
+  afterEach(() => bundle.drop());
+
+  const toUser = async (customerId: string) => bundle.accept({ targetUsers: [await bundle.userOf(customerId)] });
+  const send = async (sender = bundle.makeNamedSender()): Promise<number> => {
+    const claimed = await sender.sendNext();
+    await sender.settled();
+    return claimed;
+  };
+  const chunkOf = async (runId: string) => {
+    const [row] = await bundle.database`
+      select state, attempt, crashes, window_opened_at as window from chunks where run_id = ${runId}`;
+    return row;
+  };
+
+  test('are claimed, sent and stored together, each with its outcome, counts and cursor', async () => {
+    await bundle.addDevices(6);
+    const runs = [];
+    for (let user = 0; user < 6; user += 1) runs.push(await toUser(`user-${user}`));
+    bundle.answer(({ pushId }) =>
+      pushId === 'push-user-1' ? { kind: 'gone', code: 'UNREGISTERED' } : { kind: 'accepted', providerMessageId: 'm' },
+    );
+    expect(await send()).toBe(6);
+    expect(bundle.sent.map(({ pushId }) => pushId).sort()).toEqual(
+      [0, 1, 2, 3, 4, 5].map((user) => `push-user-${user}`),
+    );
+    for (const [user, { runId }] of runs.entries()) {
+      const outcome = user === 1 ? 'GONE' : 'ACCEPTED';
+      expect(await bundle.ledger(runId)).toEqual([{ outcome, devices: 1 }]);
+      expect(await bundle.counters(runId)).toEqual({ [outcome]: 1 });
+      expect(await chunkOf(runId)).toEqual({ state: 'DONE', attempt: 1, crashes: 0, window: null });
+      const cursors = await bundle.database`select bucket from run_cursors where run_id = ${runId}`;
+      expect([...cursors]).toEqual([{ bucket: bucketOf(`user-${user}`) }]);
+    }
+    const gone = await bundle.database`select push_id from devices where state = 'GONE'`;
+    expect([...gone]).toEqual([{ push_id: 'push-user-1' }]);
+    await bundle.end();
+    for (const { campaignId } of runs)
+      expect(await bundle.states(campaignId)).toEqual({ campaign: 'SENT', run: 'SENT', reason: null });
+    expect(await send()).toBe(0);
+  });
+
+  test('end without a message if the user has no device on the platforms', async () => {
+    await bundle.addDevices(1);
+    const { runId } = await bundle.accept({ targetUsers: [await bundle.userOf('user-0')], platforms: ['IOS'] });
+    expect(await send()).toBe(1);
+    expect([bundle.sent.length, (await chunkOf(runId))!.state]).toEqual([0, 'DONE']);
+  });
+
+  test('reach only devices that were registered before the request', async () => {
+    await bundle.addDevices(1);
+    await toUser('user-0');
+    bundle.clock.advance(1_000);
+    const [bucket, userId] = await bundle.userOf('user-0');
+    await bundle.database`
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at, updated_at)
+      select workspace_id, bucket, 'f' || substr(id, 2), user_id, 'later', platform, 'push-later', 'ACTIVE', now(), now(), now()
+      from devices where bucket = ${bucket} and user_id = ${userId}`;
+    await send();
+    expect(bundle.sent.map(({ pushId }) => pushId)).toEqual(['push-user-0']);
+  });
+
+  test('of one workspace leave the others their share of a batch', async () => {
+    await bundle.addDevices(1);
+    for (let run = 0; run < 30; run += 1) await toUser('user-0');
+    const { database, clock } = bundle;
+    await database`
+      insert into workspaces (id, db_name, name, created_at) values ('QUIET', 'quiet', 'Quiet', ${clock.now()})
+      on conflict do nothing`;
+    const quiet = await toUser('user-0');
+    await database`update runs set workspace_id = 'QUIET' where id = ${quiet.runId}`;
+    await database`update chunks set workspace_id = 'QUIET' where run_id = ${quiet.runId}`;
+    const claim = { owner: 'w', limit: 10, at: clock.now(), ...makeLease(clock, chunkLeaseMilliseconds) };
+    const claimed = await claimNamedChunks(database, { ...claim, except: [] });
+    // Five of the loud one, oldest first, and the only one of the quiet one.
+    expect(claimed.map(({ workspaceId }) => workspaceId).filter((id) => id === 'QUIET')).toHaveLength(1);
+    expect(claimed).toHaveLength(6);
+    expect(await claimNamedChunks(database, { ...claim, except: [bundle.workspaceId] })).toEqual([]);
+  });
+
+  test('are not held by a provider that does not answer another run', async () => {
+    await bundle.addDevices(2);
+    const [slow, quick] = [await toUser('user-0'), await toUser('user-1')];
+    let answerSlow = (): void => {};
+    const answered = new Promise<void>((resolve) => (answerSlow = resolve));
+    bundle.answer(async ({ pushId }) => {
+      if (pushId === 'push-user-0') await answered;
+      return { kind: 'accepted' };
+    });
+    const sender = bundle.makeNamedSender();
+    await sender.sendNext();
+    while ((await bundle.ledger(quick.runId)).length === 0);
+    expect(await bundle.ledger(slow.runId)).toEqual([]);
+    expect((await chunkOf(slow.runId))!.state).toBe('CLAIMED');
+    answerSlow();
+    await sender.settled();
+    expect(await bundle.ledger(slow.runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+  });
+
+  test('are sent again under the same identity after a crash, by the workers of chunks', async () => {
+    await bundle.addDevices(1);
+    const { runId } = await toUser('user-0');
+    let isDead = false;
+    // The outcome never comes back to the worker that died.
+    bundle.answer(() => (isDead ? { kind: 'accepted' } : new Promise(() => {})));
+    await bundle.makeNamedSender('dead').sendNext();
+    while (bundle.sent.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    isDead = true;
+    expect(await send()).toBe(0);
+    bundle.clock.advance(chunkLeaseMilliseconds + 1);
+    // A chunk that was claimed before is none of the fresh ones.
+    expect(await send()).toBe(0);
+    await bundle.work();
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+    const [first, second] = bundle.sent;
+    expect(second).toEqual(first);
+  });
+
+  test('store nothing for a chunk that another worker has taken over', async () => {
+    await bundle.addDevices(2);
+    const [lost, kept] = [await toUser('user-0'), await toUser('user-1')];
+    bundle.answer(async ({ pushId }) => {
+      if (pushId === 'push-user-0') await bundle.database`update chunks set attempt = 2 where run_id = ${lost.runId}`;
+      return { kind: 'accepted' };
+    });
+    await send();
+    expect(await bundle.ledger(lost.runId)).toEqual([]);
+    expect(await bundle.counters(lost.runId)).toEqual({});
+    expect(await bundle.ledger(kept.runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+  });
+
+  test('are stored although the database rejects the outcomes of another, whose window is then suspected', async () => {
+    await bundle.addDevices(2);
+    const [bad, good] = [await toUser('user-0'), await toUser('user-1')];
+    const { number } = await bundle.run(bad.runId);
+    await bundle.database.unsafe(`alter table deliveries add constraint rejected check (run_number <> ${number})`);
+    await send();
+    expect(await bundle.ledger(good.runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+    expect(await bundle.ledger(bad.runId)).toEqual([]);
+    expect(await chunkOf(bad.runId)).toMatchObject({ state: 'CLAIMED', crashes: 2 });
+    const [chunk] = await bundle.database`select window_devices as devices from chunks where run_id = ${bad.runId}`;
+    expect(chunk).toEqual({ devices: 1 });
+  });
+
+  test('whose page cannot be made are given up alone', async () => {
+    await bundle.addDevices(2);
+    const [bad, good] = [await toUser('user-0'), await toUser('user-1')];
+    bundle.breakPages((pushId) => pushId === 'push-user-0');
+    await send();
+    expect(await bundle.ledger(good.runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+    expect(await bundle.ledger(bad.runId)).toEqual([]);
+    expect(bundle.lines.map(({ msg }) => msg)).toContain('chunk failed');
+  });
+
+  test('are sent window by window if they are to many users', async () => {
+    await bundle.addDevices(60);
+    const targetUsers: [number, string][] = [];
+    for (let user = 0; user < 60; user += 1) targetUsers.push(await bundle.userOf(`user-${user}`));
+    const { runId } = await bundle.accept({ targetUsers });
+    expect(await send()).toBe(1);
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 60 }]);
+  });
+
+  test('of a stopped run are not sent', async () => {
+    await bundle.addDevices(1);
+    const { runId } = await toUser('user-0');
+    await bundle.database`update runs set status = 'PAUSED', status_reason = 'x' where id = ${runId}`;
+    expect(await send()).toBe(0);
+    expect(bundle.sent).toEqual([]);
+  });
+
+  test('are left to this sender by the workers of chunks, until they were claimed once', async () => {
+    await bundle.addDevices(1);
+    await toUser('user-0');
+    const { database, clock } = bundle;
+    const claim = { owner: 'w', lastLane: 1, limit: 1, at: clock.now(), ...makeLease(clock, 1_000) } as const;
+    expect(await claimChunks(database, { ...claim, namedRuns: 'apart' })).toEqual([]);
+    const named = await claimNamedChunks(database, { ...claim, except: [] });
+    expect(named).toHaveLength(1);
+    clock.advance(2_000);
+    const again = { ...claim, at: clock.now(), ...makeLease(clock, 1_000) };
+    expect(await claimChunks(database, { ...again, namedRuns: 'apart' })).toMatchObject([{ attempt: 2, crashes: 1 }]);
+  });
+
+  test('wait in the database while this node has outcomes to store or stops', async () => {
+    await bundle.addDevices(1);
+    await toUser('user-0');
+    const sender = bundle.makeNamedSender('worker', () => true);
+    expect(await sender.sendNext()).toBe(0);
+    expect(bundle.sent).toEqual([]);
+  });
+});
