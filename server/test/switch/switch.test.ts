@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describePublicRoutes } from '../../../scripts/list-routes.ts';
-import { compareReply } from '../../src/cli/commands/check.ts';
+import { compareReply, swapPath } from '../../src/cli/commands/check.ts';
 import { declaredDifferences } from '../../src/domain/declared-differences.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
@@ -91,6 +91,37 @@ describe('the command check', () => {
       stderr: `carillon: ${wrong}: request 1: path begins with /.\n`,
     });
     expect(await check(['--recording', wrong], `${bundle.url}/v1`)).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test.each([
+    ['/v1/customer/OLD', '/v1/customer/OWN'],
+    ['/v1/customer/OLD/', '/v1/customer/OWN/'],
+    ['/v1/transition/OLD?x=1', '/v1/transition/OWN?x=1'],
+    ['/v1/customer?app_id=OLD', '/v1/customer?app_id=OWN'],
+    ['/v1/customers/export?a=1&app_id=OLD&b=2', '/v1/customers/export?a=1&app_id=OWN&b=2'],
+    ['/v1/customer/merge?app_id=OLD', '/v1/customer/merge?app_id=OWN'],
+    ['/v1/customer/delete/?app_id=OLD', '/v1/customer/delete/?app_id=OWN'],
+    ['/v1/customer/merged', '/v1/customer/OWN'],
+    ['/v3/custom-segments/OLD', '/v3/custom-segments/OLD'],
+  ])('replaces the workspace id of the path %j: %j', (path, swapped) => {
+    expect(swapPath(path, 'OWN')).toBe(swapped);
+  });
+
+  test('replaces the credentials of a connection test', async () => {
+    const path = join(folder, 'connection.jsonl');
+    const body = { app_id: 'OLD', app_secret: 'old', source: 'partner', region: '01' };
+    const call = {
+      name: 'connection',
+      method: 'POST',
+      path: '/v1/integrations/authentication',
+      body,
+      expect: { status: 200 },
+    };
+    await writeFile(
+      path,
+      `${JSON.stringify({ ...call, headers: { 'content-type': 'application/json', 'SVC-APPKEY': 'OLD' } })}\n`,
+    );
+    expect((await check(['--recording', path])).stdout).toMatch(/^same +connection/m);
   });
 
   describe('comparing', () => {

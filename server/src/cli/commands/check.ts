@@ -224,7 +224,7 @@ type CheckedWorkspace = {
 function swapCredentials(call: RecordedCall, workspace: CheckedWorkspace): RecordedCall {
   const { workspaceId } = workspace;
   const path = workspaceId === undefined ? call.path : swapPath(call.path, workspaceId);
-  const body = call.path.startsWith('/v1/oauth/') ? swapForm(call.body, workspace) : swapPush(call, workspace);
+  const body = swapBody(call, workspace);
   const name = campaignNameOf(body);
   const headers = Object.fromEntries(
     Object.entries(call.headers).map(([header, value]) => [
@@ -235,12 +235,27 @@ function swapCredentials(call: RecordedCall, workspace: CheckedWorkspace): Recor
   return { ...call, path, headers, body };
 }
 
-/** Replaces the workspace id in the paths of the families that contain it. */
-function swapPath(path: string, workspaceId: string): string {
-  return path.replace(
-    /^(\/v1\/(?:customer|device|event|transition)\/)(?!merge|delete)[^/?]+(?=\?|$)/,
-    `$1${workspaceId}`,
-  );
+/** Replaces the workspace id in the paths of the families that contain it, and in the query of the others. */
+export function swapPath(path: string, workspaceId: string): string {
+  return path
+    .replace(
+      /^(\/v1\/(?:customer|device|event|transition)\/)(?!(?:merge|delete)(?:\/?(?:\?|$)))[^/?]+(?=\/?(?:\?|$))/,
+      `$1${workspaceId}`,
+    )
+    .replace(/([?&]app_id=)[^&#]*/, `$1${workspaceId}`);
+}
+
+function swapBody(call: RecordedCall, workspace: CheckedWorkspace): string | undefined {
+  if (call.path.startsWith('/v1/oauth/')) return swapForm(call.body, workspace);
+  if (call.path.startsWith('/v1/integrations/authentication')) return swapConnection(call.body, workspace);
+  return swapPush(call, workspace);
+}
+
+/** Swaps the credentials that a connection test has in its body. */
+function swapConnection(body: string | undefined, { workspaceId, dataKey }: CheckedWorkspace): string | undefined {
+  const sent = readBody(body ?? '');
+  if (!isRecord(sent) || workspaceId === undefined || dataKey === undefined) return body;
+  return JSON.stringify({ ...sent, app_id: workspaceId, app_secret: dataKey });
 }
 
 function swapForm(body: string | undefined, workspace: CheckedWorkspace): string | undefined {
