@@ -171,15 +171,6 @@ export async function moveCursors(
     on conflict (run_id, bucket) do update set position = excluded.position`;
 }
 
-/** Releases chunks that were not sent, as releaseChunk does for one. Index: primary key. */
-export async function releaseNamedChunks(tx: Queryable, holds: readonly ChunkHold[]): Promise<void> {
-  await tx`
-    update chunks set state = 'READY', owner = null, lease_until = null, window_opened_at = null, window_bucket = null,
-      window_position = null, window_devices = null
-    from ${holdsOf(tx, holds)}
-    where ${isHeld(tx)}`;
-}
-
 function holdsOf(tx: Queryable, holds: readonly ChunkHold[]): Fragment {
   return tx`unnest(
     ${holds.map(({ runId }) => runId)}::text[], ${holds.map(({ number }) => number)}::integer[],
