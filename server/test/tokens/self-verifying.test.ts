@@ -66,10 +66,10 @@ const claimsOf = (token: string): TokenClaims => readToken(token)!.claims;
 
 /** Signs claims as this installation would: what an attacker cannot, and what may be left from another time or place. */
 async function sign(claims: TokenClaims): Promise<string> {
-  const [row] = await bundle.database<{ sealed: Buffer }[]>`
-    select secret_sealed as sealed from token_secrets where number = ${claims.secretNumber}`;
+  const [row] = await bundle.database<{ encrypted: Buffer }[]>`
+    select secret_sealed as encrypted from token_secrets where number = ${claims.secretNumber}`;
   const context = encryptionContext.tokenSecret({ number: claims.secretNumber });
-  return makeTokenSigner(bundle.encryption.decrypt(row!.sealed, context)).write(claims);
+  return makeTokenSigner(bundle.encryption.decrypt(row!.encrypted, context)).write(claims);
 }
 
 const secretDependencies = () => ({ database: bundle.database, clock: bundle.clock, encryption: bundle.encryption });
@@ -87,7 +87,7 @@ test('stores nothing when it issues and refreshes', async () => {
   expect(await countTokenRows()).toBe(0);
 });
 
-describe('a token that was not issued so', () => {
+describe('a token that this installation did not issue so', () => {
   type Forged = { name: string; make: (token: string) => Promise<string> | string; code: string };
   const changed = (change: Partial<TokenClaims>) => (token: string) => sign({ ...claimsOf(token), ...change });
 
@@ -116,7 +116,7 @@ describe('a token that was not issued so', () => {
     { name: 'issued 61 s ahead', make: changed({ issuedAt: new Date(start.getTime() + 61_000) }), code: 'ER001' },
     { name: 'expired yesterday', make: changed({ issuedAt: new Date(start.getTime() - day) }), code: 'ER008' },
     { name: 'expired a year ago', make: changed({ issuedAt: new Date(start.getTime() - 365 * day) }), code: 'ER008' },
-  ])('$name is $code as access token, ER010 as refresh token', async ({ make, code }) => {
+  ])('is $code as access token and ER010 as refresh token if it is $name', async ({ make, code }) => {
     const { access_token, refresh_token } = await issue();
     expect(await check(await make(access_token))).toBe(code);
     const forged = await make(refresh_token);
@@ -131,7 +131,7 @@ describe('a token that was not issued so', () => {
     return issuedAt.getTime() === start.getTime() - day;
   };
 
-  test('a token of an earlier epoch is ER001, and ER008 once it expired', async () => {
+  test('is ER001 if it is of an earlier epoch, and ER008 once it has expired', async () => {
     const tokens = await issue();
     await endAllTokens(bundle, { actor });
     bundle.clock.advance(1_000);
@@ -142,7 +142,7 @@ describe('a token that was not issued so', () => {
     expect(await check(tokens.access_token)).toBe('ER008');
   });
 
-  test('two epochs are never equal, whatever is restored twice', async () => {
+  test('gets another epoch from each restore, in seconds', async () => {
     const first = await endAllTokens(bundle, { actor });
     expect(first).toBeGreaterThan(1_700_000_000);
     expect(await endAllTokens(bundle, { actor })).toBeGreaterThan(first);
@@ -166,7 +166,7 @@ describe('revocation', () => {
     await other.server.close();
   });
 
-  test('of a refresh token ends the access token of a refresh that is under way', async () => {
+  test('ends the access token of a refresh that is under way', async () => {
     const { refresh_token } = await issue();
     const form = refreshing(client.workspaceId, refresh_token);
     const [refreshed] = await Promise.all([bundle.post('/v1/oauth/refresh', form), revoke(refresh_token)]);
@@ -175,7 +175,7 @@ describe('revocation', () => {
     expect(await refresh(refresh_token)).toBe('ER010');
   });
 
-  test('stores a row that is deleted a day after the token expired, and not by a sandbox clock that is ahead', async () => {
+  test('stores a row until a day after the token has expired, also by a sandbox clock that is ahead', async () => {
     const { access_token } = await issue();
     await revoke(access_token);
     expect(await countTokenRows()).toBe(1);
@@ -189,7 +189,7 @@ describe('revocation', () => {
     expect(await countTokenRows()).toBe(0);
   });
 
-  test('by a key of another workspace, or of an expired token, stores nothing', async () => {
+  test('stores nothing for a key of another workspace, or for an expired token', async () => {
     const { access_token } = await issue();
     await revoke(access_token, await setup());
     expect(await check(access_token)).toBe(200);
@@ -198,7 +198,7 @@ describe('revocation', () => {
     expect(await countTokenRows()).toBe(0);
   });
 
-  test('a node that is cut off from the database refuses after a second, and accepts nothing for ten', async () => {
+  test('refuses every token on a node that is cut off from the database for a second', async () => {
     const gate = await startGate(bundle.url.replace('postgres:', 'http:'));
     const url = new URL(bundle.url);
     url.port = new URL(gate.origin).port;
@@ -223,7 +223,7 @@ describe('revocation', () => {
     await gate.close();
   });
 
-  test('a read that began before a revocation is not kept after it', async () => {
+  test('keeps no read that began before it', async () => {
     const { access_token } = await issue();
     expect(await check(access_token)).toBe(200);
     // From half a second on the key is read again while calls go on.
@@ -233,14 +233,14 @@ describe('revocation', () => {
   });
 });
 
-describe('secrets', () => {
+describe('token secrets', () => {
   const rotateWhenDue = async () => {
     const job = makeRotateTokenSecrets({ ...secretDependencies(), log: makeLog({ level: 'silent', pretty: false }) });
     await job.runOnce(bundle.clock.now());
     return (await readTokenSecrets(bundle)).secrets.map(({ state }) => state);
   };
 
-  test('two accept: tokens of the previous one stay valid, also on a node that has not heard of the new one', async () => {
+  test('accept tokens while there are two, and refuse a third', async () => {
     const other = await bundle.makeNode();
     const old = await issue();
     expect(await check(old.access_token, other.server)).toBe(200);
@@ -256,7 +256,7 @@ describe('secrets', () => {
     await other.server.close();
   });
 
-  test('a token under a secret that was added a moment ago is accepted by a node that read them before', async () => {
+  test('accept a token on a node that read them before the one that signed it was added', async () => {
     const other = await bundle.makeNode();
     expect(await check((await issue()).access_token, other.server)).toBe(200);
     await retireTokenSecret(secretDependencies(), { actor, number: 1 });
@@ -266,7 +266,7 @@ describe('secrets', () => {
     await Promise.all([other.server.close(), fresh.server.close()]);
   });
 
-  test('an emergency retirement ends the tokens within a second; expired ones stay ER008 for ever', async () => {
+  test('ends the tokens under a secret that is retired early, and recognises them as expired later', async () => {
     const { access_token, refresh_token } = await issue();
     expect(await retireTokenSecret(secretDependencies(), { actor, number: 1 })).toBe(2);
     bundle.clock.advance(1_000);
@@ -280,7 +280,7 @@ describe('secrets', () => {
     });
   });
 
-  test('one takes over after 90 days and the previous one retires 31 days later, when its last token has expired', async () => {
+  test('are replaced after 90 days, and retire 31 days later, when the last token has expired', async () => {
     await issue();
     expect(await rotateWhenDue()).toEqual(['issues']);
     bundle.clock.advance(90 * day);
@@ -293,7 +293,7 @@ describe('secrets', () => {
     expect(await check(access_token)).toBe('ER008');
   });
 
-  test('a sandbox clock that jumps a year retires none', async () => {
+  test('stay when the sandbox clock jumps a year', async () => {
     const { access_token } = await issue();
     bundle.clock.setOffset(365 * day);
     expect(await rotateWhenDue()).toEqual(['issues']);
@@ -302,7 +302,7 @@ describe('secrets', () => {
     expect(await check(access_token)).toBe(200);
   });
 
-  test('two nodes that start together add one', async () => {
+  test('are added once by two nodes that start together', async () => {
     const other = await bundle.makeNode();
     const answers = await Promise.all(
       [bundle.server, other.server].map((server) => postTo(server, { path: '/v1/oauth/token', form: client.form })),
@@ -314,13 +314,13 @@ describe('secrets', () => {
     await other.server.close();
   });
 
-  test('a rotation of the master key leaves tokens valid, on nodes that run and on those that start', async () => {
+  test('keep tokens valid through a rotation of the master key, on nodes that run and on those that start', async () => {
     const { access_token } = await issue();
     const next = makeEncryption(Buffer.alloc(32, 8));
-    const [row] = await bundle.database<{ sealed: Buffer }[]>`select secret_sealed as sealed from token_secrets`;
+    const [row] = await bundle.database<{ encrypted: Buffer }[]>`select secret_sealed as encrypted from token_secrets`;
     const context = encryptionContext.tokenSecret({ number: 1 });
-    const sealed = next.encrypt(bundle.encryption.decrypt(row!.sealed, context), context);
-    await bundle.database`update token_secrets set secret_sealed = ${sealed}`;
+    const encrypted = next.encrypt(bundle.encryption.decrypt(row!.encrypted, context), context);
+    await bundle.database`update token_secrets set secret_sealed = ${encrypted}`;
     bundle.clock.advance(1_000);
     const started = await bundle.makeNode({ encryption: next });
     for (const server of [bundle.server, started.server]) expect(await check(access_token, server)).toBe(200);
@@ -329,7 +329,7 @@ describe('secrets', () => {
 });
 
 describe('time', () => {
-  test('a token that was issued while the sandbox was ahead is not valid once the clock is back', async () => {
+  test('makes a token invalid that was issued while the sandbox was ahead, once the clock is back', async () => {
     bundle.clock.setOffset(40 * day);
     const { access_token, refresh_token } = await issue();
     expect(await check(access_token)).toBe(200);

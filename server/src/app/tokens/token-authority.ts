@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Random } from '../../domain/access/keys.ts';
-import { makeGrant, makeTokenId, makeTokenSigner, readToken } from '../../domain/access/tokens.ts';
+import { drawGrant, drawTokenId, makeTokenSigner, readToken } from '../../domain/access/tokens.ts';
 import type { TokenClaims, TokenKey, TokenKind, TokenSecretDates, TokenSigner } from '../../domain/access/tokens.ts';
 import { encryptionContext, makeTokenSecret } from '../../domain/crypto/encryption.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
@@ -100,14 +100,14 @@ export function makeTokenAuthority(deps: TokenAuthorityDependencies): TokenAutho
   return {
     async issue(key, { at, random }) {
       const state = await issuingState();
-      const shared = { key, grant: makeGrant(random), at, random };
+      const { grant, ids } = drawGrant(random);
       return {
-        accessToken: sign(state, { ...shared, kind: 'access-token' }),
-        refreshToken: sign(state, { ...shared, kind: 'refresh-token' }),
+        accessToken: sign(state, { kind: 'access-token', key, grant, at, id: ids[0] }),
+        refreshToken: sign(state, { kind: 'refresh-token', key, grant, at, id: ids[1] }),
       };
     },
-    async issueAccessToken(key, details) {
-      return sign(await issuingState(), { ...details, key, kind: 'access-token' });
+    async issueAccessToken(key, { grant, at, random }) {
+      return sign(await issuingState(), { kind: 'access-token', key, grant, at, id: drawTokenId(random) });
     },
     async verify(text, kind) {
       const token = readToken(text);
@@ -154,12 +154,12 @@ async function startFirstSecret({ database, clock, encryption }: TokenAuthorityD
   );
 }
 
-type Signed = IssueDetails & { kind: TokenKind; key: NumberedKey; grant: Buffer };
+type Signed = { kind: TokenKind; key: NumberedKey; grant: Buffer; id: Buffer; at: Date };
 
-function sign(state: SigningState, { kind, key, grant, at, random }: Signed): string {
+function sign(state: SigningState, { kind, key, grant, id, at }: Signed): string {
   const { number: secretNumber, signer } = state.issuing!;
   return signer.write({
-    ...{ kind, secretNumber, epoch: state.epoch, grant, issuedAt: at, id: makeTokenId(random) },
+    ...{ kind, secretNumber, epoch: state.epoch, grant, issuedAt: at, id },
     ...{ workspaceNumber: key.workspaceNumber, keyNumber: key.number, keyGeneration: key.generation },
     lifetimeSeconds: kind === 'refresh-token' ? refreshTokenSeconds : key.accessTokenMinutes * 60,
   });

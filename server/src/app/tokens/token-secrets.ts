@@ -106,9 +106,10 @@ export async function endAllTokens(
   { actor }: { actor: Actor },
 ): Promise<number> {
   return inTransaction(database, async (tx) => {
-    const epoch = (await raiseTokenEpoch(tx))!;
-    await endStoredTokens(tx, { at: clock.realNow() });
-    await audit(tx, { actor, action: 'token.end-all', detail: { epoch }, at: clock.realNow() });
+    const at = clock.realNow();
+    const epoch = (await raiseTokenEpoch(tx, { at }))!;
+    await endStoredTokens(tx, { at });
+    await audit(tx, { actor, action: 'token.end-all', detail: { epoch }, at });
     return epoch;
   });
 }

@@ -121,12 +121,17 @@ function writeClaims(signed: Buffer, claims: TokenClaims): void {
   signed.set(claims.id, places.id);
 }
 
-/** Returns a new grant: 64 random bits. Two equal grants of a key would only end together. */
-export function makeGrant(random: Random = randomBytes): Buffer {
-  return random(grantBytes);
+/**
+ * Returns a new grant and the ids of its first two tokens, in one draw. A grant has 64 random bits: two equal ones of a key would
+ * only end together.
+ */
+export function drawGrant(random: Random = randomBytes): { grant: Buffer; ids: [Buffer, Buffer] } {
+  const bytes = random(grantBytes + 2 * idBytes);
+  const idAt = (place: number): Buffer => bytes.subarray(place, place + idBytes);
+  return { grant: bytes.subarray(0, grantBytes), ids: [idAt(grantBytes), idAt(grantBytes + idBytes)] };
 }
 
-export function makeTokenId(random: Random = randomBytes): Buffer {
+export function drawTokenId(random: Random = randomBytes): Buffer {
   return random(idBytes);
 }
 

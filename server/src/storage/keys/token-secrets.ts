@@ -19,16 +19,23 @@ export async function readTokenEpoch(tx: Queryable): Promise<number> {
   return row!.epoch;
 }
 
+/** True if the schema has an epoch: one that ends before migration 6 stores every token, and a backup holds none of them. */
+export async function hasTokenEpoch(tx: Queryable): Promise<boolean> {
+  const rows = await tx`
+    select 1 from pg_attribute
+    where attrelid = 'installation'::regclass and attname = 'token_epoch' and not attisdropped`;
+  return rows.length > 0;
+}
+
 /**
  * Ends every token that was issued so far. The epoch is at least the time in seconds, so that two restores of one backup never
  * get the same one. Locks the row of the installation.
  *
  * @returns the new epoch; undefined if there is no installation yet
  */
-export async function raiseTokenEpoch(tx: Queryable): Promise<number | undefined> {
+export async function raiseTokenEpoch(tx: Queryable, { at }: { at: Date }): Promise<number | undefined> {
   const [row] = await tx<{ epoch: number }[]>`
-    update installation
-    set token_epoch = greatest(token_epoch + 1, extract(epoch from clock_timestamp())::bigint)
+    update installation set token_epoch = greatest(token_epoch + 1, ${Math.floor(at.getTime() / 1000)}::bigint)
     returning token_epoch as epoch`;
   return row?.epoch;
 }
