@@ -6,12 +6,12 @@ import type { LimitWindow } from '../../domain/access/rate-limits.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { tokenRequestWindows, guessWindows } from '../../domain/limits/access.ts';
 import type { TokenOperation } from '../../domain/limits/access.ts';
-import { inTransaction } from '../../storage/database.ts';
-import type { Database, Transaction, Queryable } from '../../storage/database.ts';
+import { inTransaction, LostTransactionError } from '../../storage/database.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
 import { findApiKeysBySecretHashes, touchApiKeys } from '../../storage/keys/api-keys.ts';
 import type { NumberedKey, PresentedKey } from '../../storage/keys/api-keys.ts';
-import { countEvents, findLimitWindows, keyOf } from '../../storage/limits/sliding-windows.ts';
-import type { LimitSubject } from '../../storage/limits/sliding-windows.ts';
+import { countEvents, countEventsAtOnce, findLimitWindows, keyOf } from '../../storage/limits/sliding-windows.ts';
+import type { CountedEvent, LimitSubject } from '../../storage/limits/sliding-windows.ts';
 import { lookUpBatches, makeGroupCommit, requestBatches } from '../group-commit.ts';
 import { isUseNoted, judgeKey, searchedKey } from '../keys/authenticate-key.ts';
 import type { TokenAuthority } from './token-authority.ts';
@@ -54,13 +54,10 @@ async function proveClients(
     passGuesses(database, { clients, outcomes, at }),
     findKeys(database, clients),
   ]);
-  // One transaction: if a part of it fails, nothing was counted, and the batch can be repeated.
-  if (passed.length > 0)
-    await inTransaction(database, async (tx) => {
-      const counted = await countPairs(tx, { operation, clients: passed, outcomes, at });
-      const unused = judgeKeys(found, { counted, outcomes, at });
-      if (unused.length > 0) await touchApiKeys(tx, { ids: unused, at });
-    });
+  const counted = await countPairs(database, { operation, clients: passed, outcomes, at });
+  const unused = judgeKeys(found, { counted, outcomes, at });
+  // The requests are counted. A batch that failed now would be repeated and counted twice, and the next request notes the use.
+  if (unused.length > 0) await touchApiKeys(database, { ids: unused, at }).catch(() => {});
   return clients.map((client) => outcomes.get(client)!);
 }
 
@@ -86,23 +83,54 @@ async function passGuesses(
   return clients.filter((client) => !outcomes.has(client));
 }
 
-/** Counts repeated pairs one after the other, until one is rejected. */
+/** Counts the requests of each pair, and rejects those beyond its limit. */
 async function countPairs(
-  tx: Transaction,
+  database: Database,
   { operation, clients, outcomes, at }: Batch & { operation: ClientOperation; clients: PresentedClient[] },
 ): Promise<Counted[]> {
+  if (clients.length === 0) return [];
   const windows = tokenRequestWindows[operation];
-  const counted: Counted[] = [];
-  const refused: Omit<Counted, 'isNewPair'>[] = [];
-  let left = clients.map((client) => ({
+  const asked = clients.map((client) => ({
     client,
     pair: { operation, subject: limitSubject([client.caller.clientId, client.clientSecret]) },
   }));
+  const isEachAlone = new Set(asked.map(({ pair }) => keyOf(pair))).size === asked.length;
+  const counts = { at, windows };
+  const { counted, refused } = isEachAlone
+    ? await countTurns(asked, (subjects) => countEventsAtOnce(database, { ...counts, subjects }))
+    : await inTransaction(database, (tx) =>
+        countTurns(asked, (subjects) => countEvents(tx, { ...counts, subjects, commit: 'unflushed' })),
+      );
+  if (refused.length === 0) return counted;
+  const found = await findLimitWindows(
+    database,
+    refused.map(({ pair }) => pair),
+  ).catch((cause: unknown) => {
+    const message = 'the requests were counted, and the time to wait cannot be read';
+    throw new LostTransactionError('COMMIT_OUTCOME_UNKNOWN', { message, cause });
+  });
+  for (const [index, { client }] of refused.entries()) {
+    const retryAfterSeconds = secondsUntilPass(windows, { events: found[index]!, at });
+    outcomes.set(client, { outcome: 'limited', by: 'credential pair', retryAfterSeconds });
+  }
+  return counted;
+}
+
+type Asked = Omit<Counted, 'isNewPair'>;
+
+/** Counts repeated pairs one after the other, until one is rejected. */
+async function countTurns(
+  all: Asked[],
+  count: (subjects: LimitSubject[]) => Promise<CountedEvent[]>,
+): Promise<{ counted: Counted[]; refused: Asked[] }> {
+  const counted: Counted[] = [];
+  const refused: Asked[] = [];
+  let left = all;
   const full = new Set<string>();
   while (left.length > 0) {
     const turn = new Map(left.toReversed().map((one) => [keyOf(one.pair), one]));
     const asked = [...turn.values()];
-    const events = await countEvents(tx, { subjects: asked.map(({ pair }) => pair), at, windows, commit: 'unflushed' });
+    const events = await count(asked.map(({ pair }) => pair));
     for (const [index, one] of asked.entries()) {
       const { counted: isCounted, isFirst } = events[index]!;
       if (isCounted) counted.push({ ...one, isNewPair: isFirst });
@@ -113,16 +141,7 @@ async function countPairs(
     refused.push(...rest.filter(({ pair }) => full.has(keyOf(pair))));
     left = rest.filter(({ pair }) => !full.has(keyOf(pair)));
   }
-  if (refused.length === 0) return counted;
-  const found = await findLimitWindows(
-    tx,
-    refused.map(({ pair }) => pair),
-  );
-  for (const [index, { client }] of refused.entries()) {
-    const retryAfterSeconds = secondsUntilPass(windows, { events: found[index]!, at });
-    outcomes.set(client, { outcome: 'limited', by: 'credential pair', retryAfterSeconds });
-  }
-  return counted;
+  return { counted, refused };
 }
 
 type SearchedKey = { secretHash: Buffer; key: PresentedKey | undefined };
