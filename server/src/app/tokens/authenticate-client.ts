@@ -5,7 +5,7 @@ import { slowAnswerMilliseconds, tokenRequestWindows } from '../../domain/limits
 import type { TokenOperation } from '../../domain/limits/access.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import type { NumberedKey } from '../../storage/keys/api-keys.ts';
-import { countEvent, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
+import { countEvent, countEventsAtOnce, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
 import { guessCounters, readGuesses } from './prove-clients.ts';
 import type {
   ClientOperation,
@@ -66,7 +66,8 @@ export async function limitRequests(
 ): Promise<{ isNewPair: boolean }> {
   const counter = { operation: request.operation, subject: limitSubject(request.pair) };
   const windows = tokenRequestWindows[request.operation];
-  const { counted, isFirst } = await countEvent(database, { ...counter, at: request.at, windows, commit: 'unflushed' });
+  const [count] = await countEventsAtOnce(database, { subjects: [counter], at: request.at, windows });
+  const { counted, isFirst } = count!;
   if (counted) return { isNewPair: isFirst };
   const [events] = await findLimitWindows(database, [counter]);
   throw limited('credential pair', secondsUntilPass(windows, { events: events!, at: request.at }));

@@ -69,7 +69,7 @@ async function passGuesses(
   { clients, outcomes, at }: Batch & { clients: PresentedClient[] },
 ): Promise<PresentedClient[]> {
   const asking = clients.filter(({ hasWaited }) => !hasWaited);
-  const counters = asking.map(({ caller }) => guessCounters(caller));
+  const counters = countersOf(asking);
   const found = counters.length === 0 ? [] : await findLimitWindows(tx, counters.flat());
   let place = 0;
   for (const [index, client] of asking.entries()) {
@@ -81,6 +81,17 @@ async function passGuesses(
     else if (isSlowed) outcomes.set(client, { outcome: 'to wait' });
   }
   return clients.filter((client) => !outcomes.has(client));
+}
+
+/** Requests that arrive together often come from one caller: its counters are computed once. */
+function countersOf(clients: PresentedClient[]): GuessCounter[][] {
+  const known = new Map<string, GuessCounter[]>();
+  return clients.map(({ caller }) => {
+    const name = `${caller.address} ${caller.clientId}`;
+    const counters = known.get(name) ?? guessCounters(caller);
+    known.set(name, counters);
+    return counters;
+  });
 }
 
 /** Counts the requests of each pair, and rejects those beyond its limit. */

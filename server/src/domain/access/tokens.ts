@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { KeyedHmacSha256, messageStart } from '../crypto/hmac-sha256.ts';
 import { maxTokenAheadSeconds } from '../limits/access.ts';
 import { secretPrefixes } from './keys.ts';
@@ -125,13 +125,13 @@ function writeClaims(signed: Buffer, claims: TokenClaims): void {
  * Returns a new grant and the ids of its first two tokens, in one draw. A grant has 64 random bits: two equal ones of a key would
  * only end together.
  */
-export function drawGrant(random: Random = randomBytes): { grant: Buffer; ids: [Buffer, Buffer] } {
+export function drawGrant(random: Random): { grant: Buffer; ids: [Buffer, Buffer] } {
   const bytes = random(grantBytes + 2 * idBytes);
   const idAt = (place: number): Buffer => bytes.subarray(place, place + idBytes);
   return { grant: bytes.subarray(0, grantBytes), ids: [idAt(grantBytes), idAt(grantBytes + idBytes)] };
 }
 
-export function drawTokenId(random: Random = randomBytes): Buffer {
+export function drawTokenId(random: Random): Buffer {
   return random(idBytes);
 }
 

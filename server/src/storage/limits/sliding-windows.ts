@@ -49,9 +49,10 @@ export async function countEvents(tx: Queryable, events: CountedEvents): Promise
 
 /**
  * Does the same in one message, with a receipt: a count whose response is lost is looked up, and never counted twice. Its commit
- * does not wait for the disk.
+ * does not wait for the disk. After a lost response an event is reported as counted if its windows still have room, because
+ * then they had room for it; an event that filled its window is reported as rejected.
  *
- * @throws LostTransactionError COMMIT_OUTCOME_UNKNOWN if it was counted and its response was lost
+ * @throws LostTransactionError
  */
 export async function countEventsAtOnce(
   database: Database,
@@ -64,8 +65,10 @@ export async function countEventsAtOnce(
       )`;
       return countStatement(database, { ...events, commit: 'unflushed', receipt });
     },
-    // Which of the events were counted is lost with the response.
-    readBack: () => Promise.reject(new Error('the response to a count was lost')),
+    readBack: () => database<CountRow[]>`
+      select operation, subject, cardinality(events) as events
+      from limit_windows join ${askedSubjects(database, events.subjects)} using (operation, subject)
+      where not ${isFull(database, events)}`,
   });
   return presentCounts(events, rows);
 }
@@ -76,15 +79,12 @@ function countStatement(
   tx: Queryable,
   { subjects, at, windows, commit = 'durable', receipt }: CountedEvents & { receipt: Fragment },
 ): Statement<CountRow[]> {
-  const mosts = windows.map((window) => window.events);
-  const seconds = windows.map((window) => window.seconds);
-  const longest = Math.max(...seconds);
+  const longest = Math.max(...windows.map((window) => window.seconds));
   return tx<CountRow[]>`
     ${receipt}
     insert into limit_windows (operation, subject, events, last_event_at)
     select operation, subject, array[${at}::timestamptz], ${at}
-    from unnest(${subjects.map(({ operation }) => operation)}::text[], ${subjects.map(({ subject }) => subject)}::bytea[])
-      as asked (operation, subject) ${commit === 'durable' ? tx`` : unflushed(tx)}
+    from ${askedSubjects(tx, subjects)} ${commit === 'durable' ? tx`` : unflushed(tx)}
     order by operation, subject
     on conflict (operation, subject) do update
       set
@@ -95,18 +95,27 @@ function countStatement(
             and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
         ),
         last_event_at = excluded.last_event_at
-      where not exists (
-        select 1
-        from unnest(${mosts}::integer[], ${seconds}::integer[]) as limits (most, seconds)
-        where most <= (
-          select count(*)
-          from unnest(limit_windows.events) as moment
-          where moment > excluded.last_event_at - make_interval(secs => limits.seconds)
-            and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
-        )
-      )
+      where not ${isFull(tx, { at, windows })}
     returning operation, subject, cardinality(events) as events`;
 }
+
+const askedSubjects = (tx: Queryable, subjects: readonly LimitSubject[]) => tx`
+  unnest(${subjects.map(({ operation }) => operation)}::text[], ${subjects.map(({ subject }) => subject)}::bytea[])
+    as asked (operation, subject)`;
+
+/** True for a row of limit_windows with a window that has no room at this time. */
+const isFull = (tx: Queryable, { at, windows }: Pick<CountedEvents, 'at' | 'windows'>) => tx`
+  exists (
+    select 1
+    from unnest(${windows.map((window) => window.events)}::integer[], ${windows.map((window) => window.seconds)}::integer[])
+      as limits (most, seconds)
+    where most <= (
+      select count(*)
+      from unnest(limit_windows.events) as moment
+      where moment > ${at}::timestamptz - make_interval(secs => limits.seconds)
+        and moment <= ${at}::timestamptz + make_interval(secs => ${latestEventSeconds})
+    )
+  )`;
 
 function presentCounts({ subjects }: Pick<CountedEvents, 'subjects'>, rows: readonly CountRow[]): CountedEvent[] {
   const found = new Map(rows.map((row) => [keyOf(row), row.events]));
