@@ -40,6 +40,7 @@ export function makeFreshCache<Key, Value>({
 }: FreshCacheOptions<Key, Value>): FreshCache<Key, Value> {
   const entries = new Map<Key, Entry<Value>>();
   const readSoon = makeGroupCommit(read, batches);
+  let forgotten = 0;
 
   function keep(key: Key, entry: Entry<Value>): void {
     // The map is in order of reading.
@@ -57,12 +58,13 @@ export function makeFreshCache<Key, Value>({
     return entry.value;
   }
 
-  /** Replaces an entry when its successor was read, unless it was forgotten meanwhile. */
+  /** Replaces an entry when its successor was read, unless a value was forgotten meanwhile: it may be the one that was read. */
   async function renew(key: Key, entry: Entry<Value> | undefined): Promise<Value> {
     const readAt = clock.elapsedMilliseconds();
+    const before = forgotten;
     const value = readSoon(key);
     const read = await value;
-    if (entries.get(key) === entry) keep(key, { readAt, value, isRenewed: false });
+    if (forgotten === before && entries.get(key) === entry) keep(key, { readAt, value, isRenewed: false });
     return read;
   }
 
@@ -79,7 +81,13 @@ export function makeFreshCache<Key, Value>({
       return entry.value;
     },
     reread: (key) => renew(key, entries.get(key)),
-    forget: (key) => void entries.delete(key),
-    forgetAll: () => entries.clear(),
+    forget(key) {
+      forgotten += 1;
+      entries.delete(key);
+    },
+    forgetAll() {
+      forgotten += 1;
+      entries.clear();
+    },
   };
 }
