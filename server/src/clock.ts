@@ -10,6 +10,11 @@ export type Clock = {
    * reported to the outside.
    */
   realNow(): Date;
+  /**
+   * Milliseconds of a timer that only runs forward: neither the anchor nor the sandbox moves it. Used where an age is a promise
+   * about access, for example how long a node may not have heard of a revocation.
+   */
+  elapsedMilliseconds(): number;
   /** Sets the anchor: `instant` is the current time according to the database. */
   anchor(instant: Date): void;
   /** Moves the clock: adds `milliseconds` to every reading from now on (sandbox only). */
@@ -59,6 +64,7 @@ export function makeClock(): Clock {
   let anchorMilliseconds = Date.now();
   return makeMovedClock({
     realMilliseconds: () => anchorMilliseconds + (performance.now() - anchoredAt),
+    elapsedMilliseconds: () => performance.now(),
     anchor(instant) {
       anchoredAt = performance.now();
       anchorMilliseconds = instant.getTime();
@@ -69,8 +75,10 @@ export function makeClock(): Clock {
 /** A clock that is stopped until a test advances it. */
 export function makeManualClock(start: Date): Clock & { advance(milliseconds: number): void } {
   let now = start.getTime();
+  let elapsed = 0;
   const clock = makeMovedClock({
     realMilliseconds: () => now,
+    elapsedMilliseconds: () => elapsed,
     anchor(instant) {
       now = instant.getTime();
     },
@@ -79,6 +87,7 @@ export function makeManualClock(start: Date): Clock & { advance(milliseconds: nu
     ...clock,
     advance(milliseconds) {
       now += milliseconds;
+      elapsed += milliseconds;
     },
   };
 }
@@ -86,13 +95,15 @@ export function makeManualClock(start: Date): Clock & { advance(milliseconds: nu
 /** Applies the sandbox's changes to a clock, independent of its source of real time. */
 function makeMovedClock({
   realMilliseconds,
+  elapsedMilliseconds,
   anchor,
-}: Pick<Clock, 'anchor'> & { realMilliseconds: () => number }): Clock {
+}: Pick<Clock, 'anchor' | 'elapsedMilliseconds'> & { realMilliseconds: () => number }): Clock {
   let offset = 0;
   let stoppedAt: number | undefined;
   return {
     now: () => new Date((stoppedAt ?? realMilliseconds()) + offset),
     realNow: () => new Date(realMilliseconds()),
+    elapsedMilliseconds,
     anchor,
     setOffset(milliseconds) {
       offset = milliseconds;

@@ -47,6 +47,7 @@ const words: Word[] = [
       'console/src/router.tsx': 'the component that asks for a session',
       'console/src/session/': 'the component that asks for a session',
       'server/test/storage/lost-connections.test.ts': 'a port that is shut',
+      'server/test/tokens/': 'a port that is shut',
       'server/test/rig/': 'a port that is shut',
       'server/test/torture/': 'a port that is shut',
     },

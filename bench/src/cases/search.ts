@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { documentedAuthoringLimits } from '../../../server/src/app/campaigns/authoring.ts';
 import { makeCampaignTotals, searchCampaigns } from '../../../server/src/app/campaigns/search-campaigns.ts';
 import { createKey } from '../../../server/src/app/keys/keys.ts';
+import { makeTokenAuthority } from '../../../server/src/app/tokens/token-authority.ts';
 import { makeManualClock } from '../../../server/src/clock.ts';
 import { makeEncryption } from '../../../server/src/domain/crypto/encryption.ts';
 import { buildServer } from '../../../server/src/http/server/build-server.ts';
@@ -39,6 +40,7 @@ export const searchCase: Case<'search', Searching> = {
     const encryption = makeEncryption(Buffer.alloc(32, 1));
     const edge = {
       ...{ database, clock, encryption, totals, limits: documentedAuthoringLimits },
+      tokens: makeTokenAuthority({ database, clock, encryption }),
       ...{ vendorHeaders: makeVendorHeaders('SVC'), migrationGuideFile: '' },
     };
     const log = makeLog({ level: 'silent', pretty: false });

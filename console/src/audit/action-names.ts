@@ -88,6 +88,9 @@ export const actionNames: Record<string, string> = {
   'template.create': 'Template saved',
   'template.delete': 'Template deleted',
   'template.rename': 'Template renamed',
+  'token-secret.create': 'Token secret created',
+  'token-secret.retire': 'Token secret retired',
+  'token.end-all': 'All tokens ended',
   'webhook-secret.read': 'Webhook secret read',
   'workspace.change': 'Settings changed',
 };

@@ -31,6 +31,7 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   send: async () => (await import('./commands/send.ts')).registerSend,
   import: async () => (await import('./commands/import.ts')).registerImport,
   keys: async () => (await import('./commands/keys.ts')).registerKeys,
+  tokens: async () => (await import('./commands/tokens.ts')).registerTokens,
   check: async () => (await import('./commands/check.ts')).registerCheck,
   export: async () => (await import('./commands/export.ts')).registerExport,
   segments: async () => (await import('./commands/segments.ts')).registerSegments,

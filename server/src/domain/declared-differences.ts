@@ -98,15 +98,6 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     test: { file: 'server/test/push/real-clients.test.ts', name: 'is left out with a warning' },
   },
   {
-    what: 'Old access tokens',
-    here: 'A token that expired more than a day ago is unknown (`ER001`), before that it is expired (`ER008`).',
-    operationIds: ['upsertCustomer', 'createFileSegment'],
-    test: {
-      file: 'server/test/tokens/token-endpoints.test.ts',
-      name: 'an access token is live until its last second, ER008 for 24 hours, then ER001',
-    },
-  },
-  {
     what: 'Data centers',
     here: 'Any host is served; with `CARILLON_SERVICE_DOMAIN` a workspace addressed through another data center is refused like unknown credentials.',
     operationIds: ['generateToken'],

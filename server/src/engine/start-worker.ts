@@ -29,7 +29,11 @@ import type { SendWindow } from './fan-out/send-window.ts';
 import { startNamedRuns } from './fan-out/send-named-runs.ts';
 import { makeWindowTurns, startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
-import { makeArchiveEndedKeys, makeDropSegmentLeftovers, makeExpireSegments } from './housekeeping/expiry.ts';
+import { makeArchiveEndedKeys,
+  makeDropSegmentLeftovers,
+  makeExpireSegments,
+  makeRotateTokenSecrets,
+} from './housekeeping/expiry.ts';
 import { makeDropOldDays, makePrepareDays } from './housekeeping/days.ts';
 import { makeDropOldReceipts, makeDropOldRecords, makeTrimOldRecords } from './housekeeping/old-records.ts';
 import { makeEraseLogBodies } from './housekeeping/erase-log-bodies.ts';
@@ -206,6 +210,7 @@ function startHousekeeping(deps: WorkerDependencies): RunningJob {
   const { database, clock, log, retention } = deps;
   const jobs = [
     makeArchiveEndedKeys({ database }),
+    makeRotateTokenSecrets({ database, clock, encryption: deps.encryption, log }),
     makeDropOldRecords({ database, clock, inboxMessages: deps.inboxMessages }),
     makeDropOldReceipts({ database, clock }),
     makeDropSegmentLeftovers({ database }),

@@ -16,6 +16,7 @@ import { preferStandby, makeStandbyHealth } from '../app/system/standby.ts';
 import { makeConsoleSystem } from '../app/system/system.ts';
 import { makeConsoleUsers } from '../app/users/manage-users.ts';
 import { makeConsoleSettings } from '../app/workspace-settings.ts';
+import type { TokenAuthority } from '../app/tokens/token-authority.ts';
 import type { InteractionTokens } from '../domain/events/interactions.ts';
 import { measureContent } from '../engine/fan-out/compose-message.ts';
 import { startJob } from '../engine/jobs/job.ts';
@@ -42,6 +43,7 @@ export type ConsoleParts = {
   sandbox: SandboxDependencies | undefined;
   readiness: Readiness;
   readyCurl: ReadyCurl;
+  tokens: TokenAuthority;
   vendorHeaders: VendorHeaders;
   limits: SegmentLimits;
   interactions: InteractionReports;
@@ -78,7 +80,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
       totals: makeCampaignTotals(useCases),
       report: makeCampaignReport(useCases),
     },
-    keys: { ...useCases, headerPrefix: config.headerPrefix },
+    keys: { ...useCases, tokens: parts.tokens, headerPrefix: config.headerPrefix },
     ...makeConsoleLists(composition),
     settings: makeConsoleSettings({ ...useCases, headerPrefix: config.headerPrefix, limits }),
     credentials: {

@@ -11,6 +11,7 @@ import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import type { ClockListener } from '../app/sandbox/clock-advance.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-limits.ts';
 import { makeTokenBatches } from '../app/tokens/prove-clients.ts';
+import { makeTokenAuthority } from '../app/tokens/token-authority.ts';
 import type { Doorbell } from '../engine/doorbell.ts';
 import type { NodeMeter } from '../engine/monitoring/node-meter.ts';
 import { measureContent } from '../engine/fan-out/compose-message.ts';
@@ -64,7 +65,8 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   if (config.role === 'worker') return [health];
 
   const vendorHeaders = makeVendorHeaders(config.headerPrefix);
-  const shared = { acrossWorkspaces, clock, encryption, vendorHeaders, serviceDomain: config.serviceDomain };
+  const tokens = makeTokenAuthority({ database: acrossWorkspaces, clock, encryption });
+  const shared = { acrossWorkspaces, clock, encryption, tokens, vendorHeaders, serviceDomain: config.serviceDomain };
   const deps = { ...shared, database: installation.callDatabase };
   // Across workspaces: the database shows the workspace of a credential, pushes of all workspaces are committed together, and a
   // day's partitions serve all workspaces.
@@ -100,7 +102,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     liveActivityRoutes(deps),
     eventStreamRoutes(deps),
     interactionRoutes({ vendorHeaders, interactions }),
-    makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, interactions, interactionTokens, sandbox }),
+    makeConsoleRoutes(composition, { ...parts, tokens, vendorHeaders, limits, interactions, interactionTokens, sandbox }),
   ];
   if (!sandbox) return families;
   const { publicUrl, serviceDomain, host, sandboxAccess: access } = config;

@@ -6,6 +6,7 @@ import { createKey } from '../../src/app/keys/keys.ts';
 import { makeAcceptPush } from '../../src/app/push/accept-push.ts';
 import { makeAdmitPush } from '../../src/app/push/admit-push.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-limits.ts';
+import { makeTokenAuthority } from '../../src/app/tokens/token-authority.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import { signPush } from '../../src/domain/crypto/signatures.ts';
@@ -35,7 +36,8 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
   const { database, clock, workspaceId } = engine;
   const encryption = makeEncryption(Buffer.alloc(32, 9));
   const log = makeLog({ level: 'silent', pretty: false });
-  const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC') };
+  const tokens = makeTokenAuthority({ database, clock, encryption });
+  const deps = { database, clock, encryption, tokens, vendorHeaders: makeVendorHeaders('SVC') };
   const authoring = { ...deps, limits: options.limits ?? wide, totals: makeCampaignTotals(deps) };
   const migrationGuideFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'migration-v1-v5.md');
   const server = await buildServer({ log, clock, trustProxy: false }, [

@@ -7,6 +7,7 @@ import { createKey } from '../../src/app/keys/keys.ts';
 import { makeAcceptPush } from '../../src/app/push/accept-push.ts';
 import { makeAdmitPush } from '../../src/app/push/admit-push.ts';
 import { makeTokenBatches } from '../../src/app/tokens/prove-clients.ts';
+import { makeTokenAuthority } from '../../src/app/tokens/token-authority.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeDoorbell } from '../../src/engine/doorbell.ts';
@@ -37,7 +38,8 @@ export async function makeCampaignBundle(options: { limits?: AuthoringLimits } =
   const clock = makeManualClock(start);
   const encryption = makeEncryption(Buffer.alloc(32, 9));
   const log = makeLog({ level: 'silent', pretty: false });
-  const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC') };
+  const tokens = makeTokenAuthority({ database, clock, encryption });
+  const deps = { database, clock, encryption, tokens, vendorHeaders: makeVendorHeaders('SVC') };
   const limits = options.limits ?? documentedAuthoringLimits;
   const migrationGuideFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'migration-v1-v5.md');
   const server = await buildServer({ log, clock, trustProxy: false }, [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCarillonBundle } from '../carillon-bundle.ts';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { runCommand } from './run-command.ts';
 
@@ -55,5 +55,43 @@ test('keys, segments, callbacks and campaigns that a command changes have a line
     { action: 'campaign.pause', object: cid, detail: { from: 'ACTIVE', to: 'PAUSED' } },
     { action: 'campaign.resume', object: cid, detail: { from: 'PAUSED', to: 'ACTIVE' } },
     { action: 'campaign.stop', object: cid, detail: { from: 'ACTIVE', to: 'STOPPED' } },
+  ]);
+});
+
+test('token secrets are shown, rotated and retired, tokens end with them, and each change has a line in the audit log', async () => {
+  const check = async ({ accessToken }: { accessToken: string }): Promise<number> => {
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const path = `/v1/customers/export?app_id=${bundle.workspaceId}`;
+    // Any data route: a valid token gets past the credentials, to the faults of the body.
+    return (await bundle.call('POST', path, { headers, body: {} })).status;
+  };
+  const status = async (): Promise<string[]> => {
+    const { secrets } = JSON.parse(await run('tokens', 'status', '--json')) as { secrets: { state: string }[] };
+    return secrets.map(({ state }) => state);
+  };
+  const old = await bundle.token();
+  await takeLines();
+  expect(await check(old)).toBe(400);
+  expect(await status()).toEqual(['issues']);
+
+  expect(await run('tokens', 'rotate-secret')).toContain('Secret 2 issues');
+  expect(await status()).toEqual(['accepts', 'issues']);
+  expect(await check(old)).toBe(400);
+  const refused = await runCommand(bundle, ['tokens', 'rotate-secret']);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('secret 1: is still accepted') });
+
+  await run('tokens', 'retire-secret', '1');
+  await until(async () => (await check(old)) === 401);
+  expect(await status()).toEqual(['retired', 'issues']);
+  expect(await runCommand(bundle, ['tokens', 'retire-secret', '7'])).toMatchObject({ code: 2 });
+
+  const young = await bundle.token();
+  expect(await check(young)).toBe(400);
+  await run('tokens', 'end-all');
+  await until(async () => (await check(young)) === 401);
+  expect((await takeLines()).map(({ action, object }) => [action, object])).toEqual([
+    ['token-secret.create', '2'],
+    ['token-secret.retire', '1'],
+    ['token.end-all', null],
   ]);
 });

@@ -2,6 +2,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { dataLimits } from '../../src/app/data.ts';
 import { makeEnsureToday } from '../../src/app/users/events.ts';
 import { createKey } from '../../src/app/keys/keys.ts';
+import { makeTokenAuthority } from '../../src/app/tokens/token-authority.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import { buildServer } from '../../src/http/server/build-server.ts';
@@ -35,7 +36,8 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
       ? undefined
       : Object.fromEntries(Object.keys(dataLimits).map((operation) => [operation, requestsPerMinute]));
   const ensureToday = makeEnsureToday({ database, clock });
-  const deps = { database, clock, encryption, ensureToday, ...(limits ? { limits } : {}) };
+  const tokens = makeTokenAuthority({ database, clock, encryption });
+  const deps = { database, clock, encryption, tokens, ensureToday, ...(limits ? { limits } : {}) };
   const server = await buildServer(
     {
       log: makeLog({ level: 'silent', pretty: false }),
@@ -85,6 +87,7 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
     ...test,
     clock,
     encryption,
+    tokens,
     server,
     call,
     calls,

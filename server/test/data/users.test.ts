@@ -750,6 +750,7 @@ describe('the erasure of a user', () => {
     'event_streams.device_attributes': 'names of attributes',
     'event_streams.user_attributes': 'names of attributes',
     'imports.users': 'a number',
+    'installation.token_epoch': 'a number',
     'live_activity_messages.token': 'of one activity, gone after a day',
     'live_activity_tokens.token': 'of one activity, gone after a day',
     'mails.recipients': 'addresses of operators',

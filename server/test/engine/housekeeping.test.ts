@@ -75,7 +75,15 @@ describe('housekeeping jobs', () => {
   beforeEach(async () => {
     // Deleted, not truncated: of small tables that takes a tenth of the time.
     const tables = [
-      ...['access_tokens', 'refresh_tokens', 'api_keys', 'idempotency_keys', 'send_budgets', 'provider_tokens'],
+      ...[
+        'access_tokens',
+        'refresh_tokens',
+        'token_revocations',
+        'api_keys',
+        'idempotency_keys',
+        'send_budgets',
+        'provider_tokens',
+      ],
       ...['campaign_request_ids', 'report_files', 'live_activities', 'limit_windows', 'sandbox_messages'],
       ...['segment_members', 'segments', 'runs', 'campaigns', 'nodes', 'transaction_receipts', 'installation'],
     ];
@@ -172,6 +180,9 @@ describe('housekeeping jobs', () => {
           insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
           values (${hash}, ${workspaceId}, 'key', 1, ${at}, ${at})`;
         await database`
+          insert into token_revocations (key_id, subject, workspace_id, revoked_at, access_until, expires_at)
+          values ('key', substring(${hash} from 1 for 16), ${workspaceId}, ${at}, ${at}, ${at})`;
+        await database`
           insert into idempotency_keys (workspace_id, operation, key_hash, body_hash, created_at)
           values (${workspaceId}, 'a', ${hash}, ${hash}, ${at})`;
         await database`
@@ -190,7 +201,14 @@ describe('housekeeping jobs', () => {
     }
 
     const pairs = [
-      ...['access_tokens', 'refresh_tokens', 'idempotency_keys', 'send_budgets', 'provider_tokens'],
+      ...[
+        'access_tokens',
+        'refresh_tokens',
+        'token_revocations',
+        'idempotency_keys',
+        'send_budgets',
+        'provider_tokens',
+      ],
       ...['campaign_request_ids', 'live_activities', 'report_files'],
     ];
 

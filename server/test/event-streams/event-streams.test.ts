@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { listDeadBatches, resendDeadBatches } from '../../src/app/event-streams.ts';
 import { recordInteractions } from '../../src/app/interactions.ts';
+import { makeTokenAuthority } from '../../src/app/tokens/token-authority.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import { eventUuid } from '../../src/domain/events/event-streams.ts';
 import { reportDigest } from '../../src/domain/events/interactions.ts';
@@ -33,8 +34,9 @@ describe('routes of event streams', () => {
     bundle = await makeCampaignBundle();
     const { database, clock } = bundle;
     const encryption = makeEncryption(Buffer.alloc(32, 9));
+    const tokens = makeTokenAuthority({ database, clock, encryption });
     server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
-      eventStreamRoutes({ database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC') }),
+      eventStreamRoutes({ database, clock, encryption, tokens, vendorHeaders: makeVendorHeaders('SVC') }),
     ]);
     data = bundle.headersOf({ ...bundle.own, key: await bundle.makeKey('data', bundle.own.workspaceId) });
   });

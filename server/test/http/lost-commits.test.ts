@@ -200,6 +200,19 @@ describe('a route that writes', () => {
     },
   );
 
+  test.each(['answered', 'unanswered', 'unheard'] as const)(
+    'counts a token request once, whose count is cut off: %s',
+    async (way) => {
+      cutter.follow(only(0, way));
+      const { accessToken } = await bundle.token();
+      cutter.follow(none);
+      expect(accessToken).toMatch(/^cat_/);
+      const [row] = await bundle.database<{ events: number }[]>`
+        select sum(cardinality(events))::int as events from limit_windows where operation = 'token'`;
+      expect(row).toEqual({ events: 1 });
+    },
+  );
+
   test('returns only working tokens, and 503 if a token was not stored', async () => {
     cutter.follow(everyOther('answered'));
     const { accessToken, refreshToken } = await bundle.token();

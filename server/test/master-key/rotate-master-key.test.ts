@@ -107,6 +107,8 @@ test('a value of every column is readable under the new key alone, with 0 left u
     values ('team', ${encrypt(encryptionContext.providerToken({ key: 'team' }))}, ${at})`;
   await sql`insert into company_sign_ins (state_hash, browser_hash, sealed, expires_at)
     values (${keyHash}, ${keyHash}, ${encrypt(encryptionContext.companySignIn())}, ${at})`;
+  await sql`insert into token_secrets (number, secret_sealed, created_at)
+    values (1, ${encrypt(encryptionContext.tokenSecret({ number: 1 }))}, ${at})`;
   const stream = '5'.repeat(24);
   await sql`insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes,
       created_at, updated_at)

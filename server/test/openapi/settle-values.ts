@@ -50,7 +50,7 @@ export function makeSettle(walk: {
       .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) =>
         numbered('uuid', id, (number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`),
       )
-      .replace(/\b(cat|crt)_[\w-]{43}/g, (token, kind: string) =>
+      .replace(/\b(cat|crt)_(?:[\w-]{120}|[\w-]{43})/g, (token, kind: string) =>
         numbered(kind, token, (number) => `${kind}_${'example'.padEnd(42, '0')}${number}`),
       )
       .replace(/\bwhsec_[A-Za-z0-9+/=]{44}/g, () => `whsec_${'example'.padEnd(43, '0')}=`)

@@ -5,6 +5,7 @@ import { makeAcceptPush } from '../../src/app/push/accept-push.ts';
 import { makeAdmitPush } from '../../src/app/push/admit-push.ts';
 import { registerDevice } from '../../src/app/users/devices.ts';
 import { upsertUser } from '../../src/app/users/users.ts';
+import { makeTokenAuthority } from '../../src/app/tokens/token-authority.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import type { PushBodies } from '../../src/domain/push.ts';
@@ -34,7 +35,8 @@ export async function makePushBundle(
   const encryption = makeEncryption(Buffer.alloc(32, 9));
   const calls: CompletedCall[] = [];
   const log = makeLog({ level: 'silent', pretty: false });
-  const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders(options.headerPrefix ?? 'SVC') };
+  const tokens = makeTokenAuthority({ database, clock, encryption });
+  const deps = { database, clock, encryption, tokens, vendorHeaders: makeVendorHeaders(options.headerPrefix ?? 'SVC') };
   const makeServer = () =>
     buildServer({ log, clock, trustProxy: false, onCall: (call) => void calls.push(call) }, [
       pushRoutes({
@@ -85,6 +87,7 @@ export async function makePushBundle(
     ...test,
     clock,
     encryption,
+    tokens,
     server,
     makeServer,
     calls,

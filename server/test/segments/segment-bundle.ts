@@ -7,6 +7,7 @@ import { createKey } from '../../src/app/keys/keys.ts';
 import { makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-limits.ts';
 import type { SegmentLimits } from '../../src/app/segments/segment-limits.ts';
+import { makeTokenAuthority } from '../../src/app/tokens/token-authority.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { bucketOf, toIdentifierValue } from '../../src/domain/users/users.ts';
 import { makeId } from '../../src/domain/ids.ts';
@@ -33,10 +34,11 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
   const { database } = test;
   const clock = makeManualClock(start);
   const encryption = makeEncryption(Buffer.alloc(32, 9));
+  const tokens = makeTokenAuthority({ database, clock, encryption });
   const log = makeLog({ level: 'silent', pretty: false });
   const limits = { ...documentedSegmentLimits, operationsPerHour: 1_000, operationsPerDay: 10_000, ...options.limits };
   const server = await buildServer({ log, clock, trustProxy: false }, [
-    segmentRoutes({ database, clock, encryption, limits, vendorHeaders: makeVendorHeaders('SVC') }),
+    segmentRoutes({ database, clock, encryption, tokens, limits, vendorHeaders: makeVendorHeaders('SVC') }),
   ]);
   const workspaceId = await insertTestWorkspace(database, start);
   const dbName = `db_${workspaceId.toLowerCase()}`;

@@ -32,11 +32,11 @@ export type Sent = { customerId: string; platform?: Platform; outcome?: Delivery
 /** The routes of events and statistics over one database, and the job that counts conversions. */
 export async function makeStatsBundle() {
   const bundle = await makeDataBundle();
-  const { database, clock, workspaceId, encryption } = bundle;
+  const { database, clock, workspaceId, encryption, tokens } = bundle;
   const log = makeLog({ level: 'silent', pretty: false });
   const server = await buildServer({ log, clock, trustProxy: false }, [
-    statsRoutes({ database, clock, vendorHeaders: makeVendorHeaders('SVC') }),
-    reportRoutes({ database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC') }),
+    statsRoutes({ database, clock, tokens, vendorHeaders: makeVendorHeaders('SVC') }),
+    reportRoutes({ database, clock, encryption, tokens, vendorHeaders: makeVendorHeaders('SVC') }),
   ]);
   const { secret } = await createKey({ encryption }, database, {
     workspaceId,

@@ -2,14 +2,18 @@ import type { FastifyInstance } from 'fastify';
 import { createKey } from '../../src/app/keys/keys.ts';
 import type { CreateKeyCommand } from '../../src/app/keys/keys.ts';
 import { makeTokenBatches } from '../../src/app/tokens/prove-clients.ts';
+import { makeTokenAuthority } from '../../src/app/tokens/token-authority.ts';
 import { makeManualClock } from '../../src/clock.ts';
+import type { Clock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import type { Encryption } from '../../src/domain/crypto/encryption.ts';
 import { makeRequireBearer } from '../../src/http/route/auth.ts';
 import { buildServer } from '../../src/http/server/build-server.ts';
 import type { TrustedProxies } from '../../src/http/server/call-origin.ts';
 import type { CompletedCall, RouteFamily } from '../../src/http/server/build-server.ts';
 import { tokenRoutes } from '../../src/http/tokens.ts';
 import { makeLog } from '../../src/log.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -21,6 +25,14 @@ export type Call = {
   /** Address of the caller; each test workspace may use its own. */
   address?: string;
   method?: 'POST' | 'GET' | 'PUT';
+};
+
+type NodeOptions = {
+  trustProxy?: TrustedProxies;
+  /** What this node has instead of what the others share. */
+  database?: Database;
+  clock?: Clock;
+  encryption?: Encryption;
 };
 
 export type TokenBundle = Awaited<ReturnType<typeof makeTokenBundle>>;
@@ -36,9 +48,12 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
   const waits: number[] = [];
   const log = makeLog({ level: 'trace', pretty: false }, { write: (line: string) => void logLines.push(line) });
 
-  async function makeServer({ trustProxy = false as TrustedProxies } = {}): Promise<FastifyInstance> {
+  /** A node: a server with what it keeps in memory. */
+  async function makeNode({ trustProxy = false, ...own }: NodeOptions = {}) {
     const wait = async (milliseconds: number) => void waits.push(milliseconds);
-    const deps = { database, clock, encryption, wait, batches: makeTokenBatches({ database, clock }), ...options };
+    const node = { database, clock, encryption, ...own };
+    const tokens = makeTokenAuthority(node);
+    const deps = { ...node, tokens, wait, batches: makeTokenBatches(node), ...options };
     const requireScope = makeRequireBearer(deps);
     const guarded: RouteFamily = async (server) => {
       for (const scope of ['data', 'campaign'] as const) {
@@ -48,13 +63,15 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
         }));
       }
     };
-    return buildServer({ log, clock, trustProxy, onCall: (call) => void calls.push(call) }, [
+    const server = await buildServer({ log, clock, trustProxy, onCall: (call) => void calls.push(call) }, [
       tokenRoutes(deps),
       guarded,
     ]);
+    return { server, tokens };
   }
 
-  const server = await makeServer();
+  const makeServer = async (how: NodeOptions = {}): Promise<FastifyInstance> => (await makeNode(how)).server;
+  const { server, tokens } = await makeNode();
   return {
     ...test,
     clock,
@@ -63,7 +80,10 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
     calls,
     waits,
     server,
+    /** Those of `server`: a change that is made with them is one that this node answered. */
+    tokens,
     makeServer,
+    makeNode,
     makeWorkspace: () => insertTestWorkspace(database, clock.now()),
     makeKey: (command: Partial<CreateKeyCommand> & { workspaceId: string }) =>
       createKey({ encryption }, database, { kind: 'oauth', name: 'Test key', at: clock.now(), ...command }),

@@ -4,11 +4,11 @@ import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { isWorkspaceId } from '../../domain/ids.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { findApiKeyBySecretHash, touchApiKey, listActiveApiKeys } from '../../storage/keys/api-keys.ts';
-import type { ApiKey, PresentedKey } from '../../storage/keys/api-keys.ts';
+import type { ApiKey, NumberedKey, PresentedKey } from '../../storage/keys/api-keys.ts';
 
 export type { ApiKey };
 
-export type KeyAuthentication = { outcome: 'ok'; key: ApiKey } | { outcome: 'unknown' };
+export type KeyAuthentication = { outcome: 'ok'; key: NumberedKey } | { outcome: 'unknown' };
 
 export type PresentedCredentials = {
   workspaceId: string;

@@ -23,9 +23,16 @@ import {
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Actor } from '../accounts/audit.ts';
+import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { requireWorkspace } from '../workspaces.ts';
 
-export type KeyDependencies = { database: Database; clock: Clock; encryption: Encryption };
+export type KeyDependencies = {
+  database: Database;
+  clock: Clock;
+  encryption: Encryption;
+  /** The tokens of this node, so that a change is in force on it at once. A command has none: nodes follow within a second. */
+  tokens?: Pick<TokenAuthority, 'forgetKeys'>;
+};
 
 type Change = { actor: Actor; workspaceId: string };
 
@@ -85,13 +92,13 @@ export async function rotateKey(
 }
 
 /**
- * Archives a key permanently. It and all of its tokens fail from the commit on, on every node (decision D14). Archiving twice
- * changes nothing.
+ * Archives a key permanently. The key fails from the commit on, on every node, and so do its tokens on this node; on others they
+ * fail within a second (decision D14). Archiving twice changes nothing.
  *
  * @throws ServiceError NOT_FOUND
  */
 export async function archiveKey(
-  { database, clock }: Pick<KeyDependencies, 'database' | 'clock'>,
+  { database, clock, tokens }: Pick<KeyDependencies, 'database' | 'clock' | 'tokens'>,
   { actor, workspaceId, keyId: id }: Change & { keyId: string },
 ): Promise<void> {
   const at = clock.now();
@@ -102,6 +109,7 @@ export async function archiveKey(
     const object = { id, name: key.name };
     await audit(tx, { actor, workspaceId, action: 'key.revoke', object, at: clock.realNow() });
   });
+  tokens?.forgetKeys();
 }
 
 export type CreateKeyCommand = {
@@ -149,18 +157,18 @@ export async function createKey(
 
 /**
  * Changes the settings that are given. A shorter lifetime applies to tokens issued from now on (decision D15); scopes
- * apply to live tokens immediately. The kind of a key cannot be changed (fact 1).
+ * apply to live tokens at once on this node, and within a second on others. The kind of a key cannot be changed (fact 1).
  *
  * @throws ServiceError PARAMETER_INVALID; NOT_FOUND, also for an archived key
  */
 export async function editKey(
-  { database }: { database: Database },
+  { database, tokens }: Pick<KeyDependencies, 'database' | 'tokens'>,
   command: { workspaceId: string; keyId: string } & Partial<KeySettings>,
 ): Promise<ApiKey> {
   const { name, scopes, accessTokenMinutes } = command;
   assertKeySettings(command);
   const id = { workspaceId: command.workspaceId, id: command.keyId };
-  return await inTransaction(database, async (tx) => {
+  const edited = await inTransaction(database, async (tx) => {
     if (name !== undefined) await setApiKeyName(tx, { ...id, name });
     if (scopes !== undefined) await setApiKeyScopes(tx, { ...id, scopes });
     if (accessTokenMinutes !== undefined) await setAccessTokenMinutes(tx, { ...id, accessTokenMinutes });
@@ -168,20 +176,22 @@ export async function editKey(
     if (!key || key.archivedAt) throw new ServiceError('NOT_FOUND');
     return key;
   });
+  tokens?.forgetKeys();
+  return edited;
 }
 
 /**
- * Generates a new secret for a key and returns it once. The old value and all tokens issued under it are invalid from the
- * commit on, on every node (decision D14).
+ * Generates a new secret for a key and returns it once. The old value is invalid from the commit on, on every node, and so are
+ * all tokens issued under it on this node; on others they are within a second (decision D14).
  *
  * @throws ServiceError NOT_FOUND, also for an archived key
  */
 export async function regenerateKey(
-  { database, encryption }: { database: Database; encryption: Encryption },
+  { database, encryption, tokens }: Omit<KeyDependencies, 'clock'>,
   command: { workspaceId: string; keyId: string; random?: Random },
 ): Promise<{ key: ApiKey; secret: string }> {
   const id = { workspaceId: command.workspaceId, id: command.keyId };
-  return await inTransaction(database, async (tx) => {
+  const regenerated = await inTransaction(database, async (tx) => {
     const old = await findApiKey(tx, id);
     if (!old) throw new ServiceError('NOT_FOUND');
     const secret = makeSecret(old.kind, command.random ?? randomBytes);
@@ -189,6 +199,8 @@ export async function regenerateKey(
     if (!key) throw new ServiceError('NOT_FOUND', { detail: 'the key is archived' });
     return { key, secret };
   });
+  tokens?.forgetKeys();
+  return regenerated;
 }
 
 export type StoredSecret = { secretHash: Buffer; encryptedSecret: Buffer | null; secretHint: string };

@@ -33,6 +33,7 @@ import { makeDay } from '../../storage/day-partitions.ts';
 import { readDatabaseClock } from '../../storage/installation/database-clock.ts';
 import { findInstallation } from '../../storage/installation/installation.ts';
 import { endLeases } from '../../storage/installation/nodes.ts';
+import { hasTokenEpoch, raiseTokenEpoch } from '../../storage/keys/token-secrets.ts';
 import {
   holdMigrationsOff,
   readApplied,
@@ -241,6 +242,8 @@ async function restoreEverything(
   const migrations = await migrateInTransaction(tx, { last: undefined, at: realAt, folder: migrationsFolder });
   // Every worker with a claim died with the lost database.
   await endLeases(tx, realAt);
+  // Tokens that were revoked since the backup stay dead, and the numbers of keys may be given again.
+  if (await hasTokenEpoch(tx)) await raiseTokenEpoch(tx, { at: realAt });
   const held = campaigns === 'hold' ? await holdCampaigns(tx, realAt) : [];
   await closeTables(tx);
   return { held, migrations };

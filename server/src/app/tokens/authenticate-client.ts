@@ -4,8 +4,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import { slowAnswerMilliseconds, tokenRequestWindows } from '../../domain/limits/access.ts';
 import type { TokenOperation } from '../../domain/limits/access.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
-import type { ApiKey } from '../../storage/keys/api-keys.ts';
-import { countEvent, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
+import type { NumberedKey } from '../../storage/keys/api-keys.ts';
+import { countEvent, countEventsAtOnce, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
 import { guessCounters, readGuesses } from './prove-clients.ts';
 import type {
   ClientOperation,
@@ -19,15 +19,15 @@ type Client = Omit<PresentedClient, 'hasWaited'> & { operation: ClientOperation 
 
 /**
  * Authenticates client credentials: limits first, then the secret, then the kind of the key (decision D10), so that ER012 is
- * disclosed only to a caller who knows the secret. Requested tokens are durable when this resolves.
+ * disclosed only to a caller who knows the secret.
  *
- * @returns the OAuth key of the credentials, and whether it still existed when its tokens were stored
+ * @returns the OAuth key of the credentials
  * @throws ServiceError TOKEN_RATE_LIMITED, TOKEN_CREDENTIALS_INVALID, TOKEN_KEY_NOT_OAUTH
  */
 export async function authenticateClient(
   deps: TokenDependencies,
   { operation, ...client }: Client,
-): Promise<{ key: ApiKey; isStored: boolean }> {
+): Promise<{ key: NumberedKey }> {
   const prove = deps.batches.proveClient[operation];
   let proven: ProvenClient = await prove({ ...client, hasWaited: false });
   if (proven.outcome === 'to wait') {
@@ -66,7 +66,8 @@ export async function limitRequests(
 ): Promise<{ isNewPair: boolean }> {
   const counter = { operation: request.operation, subject: limitSubject(request.pair) };
   const windows = tokenRequestWindows[request.operation];
-  const { counted, isFirst } = await countEvent(database, { ...counter, at: request.at, windows });
+  const [count] = await countEventsAtOnce(database, { subjects: [counter], at: request.at, windows });
+  const { counted, isFirst } = count!;
   if (counted) return { isNewPair: isFirst };
   const [events] = await findLimitWindows(database, [counter]);
   throw limited('credential pair', secondsUntilPass(windows, { events: events!, at: request.at }));
@@ -102,7 +103,7 @@ export async function noteGuess(
 ): Promise<void> {
   let refused = false;
   for (const { operation, subject, windows, refuses } of guessCounters(caller)) {
-    const { counted } = await countEvent(database, { operation, subject, at, windows });
+    const { counted } = await countEvent(database, { operation, subject, at, windows, commit: 'unflushed' });
     if (!counted && refuses) refused = true;
   }
   if (!refused) return;

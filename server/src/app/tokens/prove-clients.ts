@@ -6,16 +6,15 @@ import type { LimitWindow } from '../../domain/access/rate-limits.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { tokenRequestWindows, guessWindows } from '../../domain/limits/access.ts';
 import type { TokenOperation } from '../../domain/limits/access.ts';
-import { inTransaction } from '../../storage/database.ts';
-import type { Database, Transaction, Queryable } from '../../storage/database.ts';
+import { inTransaction, LostTransactionError } from '../../storage/database.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
 import { findApiKeysBySecretHashes, touchApiKeys } from '../../storage/keys/api-keys.ts';
-import type { ApiKey } from '../../storage/keys/api-keys.ts';
-import { insertTokens } from '../../storage/keys/tokens.ts';
-import type { NewTokens } from '../../storage/keys/tokens.ts';
-import { countEvents, findLimitWindows, keyOf } from '../../storage/limits/sliding-windows.ts';
-import type { LimitSubject } from '../../storage/limits/sliding-windows.ts';
+import type { NumberedKey, PresentedKey } from '../../storage/keys/api-keys.ts';
+import { countEvents, countEventsAtOnce, findLimitWindows, keyOf } from '../../storage/limits/sliding-windows.ts';
+import type { CountedEvent, LimitSubject } from '../../storage/limits/sliding-windows.ts';
 import { lookUpBatches, makeGroupCommit, requestBatches } from '../group-commit.ts';
 import { isUseNoted, verifyKey, searchedKey } from '../keys/authenticate-key.ts';
+import type { TokenAuthority } from './token-authority.ts';
 
 /** A refresh authenticates a token instead of the client. */
 export type ClientOperation = Exclude<TokenOperation, 'refresh'>;
@@ -26,8 +25,6 @@ export type PresentedClient = {
   clientSecret: string;
   /** The caller was already delayed because many callers guess at this id, and is not delayed again. */
   hasWaited: boolean;
-  /** Makes the tokens of an authenticated OAuth key, which are stored with others. */
-  makeTokens?: ((key: ApiKey, at: Date) => NewTokens) | undefined;
 };
 
 export type ProvenClient =
@@ -36,38 +33,43 @@ export type ProvenClient =
   /** `isNewPair`: the pair was not seen in the last ten minutes; only then it is a new guess. */
   | { outcome: 'unknown'; isNewPair: boolean; at: Date }
   | { outcome: 'wrong kind'; kind: string }
-  | { outcome: 'ok'; key: ApiKey; isStored: boolean };
+  | { outcome: 'ok'; key: NumberedKey };
 
 type Counted = { client: PresentedClient; pair: LimitSubject; isNewPair: boolean };
 
 /**
- * Authenticates client credentials that arrive at the same time, and stores their tokens, in one transaction. The limits of
- * guesses and of pairs are checked before the keys, so that a reached limit reveals nothing about them (decision D10, D19). A
- * request beyond its limit is not counted (decision D11).
+ * Authenticates client credentials that arrive at the same time. The limits of guesses and of pairs decide before the keys, so
+ * that a reached limit reveals nothing about them (decision D10, D19). A request beyond its limit is not counted (decision D11).
+ *
+ * Nothing here waits for the disk: a database that is killed loses the counts of the last second at most (decision 0072).
  */
-function proveClients(
+async function proveClients(
   { database, clock }: { database: Database; clock: Clock },
   { operation, clients }: { operation: ClientOperation; clients: PresentedClient[] },
 ): Promise<ProvenClient[]> {
-  return inTransaction(database, async (tx) => {
-    const at = clock.now();
-    const outcomes = new Map<PresentedClient, ProvenClient>();
-    const passed = await passGuesses(tx, { clients, outcomes, at });
-    const counted = await countPairs(tx, { operation, clients: passed, outcomes, at });
-    await proveKeys(tx, { counted, outcomes, at });
-    return clients.map((client) => outcomes.get(client)!);
-  });
+  const at = clock.now();
+  const outcomes = new Map<PresentedClient, ProvenClient>();
+  // Looked up together, for one round trip less. The results of clients beyond a limit are not used.
+  const [passed, found] = await Promise.all([
+    passGuesses(database, { clients, outcomes, at }),
+    findKeys(database, clients),
+  ]);
+  const counted = await countPairs(database, { operation, clients: passed, outcomes, at });
+  const unused = verifyKeys(found, { counted, outcomes, at });
+  // The requests are counted. A batch that failed now would be repeated and counted twice, and the next request notes the use.
+  if (unused.length > 0) await touchApiKeys(database, { ids: unused, at }).catch(() => {});
+  return clients.map((client) => outcomes.get(client)!);
 }
 
 type Batch = { outcomes: Map<PresentedClient, ProvenClient>; at: Date };
 
 /** @returns the clients that may continue now */
 async function passGuesses(
-  tx: Transaction,
+  tx: Queryable,
   { clients, outcomes, at }: Batch & { clients: PresentedClient[] },
 ): Promise<PresentedClient[]> {
   const asking = clients.filter(({ hasWaited }) => !hasWaited);
-  const counters = asking.map(({ caller }) => guessCounters(caller));
+  const counters = countersOf(asking);
   const found = counters.length === 0 ? [] : await findLimitWindows(tx, counters.flat());
   let place = 0;
   for (const [index, client] of asking.entries()) {
@@ -81,23 +83,65 @@ async function passGuesses(
   return clients.filter((client) => !outcomes.has(client));
 }
 
-/** Counts repeated pairs one after the other, until one is rejected. */
+/** Requests that arrive together often come from one caller: its counters are computed once. */
+function countersOf(clients: PresentedClient[]): GuessCounter[][] {
+  const known = new Map<string, GuessCounter[]>();
+  return clients.map(({ caller }) => {
+    const name = `${caller.address} ${caller.clientId}`;
+    const counters = known.get(name) ?? guessCounters(caller);
+    known.set(name, counters);
+    return counters;
+  });
+}
+
+/** Counts the requests of each pair, and rejects those beyond its limit. */
 async function countPairs(
-  tx: Transaction,
+  database: Database,
   { operation, clients, outcomes, at }: Batch & { operation: ClientOperation; clients: PresentedClient[] },
 ): Promise<Counted[]> {
+  if (clients.length === 0) return [];
   const windows = tokenRequestWindows[operation];
-  const counted: Counted[] = [];
-  const refused: Omit<Counted, 'isNewPair'>[] = [];
-  let left = clients.map((client) => ({
+  const asked = clients.map((client) => ({
     client,
     pair: { operation, subject: limitSubject([client.caller.clientId, client.clientSecret]) },
   }));
+  const isEachAlone = new Set(asked.map(({ pair }) => keyOf(pair))).size === asked.length;
+  const counts = { at, windows };
+  const { counted, refused } = isEachAlone
+    ? await countTurns(asked, (subjects) => countEventsAtOnce(database, { ...counts, subjects }))
+    : await inTransaction(database, (tx) =>
+        countTurns(asked, (subjects) => countEvents(tx, { ...counts, subjects, commit: 'unflushed' })),
+      );
+  if (refused.length === 0) return counted;
+  const found = await findLimitWindows(
+    database,
+    refused.map(({ pair }) => pair),
+  ).catch((cause: unknown) => {
+    const message = 'the requests were counted, and the time to wait cannot be read';
+    throw new LostTransactionError('COMMIT_OUTCOME_UNKNOWN', { message, cause });
+  });
+  for (const [index, { client }] of refused.entries()) {
+    const retryAfterSeconds = secondsUntilPass(windows, { events: found[index]!, at });
+    outcomes.set(client, { outcome: 'limited', by: 'credential pair', retryAfterSeconds });
+  }
+  return counted;
+}
+
+type Asked = Omit<Counted, 'isNewPair'>;
+
+/** Counts repeated pairs one after the other, until one is rejected. */
+async function countTurns(
+  all: Asked[],
+  count: (subjects: LimitSubject[]) => Promise<CountedEvent[]>,
+): Promise<{ counted: Counted[]; refused: Asked[] }> {
+  const counted: Counted[] = [];
+  const refused: Asked[] = [];
+  let left = all;
   const full = new Set<string>();
   while (left.length > 0) {
     const turn = new Map(left.toReversed().map((one) => [keyOf(one.pair), one]));
     const asked = [...turn.values()];
-    const events = await countEvents(tx, { subjects: asked.map(({ pair }) => pair), at, windows });
+    const events = await count(asked.map(({ pair }) => pair));
     for (const [index, one] of asked.entries()) {
       const { counted: isCounted, isFirst } = events[index]!;
       if (isCounted) counted.push({ ...one, isNewPair: isFirst });
@@ -108,57 +152,46 @@ async function countPairs(
     refused.push(...rest.filter(({ pair }) => full.has(keyOf(pair))));
     left = rest.filter(({ pair }) => !full.has(keyOf(pair)));
   }
-  if (refused.length === 0) return counted;
-  const found = await findLimitWindows(
-    tx,
-    refused.map(({ pair }) => pair),
-  );
-  for (const [index, { client }] of refused.entries()) {
-    const retryAfterSeconds = secondsUntilPass(windows, { events: found[index]!, at });
-    outcomes.set(client, { outcome: 'limited', by: 'credential pair', retryAfterSeconds });
-  }
-  return counted;
+  return { counted, refused };
 }
 
-async function proveKeys(tx: Transaction, { counted, outcomes, at }: Batch & { counted: Counted[] }): Promise<void> {
-  if (counted.length === 0) return;
-  const searched = counted.map(({ client }) =>
-    searchedKey({ workspaceId: client.caller.clientId, secret: client.clientSecret }),
+type SearchedKey = { secretHash: Buffer; key: PresentedKey | undefined };
+
+async function findKeys(tx: Queryable, clients: PresentedClient[]): Promise<Map<PresentedClient, SearchedKey>> {
+  const searched = clients.map(({ caller, clientSecret }) =>
+    searchedKey({ workspaceId: caller.clientId, secret: clientSecret }),
   );
   const found = await findApiKeysBySecretHashes(tx, searched);
+  return new Map(clients.map((client, index) => [client, { ...searched[index]!, key: found[index] }]));
+}
+
+/** @returns the ids of keys to note the use of */
+function verifyKeys(
+  found: Map<PresentedClient, SearchedKey>,
+  { counted, outcomes, at }: Batch & { counted: Counted[] },
+): string[] {
   const unused = new Set<string>();
-  const toStore: { client: PresentedClient; key: ApiKey; tokens: NewTokens }[] = [];
-  for (const [index, { client, isNewPair }] of counted.entries()) {
-    const { dataCenter } = client.caller;
-    const judged = verifyKey(found[index], { secretHash: searched[index]!.secretHash, dataCenter });
+  for (const { client, isNewPair } of counted) {
+    const { secretHash, key: searched } = found.get(client)!;
+    const judged = verifyKey(searched, { secretHash, dataCenter: client.caller.dataCenter });
     if (judged.outcome === 'unknown') {
       outcomes.set(client, { outcome: 'unknown', isNewPair, at });
       continue;
     }
     const { key } = judged;
     if (!isUseNoted(key, at)) unused.add(key.id);
-    if (key.kind !== 'oauth') outcomes.set(client, { outcome: 'wrong kind', kind: key.kind });
-    else if (client.makeTokens) toStore.push({ client, key, tokens: client.makeTokens(key, at) });
-    else outcomes.set(client, { outcome: 'ok', key, isStored: false });
+    outcomes.set(client, key.kind === 'oauth' ? { outcome: 'ok', key } : { outcome: 'wrong kind', kind: key.kind });
   }
-  if (unused.size > 0) await touchApiKeys(tx, { ids: [...unused], at });
-  if (toStore.length === 0) return;
-  const stored = await insertTokens(
-    tx,
-    toStore.map(({ tokens }) => tokens),
-  );
-  for (const [index, { client, key }] of toStore.entries())
-    outcomes.set(client, { outcome: 'ok', key, isStored: stored[index]! });
+  return [...unused];
 }
 
 type TokenBatches = {
-  /** Resolves when the requested tokens, if any, are durable. */
   proveClient: Record<ClientOperation, (client: PresentedClient) => Promise<ProvenClient>>;
   /** As `findLimitWindows`. */
   findWindows(subjects: readonly LimitSubject[]): Promise<Date[][]>;
 };
 
-/** Batches what token requests that arrive at the same time store and look up. */
+/** Batches what token requests that arrive at the same time count and look up. */
 export function makeTokenBatches(deps: { database: Database; clock: Clock }): TokenBatches {
   const { database } = deps;
   const makeProveClient = (operation: ClientOperation) =>
@@ -211,12 +244,13 @@ export function readGuesses(
 }
 
 /** Dependencies for checking a key or an access token; every route family has them. */
-export type AuthenticationDependencies = { database: Queryable; clock: Clock };
+export type AuthenticationDependencies = { database: Queryable; clock: Clock; tokens: TokenAuthority };
 
 export type TokenDependencies = {
   database: Database;
   clock: Clock;
   encryption: Encryption;
+  tokens: TokenAuthority;
   /** Waits for the given milliseconds; tests pass one that only records them. */
   wait(milliseconds: number): Promise<unknown>;
   batches: TokenBatches;

@@ -4,7 +4,6 @@ import {
   maxAccessTokenMinutes,
   maxKeyNameCharacters,
   minAccessTokenMinutes,
-  expiredTokenSeconds,
   guessWindows,
   tokenRequestWindows,
 } from '../limits/access.ts';
@@ -97,11 +96,11 @@ export const secretPrefixes: Record<SecretKind, string> = {
   'refresh-token': 'crt_',
 };
 
-/** Length of every secret: prefix and 32 bytes in base64url. */
+/** Length of every API key, and of tokens that were stored when they were issued: prefix and 32 bytes in base64url. */
 const secretLength = 47;
 
 /**
- * Makes an API key or token: a prefix and 256 random bits in base64url. Only `[A-Za-z0-9_-]`, so a secret never holds a
+ * Makes an API key: a prefix and 256 random bits in base64url. Only `[A-Za-z0-9_-]`, so a secret never holds a
  * pipe (decision D35), a colon or a character that a form would escape.
  */
 export function makeSecret(kind: SecretKind, random: Random = randomBytes): string {
@@ -131,9 +130,12 @@ export function hashesEqual(expected: Buffer | undefined, presented: Buffer): bo
 
 export type TokenState = 'live' | 'expired' | 'invalid';
 
+/** How long the row of a token that was stored when it was issued stays after its expiry, and shows that it is expired. */
+export const expiredTokenSeconds = 24 * 60 * 60;
+
 /**
- * Returns the state of a stored token. It is valid up to, not at, its expiry. A token that was revoked, or with a key that
- * was archived or regenerated, is invalid at any age.
+ * Returns the state of a token that was stored when it was issued (before decision 0072). It is valid up to, not at, its
+ * expiry. A token that was revoked, or with a key that was archived or regenerated, is invalid at any age.
  */
 export function stateOfToken(
   token: { expiresAt: Date; revokedAt: Date | null; keyGeneration: number },

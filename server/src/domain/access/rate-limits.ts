@@ -50,11 +50,17 @@ export function passBurst(
   return over < 0.5 ? { fullAt: next } : { retryAfterSeconds: Math.ceil(over / 1000) };
 }
 
+/** True for an IPv4 address as every library writes it. Parsing one takes 2 µs, and each request has several looks at it. */
+export function isPlainIpv4(text: string): boolean {
+  return /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text);
+}
+
 /**
  * Returns the source that guesses are counted against: an IPv4 address, or the /64 of an IPv6 address, because one caller
  * commonly owns all 2^64 addresses of it (decision D19).
  */
 export function sourceOfAddress(address: string): string {
+  if (isPlainIpv4(address)) return address;
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();

@@ -106,8 +106,15 @@ export const encryptionContext = {
   demoSeed: () => 'demo-seed',
   /** The word that shows at startup whether the master key is the right one. */
   masterKeyCheck: () => 'installation',
+  /** A secret that signs tokens. */
+  tokenSecret: ({ number }: { number: number }) => `token-secret:${number}`,
   installationSecret: (purpose: InstallationPurpose) => `installation-secret:${purpose}`,
 } as const;
 
 /** The purposes for which an installation has a separate secret. */
 export type InstallationPurpose = 'interactions' | 'simulator';
+
+/** Returns a new secret that signs tokens: 256 random bits, encrypted. */
+export function makeTokenSecret(encryption: Encryption, number: number): Buffer {
+  return encryption.encrypt(randomBytes(32), encryptionContext.tokenSecret({ number }));
+}

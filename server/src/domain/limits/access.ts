@@ -93,11 +93,11 @@ export const minAccessTokenMinutes = 5;
 export const maxAccessTokenMinutes = 60;
 
 /**
- * Time after its expiry for which an access token is reported as expired (decision D13).
+ * Time by which the issue of a token may be ahead of the clock (decision 0072).
  * Unit: seconds per token. Exceeded: AUTHENTICATION_INVALID.
- * The response has ER008 until then, and ER001 after it, when the row may be deleted.
+ * Clocks of nodes follow the database's and differ by milliseconds; only a sandbox's clock that was moved back exceeds it.
  */
-export const expiredTokenSeconds = 24 * 60 * 60;
+export const maxTokenAheadSeconds = 60;
 
 /**
  * Lifetime of a refresh token, from its creation (interface 8).
@@ -147,7 +147,7 @@ export const slowAnswerMilliseconds = 1_000;
 /**
  * Body of a token request (decision D12).
  * Unit: bytes per request. Exceeded: BODY_TOO_LARGE.
- * The largest legitimate request has about 250 bytes.
+ * The largest legitimate request has about 350 bytes.
  */
 export const maxTokenBodyBytes = 8 * 1024;
 

@@ -132,6 +132,7 @@ export const leftOutTables: Readonly<Record<string, string>> = {
   nodes: 'nodes report themselves again',
   access_tokens: 'clients fetch new ones: a token that was revoked since would be valid again',
   refresh_tokens: 'as access tokens',
+  token_revocations: 'a restore ends all tokens',
   console_sessions: 'users sign in again: a session that has ended since would be open again',
   company_sign_ins: 'signing in with a company account takes seconds',
   account_links: 'links that work once: one that was used since would work again',

@@ -176,11 +176,11 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'The oldest, when the limit is exceeded.',
   },
   {
-    what: 'Access and refresh tokens',
-    tables: ['access_tokens', 'refresh_tokens'],
-    grows: 'A row for each token',
-    kept: { until: 'a day after they expired (`tokens.expiredTokenSeconds`)' },
-    removed: 'By their expiry.',
+    what: 'Revoked tokens, and tokens from before tokens verified themselves',
+    tables: ['token_revocations', 'access_tokens', 'refresh_tokens'],
+    grows: 'A row for each revoked token; issuing a token stores nothing',
+    kept: { until: 'a day after the token expired' },
+    removed: 'By its expiry.',
   },
   {
     what: 'First responses of repeatable requests',
@@ -282,6 +282,7 @@ export const keptTables: readonly KeptTables[] = [
     tables: [
       'workspaces',
       'api_keys',
+      'token_secrets',
       'apps',
       'provider_credentials',
       'business_events',
@@ -296,8 +297,8 @@ export const keptTables: readonly KeptTables[] = [
       'bucket_shards',
     ],
     grows:
-      'At most 50 business events, 5 event streams and 200 campaign templates per workspace, 50 saved views per screen and account, a row for each migration, a key for each rotation; `bucket_shards` is empty',
+      'At most 50 business events, 5 event streams and 200 campaign templates per workspace, 50 saved views per screen and account, a row for each migration, a key for each rotation, five token secrets a year; `bucket_shards` is empty',
     kept: { until: 'they are removed' },
-    removed: 'By a user. An archived key stays, because log lines name it.',
+    removed: 'By a user. An archived key stays, because log lines name it, and a retired token secret, because it recognises expired tokens.',
   },
 ];

@@ -1,7 +1,13 @@
+import type { RealClock } from '../../clock.ts';
+import { makeTokenSecret } from '../../domain/crypto/encryption.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { archivedMembersKeptDays } from '../../domain/limits/segments.ts';
+import { retentionTime } from '../../domain/operations/retention.ts';
+import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { archiveEndedApiKeys } from '../../storage/keys/api-keys.ts';
+import { turnTokenSecrets } from '../../storage/keys/token-secrets.ts';
 import {
   deleteFrozenAudiences,
   deleteMembersOfArchived,
@@ -10,6 +16,13 @@ import {
 import { dropSegmentStaging, findAbandonedStaging } from '../../storage/segments/segment-staging.ts';
 import { archiveExpiredSegments } from '../../storage/segments/segments.ts';
 import type { Job } from '../jobs/job.ts';
+
+export type RotateTokenSecretsDependencies = {
+  database: Database;
+  clock: RealClock;
+  encryption: Encryption;
+  log: Logger;
+};
 
 const batch = 500;
 
@@ -28,6 +41,25 @@ export function makeArchiveEndedKeys({ database }: { database: Database }): Job 
     name: 'archive-ended-keys',
     intervalMilliseconds: 5_000,
     runOnce: (now) => archiveEndedApiKeys(database, now),
+  };
+}
+
+/**
+ * The job that gives tokens a new secret every 90 days, and retires the previous one when its last token has expired. Only the
+ * database's time counts: a sandbox clock that was moved forward retires nothing.
+ */
+export function makeRotateTokenSecrets({ database, clock, encryption, log }: RotateTokenSecretsDependencies): Job {
+  return {
+    name: 'rotate-token-secrets',
+    intervalMilliseconds: 600_000,
+    async runOnce(now) {
+      const at = clock.realNow();
+      const planAt = retentionTime({ now, realNow: at });
+      const encryptNew = (number: number): Buffer => makeTokenSecret(encryption, number);
+      const turned = await inTransaction(database, (tx) => turnTokenSecrets(tx, { planAt, at, encryptNew }));
+      if (turned.retired.length > 0 || turned.added !== undefined) log.info(turned, 'token secrets rotated');
+      return 0;
+    },
   };
 }
 

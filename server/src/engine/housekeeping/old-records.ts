@@ -1,6 +1,7 @@
 import type { RealClock, Clock } from '../../clock.ts';
 import { campaignRequestIdKeptHours } from '../../domain/limits/campaigns.ts';
-import { idempotencyKeyHours, expiredTokenSeconds } from '../../domain/limits/access.ts';
+import { expiredTokenSeconds } from '../../domain/access/keys.ts';
+import { idempotencyKeyHours } from '../../domain/limits/access.ts';
 import { liveActivityKeptHours } from '../../domain/limits/push.ts';
 import { maxPausedHours } from '../../domain/limits/delivery.ts';
 import { alertDays } from '../../domain/limits/retention.ts';
@@ -15,6 +16,7 @@ import { deleteOldAlerts } from '../../storage/installation/alerts.ts';
 import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
 import { trimSandboxMessages } from '../../storage/installation/sandbox.ts';
 import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials.ts';
+import { deleteExpiredRevocations } from '../../storage/keys/token-revocations.ts';
 import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../storage/keys/tokens.ts';
 import { dropOldEvidence, dropIdleBudgets } from '../../storage/limits/governor.ts';
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
@@ -41,8 +43,8 @@ import type { Job } from '../jobs/job.ts';
 export type DropOldRecordsDependencies = { database: Database; clock: RealClock; inboxMessages: number };
 
 /**
- * The job that deletes records that are no longer needed: tokens a day after their expiry, because until then *expired* and
- * *invalid* differ (decision D13); idempotency keys, V1's request ids and Live Activities after 24 hours; report files after
+ * The job that deletes records that are no longer needed: revocations of tokens, and
+ * tokens that were stored when they were issued, a day after the token expired; idempotency keys, V1's request ids and Live Activities after 24 hours; report files after
  * seven days; unused send budgets; provider responses after a day; receivers that got no request for two days; and the oldest
  * inbox messages. The job `trim-old-records` removes records with a configured retention in days.
  */
@@ -54,11 +56,14 @@ export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRe
       const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
       const tokensEndedAt = hoursAgo(expiredTokenSeconds / 3_600);
       await trimSandboxMessages(database, inboxMessages);
+      const earlierNow = retentionTime({ now, realNow: clock.realNow() });
       // Sign-in attempts are counted in real time, so a clock that is ahead must not delete them.
-      await trimLimitWindows(database, { at: retentionTime({ now, realNow: clock.realNow() }) });
+      await trimLimitWindows(database, { at: earlierNow });
       const dropped = await Promise.all([
         deleteExpiredAccessTokens(database, tokensEndedAt),
         deleteExpiredRefreshTokens(database, tokensEndedAt),
+        // A sandbox clock that is moved back must not bring a revoked token back to life.
+        deleteExpiredRevocations(database, new Date(earlierNow.getTime() - expiredTokenSeconds * 1000)),
         deleteOldIdempotencyKeys(database, hoursAgo(idempotencyKeyHours)),
         dropIdleBudgets(database, now),
         dropOldEvidence(database, hoursAgo(24)),

@@ -4,7 +4,7 @@ import type { Actor } from '../../app/accounts/audit.ts';
 import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import type { ApiKey } from '../../app/keys/authenticate-key.ts';
 import type { AuthenticationDependencies, TokenDependencies } from '../../app/tokens/prove-clients.ts';
-import { authenticateToken } from '../../app/tokens/tokens.ts';
+import { authenticateToken } from '../../app/tokens/authenticate-token.ts';
 import { dataCenterOfHost } from '../../domain/access/data-centers.ts';
 import { opensAsPassword } from '../../domain/access/keys.ts';
 import type { Scope } from '../../domain/access/keys.ts';

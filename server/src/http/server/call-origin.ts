@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import { isPlainIpv4 } from '../../domain/access/rate-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
 
 /**
@@ -14,7 +15,8 @@ export type TrustedProxies = false | number | readonly string[];
  * `unknown` for a value that is not an address.
  */
 export function callerAddress(request: FastifyRequest): string {
-  return readAddress(request.ip)?.toString() ?? 'unknown';
+  const { ip } = request;
+  return isPlainIpv4(ip) ? ip : (readAddress(ip)?.toString() ?? 'unknown');
 }
 
 /**

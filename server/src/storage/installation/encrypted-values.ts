@@ -32,6 +32,10 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
     ...{ table: 'provider_tokens', column: 'sealed', key: { key: 'key' } },
     contextOf: encryptionContext.providerToken,
   }),
+  valuesOf<{ number: number }>({
+    ...{ table: 'token_secrets', column: 'secret_sealed', key: { number: 'number' } },
+    contextOf: encryptionContext.tokenSecret,
+  }),
   valuesOf<{ stateHash: Buffer }>({
     ...{ table: 'company_sign_ins', column: 'sealed', key: { stateHash: 'state_hash' } },
     contextOf: encryptionContext.companySignIn,

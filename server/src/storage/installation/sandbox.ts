@@ -20,6 +20,7 @@ export const emptiedTables = [
   'alert_settings',
   'access_tokens',
   'refresh_tokens',
+  'token_revocations',
   'api_log',
   'campaign_interactions',
   'campaign_request_ids',

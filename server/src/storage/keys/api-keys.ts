@@ -8,7 +8,7 @@ export type ApiKey = {
   kind: KeyKind;
   name: string;
   scopes: string[];
-  /** Raised when the secret is replaced; tokens of other generations are invalid. */
+  /** Raised when the key is archived or its secret replaced; tokens of other generations are invalid. */
   generation: number;
   accessTokenMinutes: number;
   secretHint: string;
@@ -66,7 +66,13 @@ export async function findApiKey(tx: Queryable, { workspaceId, id }: KeyId): Pro
   return row;
 }
 
-export type PresentedKey = ApiKey & {
+/** A key with the numbers by which tokens name it and its workspace. */
+export type NumberedKey = ApiKey & { number: number; workspaceNumber: number };
+
+export const keyNumberColumns = (tx: Queryable) => tx`
+  api_keys.number, workspaces.number as "workspaceNumber"`;
+
+export type PresentedKey = NumberedKey & {
   secretHash: Buffer;
   /** The data center of the workspace (decision D1). */
   dataCenter: string;
@@ -93,7 +99,7 @@ export async function findApiKeysBySecretHashes(
   searches: readonly PresentedSecret[],
 ): Promise<(PresentedKey | undefined)[]> {
   const rows = await tx<(PresentedKey & { place: number })[]>`
-    select asked.place::int as place, ${apiKeyColumns(tx)}, api_keys.secret_hash as "secretHash",
+    select asked.place::int as place, ${apiKeyColumns(tx)}, ${keyNumberColumns(tx)}, api_keys.secret_hash as "secretHash",
       workspaces.data_center as "dataCenter"
     from unnest(
       ${searches.map(({ workspaceId }) => workspaceId)}::text[], ${searches.map(({ secretHash }) => secretHash)}::bytea[]
@@ -134,13 +140,13 @@ export async function listApiKeys(tx: Queryable, workspaceId: string): Promise<A
 }
 
 /**
- * Archives a key for good; its tokens end with it, because each check reads the key. Locks the row. Index: primary key.
+ * Archives a key for good; its tokens are of an older generation from then on. Locks the row. Index: primary key.
  *
  * @returns whether this call archived it
  */
 export async function archiveApiKey(tx: Queryable, { workspaceId, id, at }: KeyId & { at: Date }): Promise<boolean> {
   const rows = await tx`
-    update api_keys set archived_at = ${at}
+    update api_keys set archived_at = ${at}, generation = generation + 1
     where id = ${id} and workspace_id = ${workspaceId} and archived_at is null
     returning 1`;
   return rows.length === 1;
@@ -160,7 +166,9 @@ export async function endApiKeyAt(
 
 /** Archives the keys that have reached their end date. Index: api_keys_ending. @returns their number */
 export async function archiveEndedApiKeys(tx: Queryable, at: Date): Promise<number> {
-  const rows = await tx`update api_keys set archived_at = ends_at where ends_at <= ${at} and archived_at is null`;
+  const rows = await tx`
+    update api_keys set archived_at = ends_at, generation = generation + 1
+    where ends_at <= ${at} and archived_at is null`;
   return rows.count;
 }
 

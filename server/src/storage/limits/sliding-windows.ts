@@ -2,7 +2,8 @@ import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../
 import { latestEventSeconds } from '../../domain/access/rate-limits.ts';
 import type { LimitWindow } from '../../domain/access/rate-limits.ts';
 import { signInWindows } from '../../domain/limits/access.ts';
-import type { Queryable } from '../database.ts';
+import { sendWithReceipt } from '../database.ts';
+import type { Database, Fragment, Queryable, Statement } from '../database.ts';
 
 export type LimitSubject = {
   /** The limited operation, for example `token`. */
@@ -14,11 +15,22 @@ export type LimitSubject = {
 /** Counts one event of one subject; see `countEvents`. */
 export async function countEvent(
   tx: Queryable,
-  { operation, subject, ...event }: LimitSubject & { at: Date; windows: readonly LimitWindow[] },
+  { operation, subject, ...event }: LimitSubject & Omit<CountedEvents, 'subjects'>,
 ): Promise<CountedEvent> {
   const [counted] = await countEvents(tx, { ...event, subjects: [{ operation, subject }] });
   return counted!;
 }
+
+export type CountedEvents = {
+  subjects: readonly LimitSubject[];
+  at: Date;
+  windows: readonly LimitWindow[];
+  /**
+   * `unflushed`: the commit does not wait for the disk, which a caller who can send again does not need. A database that is
+   * killed loses at most the events of the last three `wal_writer_delay` (0.6 s). Default: `durable`.
+   */
+  commit?: 'durable' | 'unflushed';
+};
 
 /** `counted`: the event was counted. `isFirst`: it is the only event in the longest window. */
 export type CountedEvent = { counted: boolean; isFirst: boolean };
@@ -31,18 +43,48 @@ export type CountedEvent = { counted: boolean; isFirst: boolean };
  *
  * @returns one result per subject, in the order of `subjects`
  */
-export async function countEvents(
-  tx: Queryable,
-  { subjects, at, windows }: { subjects: readonly LimitSubject[]; at: Date; windows: readonly LimitWindow[] },
+export async function countEvents(tx: Queryable, events: CountedEvents): Promise<CountedEvent[]> {
+  return presentCounts(events, await countStatement(tx, { ...events, receipt: tx`` }));
+}
+
+/**
+ * Does the same in one message, with a receipt: a count whose response is lost is looked up, and never counted twice. Its commit
+ * does not wait for the disk. After a lost response an event is reported as counted if its windows still have room, because
+ * then they had room for it; an event that filled its window is reported as rejected.
+ *
+ * @throws LostTransactionError
+ */
+export async function countEventsAtOnce(
+  database: Database,
+  events: Omit<CountedEvents, 'commit'>,
 ): Promise<CountedEvent[]> {
-  const mosts = windows.map((window) => window.events);
-  const seconds = windows.map((window) => window.seconds);
-  const longest = Math.max(...seconds);
-  const rows = await tx<(LimitSubject & { events: number })[]>`
+  const rows = await sendWithReceipt<CountRow[]>(database, {
+    statement: ({ poolId, number }) => {
+      const receipt = database`with receipt as (
+        insert into transaction_receipts (pool_id, number, is_stored) values (${poolId}, ${number}, true)
+      )`;
+      return countStatement(database, { ...events, commit: 'unflushed', receipt });
+    },
+    readBack: () => database<CountRow[]>`
+      select operation, subject, cardinality(events) as events
+      from limit_windows join ${askedSubjects(database, events.subjects)} using (operation, subject)
+      where not ${isFull(database, events)}`,
+  });
+  return presentCounts(events, rows);
+}
+
+type CountRow = LimitSubject & { events: number };
+
+function countStatement(
+  tx: Queryable,
+  { subjects, at, windows, commit = 'durable', receipt }: CountedEvents & { receipt: Fragment },
+): Statement<CountRow[]> {
+  const longest = Math.max(...windows.map((window) => window.seconds));
+  return tx<CountRow[]>`
+    ${receipt}
     insert into limit_windows (operation, subject, events, last_event_at)
     select operation, subject, array[${at}::timestamptz], ${at}
-    from unnest(${subjects.map(({ operation }) => operation)}::text[], ${subjects.map(({ subject }) => subject)}::bytea[])
-      as asked (operation, subject)
+    from ${askedSubjects(tx, subjects)} ${commit === 'durable' ? tx`` : unflushed(tx)}
     order by operation, subject
     on conflict (operation, subject) do update
       set
@@ -53,23 +95,37 @@ export async function countEvents(
             and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
         ),
         last_event_at = excluded.last_event_at
-      where not exists (
-        select 1
-        from unnest(${mosts}::integer[], ${seconds}::integer[]) as limits (most, seconds)
-        where most <= (
-          select count(*)
-          from unnest(limit_windows.events) as moment
-          where moment > excluded.last_event_at - make_interval(secs => limits.seconds)
-            and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
-        )
-      )
+      where not ${isFull(tx, { at, windows })}
     returning operation, subject, cardinality(events) as events`;
+}
+
+const askedSubjects = (tx: Queryable, subjects: readonly LimitSubject[]) => tx`
+  unnest(${subjects.map(({ operation }) => operation)}::text[], ${subjects.map(({ subject }) => subject)}::bytea[])
+    as asked (operation, subject)`;
+
+/** True for a row of limit_windows with a window that has no room at this time. */
+const isFull = (tx: Queryable, { at, windows }: Pick<CountedEvents, 'at' | 'windows'>) => tx`
+  exists (
+    select 1
+    from unnest(${windows.map((window) => window.events)}::integer[], ${windows.map((window) => window.seconds)}::integer[])
+      as limits (most, seconds)
+    where most <= (
+      select count(*)
+      from unnest(limit_windows.events) as moment
+      where moment > ${at}::timestamptz - make_interval(secs => limits.seconds)
+        and moment <= ${at}::timestamptz + make_interval(secs => ${latestEventSeconds})
+    )
+  )`;
+
+function presentCounts({ subjects }: Pick<CountedEvents, 'subjects'>, rows: readonly CountRow[]): CountedEvent[] {
   const found = new Map(rows.map((row) => [keyOf(row), row.events]));
   return subjects.map((asked) => {
     const events = found.get(keyOf(asked));
     return { counted: events !== undefined, isFirst: events === 1 };
   });
 }
+
+const unflushed = (tx: Queryable) => tx`cross join set_config('synchronous_commit', 'off', true) as unflushed`;
 
 /** Returns a text that identifies a subject. */
 export function keyOf({ operation, subject }: LimitSubject): string {

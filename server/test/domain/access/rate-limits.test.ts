@@ -1,5 +1,8 @@
+import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
 import { describe, expect, test } from 'vitest';
-import { passBurst, secondsUntilPass, sourceOfAddress } from '../../../src/domain/access/rate-limits.ts';
+import { isPlainIpv4, passBurst, secondsUntilPass, sourceOfAddress } from '../../../src/domain/access/rate-limits.ts';
+import { propertyRuns } from '../../property-runs.ts';
 
 describe('the limit of bursts', () => {
   const limit = { events: 5, seconds: 10 };
@@ -83,6 +86,21 @@ describe('sliding window', () => {
 });
 
 describe('source addresses', () => {
+  test('takes a text as a plain IPv4 address if it is how ipaddr.js writes what it reads', () => {
+    const part = fc.oneof(fc.integer({ min: 0, max: 300 }).map(String), fc.constantFrom('00', '01', '0x1', '', '1 '));
+    const text = fc.oneof(
+      fc.ipV4(),
+      fc.array(part, { minLength: 3, maxLength: 5 }).map((parts) => parts.join('.')),
+    );
+    fc.assert(
+      fc.property(text, (address) => {
+        const isPlain = ipaddr.IPv4.isValid(address) && ipaddr.IPv4.parse(address).toString() === address;
+        expect(isPlainIpv4(address)).toBe(isPlain);
+      }),
+      { numRuns: propertyRuns(2_000, 500) },
+    );
+  });
+
   test.each([
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],
