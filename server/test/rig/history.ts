@@ -1,0 +1,89 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Platform } from '../../src/domain/content/content.ts';
+import type { Database } from '../../src/storage/database.ts';
+
+/**
+ * A line of a history (docs/checker.md). The order of the lines is the order in which the rig saw things happen: a call is noted
+ * before it is sent, and its reply after it was received.
+ */
+export type HistoryLine = { kind: string; [member: string]: unknown };
+
+export type History = {
+  note(line: HistoryLine): void;
+  /** Numbers what has a beginning and an end: calls, and the windows of workers. */
+  nextNumber(): number;
+  text(): string;
+};
+
+export function makeHistory(): History {
+  const lines: string[] = [];
+  let numbers = 0;
+  return {
+    note: (line) => void lines.push(JSON.stringify(line)),
+    nextNumber: () => (numbers += 1),
+    text: () => lines.join('\n') + (lines.length > 0 ? '\n' : ''),
+  };
+}
+
+/** Writes a history to a folder, which is made if it does not exist. @returns the path of the file */
+export function writeHistory(history: History, { folder, name }: { folder: string; name: string }): string {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${name}.jsonl`);
+  writeFileSync(file, history.text());
+  return file;
+}
+
+/** A row of the ledger with the address that its device had in the end; null if the device no longer exists. */
+export type LedgerRow = { deviceId: string; platform: Platform; pushId: string | null };
+
+type Rows = {
+  database: Database;
+  /** Returns the address by which the simulated phones know the device. */
+  addressOf(row: LedgerRow): string | null;
+};
+
+/**
+ * Notes what the database holds of runs, requests, the ledger and its counters. The rig reads these tables itself, because no
+ * answer of the product may stand for them.
+ */
+export async function noteRows(history: History, { database, addressOf }: Rows): Promise<void> {
+  const note = (kind: string, rows: readonly Record<string, unknown>[]): void => {
+    for (const row of rows) history.note({ kind, ...row });
+  };
+  note(
+    'run',
+    await database`
+      select id, workspace_id as workspace, campaign_id as campaign, status, status_reason as reason,
+        (extract(epoch from moment) * 1000)::float8 as occurrence,
+        (extract(epoch from created_at) * 1000)::float8 as "createdAt",
+        (extract(epoch from started_at) * 1000)::float8 as "startedAt"
+      from runs order by created_at, id`,
+  );
+  note(
+    'request',
+    await database`
+      select workspace_id as workspace, request_id as request, response_id as response, campaign_id as campaign,
+        run_id as run
+      from push_requests order by response_id`,
+  );
+  note(
+    'count',
+    await database`
+      select run_id as run, platform, outcome, sum(devices)::int as devices from run_counts
+      group by run_id, platform, outcome order by 1, 2, 3`,
+  );
+  const ledger = await database<(LedgerRow & Record<string, unknown>)[]>`
+    select run_id as run, deliveries.workspace_id as workspace, deliveries.device_id as "deviceId", deliveries.platform,
+      outcome, code, attempts, push_id as "pushId"
+    from readable_deliveries as deliveries
+    left join devices on devices.id = deliveries.device_id and devices.bucket = deliveries.bucket
+    order by run_id, deliveries.device_id`;
+  note(
+    'delivery',
+    ledger.map((row) => {
+      const { deviceId, pushId: _pushId, ...shown } = row;
+      return { ...shown, device: deviceId, address: addressOf(row) };
+    }),
+  );
+}
