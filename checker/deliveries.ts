@@ -16,7 +16,7 @@ export function checkDeliveries(history: History): Anomaly[] {
     ...(history.quiet === Infinity ? [anomaly('quiet', 'the work never ended')] : []),
     ...checkRuns(history),
     ...checkCounts(history),
-    ...checkLedger(history),
+    ...(history.rig === 'torture' ? checkPhones(history) : checkLedger(history)),
     ...checkSuccess(history),
     ...checkAudiences(history),
   ];
@@ -32,7 +32,8 @@ function checkFailedJobs({ lines }: History): Anomaly[] {
 const keyOfMessage = ({ run, campaign, device, address }: Message): string => `${run || campaign}/${device || address}`;
 
 /** All messages of a run to a device carry one collapse id and one message id, and no two devices share them. */
-function checkIdentities({ messages }: History): Anomaly[] {
+function checkIdentities({ messages, rig }: History): Anomaly[] {
+  if (rig === 'torture') return [];
   const owners = new Map<string, string>();
   return [...groupBy(messages, keyOfMessage)].flatMap(([key, own]) => {
     const identities = new Set(own.map(({ collapse, message }) => `${collapse} ${message}`));
@@ -158,11 +159,10 @@ function checkCounts({ counts, deliveries }: History): Anomaly[] {
 }
 
 /** The ledger is what phones got: one row a device, with the last answer of its provider. */
-function checkLedger({ deliveries, messages, runs, rig, quiet }: History): Anomaly[] {
+function checkLedger({ deliveries, messages, runs, quiet }: History): Anomaly[] {
   const runOf = new Map(runs.map((run) => [run.id, run]));
-  const keyOf = ({ run, device, address }: Pick<Delivery, 'run' | 'device' | 'address'>): string =>
-    rig === 'torture' ? `${run}/${address}` : `${run}/${device}`;
-  const byKey = groupBy(messages, (message) => keyOf(message));
+  const keyOf = ({ run, device }: { run: string; device: string }): string => `${run}/${device}`;
+  const byKey = groupBy(messages, keyOf);
   const rows = groupBy(deliveries, keyOf);
   const wrong = [...rows].flatMap(([key, own]): Anomaly[] => {
     const [row] = own as [Delivery];
@@ -171,7 +171,6 @@ function checkLedger({ deliveries, messages, runs, rig, quiet }: History): Anoma
     const found = own.length > 1 ? [anomaly('ledger', `${key} has ${own.length} rows`)] : [];
     if (row.outcome === 'ACCEPTED' && row.address !== null && !answers.includes('ACCEPTED'))
       found.push(anomaly('ledger', `${key} is ACCEPTED, and its phone got ${answers.join() || 'nothing'}`));
-    if (rig === 'torture') return found;
     const last = sent.at(-1);
     if (last?.stored !== undefined && finalAnswers.includes(last.answer) && last.answer !== row.outcome)
       found.push(anomaly('ledger', `${key} is ${row.outcome}, and its last answer was ${last.answer}`));
@@ -190,6 +189,22 @@ function checkLedger({ deliveries, messages, runs, rig, quiet }: History): Anoma
     )
     .map(([key]) => anomaly('ledger', `${key} was sent, and the ledger has no row`));
   return [...wrong, ...unknown];
+}
+
+/** The phones of the torture see no runs: of each campaign, a device got as many identities as the ledger has of its rows. */
+function checkPhones({ deliveries, messages, runs, quiet }: History): Anomaly[] {
+  if (quiet === Infinity) return [];
+  const campaignOf = new Map(runs.map((run) => [run.id, run.campaign]));
+  const accepted = deliveries.filter(({ outcome, address }) => outcome === 'ACCEPTED' && address !== null);
+  const rows = groupBy(accepted, ({ run, address }) => `${campaignOf.get(run)}/${address}`);
+  const phones = groupBy(messages, ({ campaign, address }) => `${campaign}/${address}`);
+  return [...new Set([...rows.keys(), ...phones.keys()])].flatMap((key) => {
+    const got = new Set(phones.get(key)?.map(({ collapse, message }) => `${collapse} ${message}`)).size;
+    const stored = rows.get(key)?.length ?? 0;
+    return got === stored
+      ? []
+      : [anomaly('ledger', `${key} has ${stored} accepted rows, and its phone got ${got} identities`)];
+  });
 }
 
 /** A worker that dies may take the answer along, and no other worker asks again if the run is stopped or the device left. */
@@ -235,13 +250,19 @@ function checkAudiences(history: History): Anomaly[] {
   const { messages, deliveries, devices, quiet } = history;
   const reached = new Set(deliveries.map(({ run, address }) => `${run}/${address}`));
   const gone = findGone(messages);
+  const byRun = groupBy(messages, ({ run }) => run);
+  const byUser = groupBy(devices, ({ workspace, user }) => `${workspace}/${user}`);
+  const byWorkspace = groupBy(devices, ({ workspace }) => workspace);
+  const devicesOf = (workspace: string, users: Set<string> | 'all'): Device[] =>
+    users === 'all'
+      ? (byWorkspace.get(workspace) ?? [])
+      : [...users].flatMap((user) => byUser.get(`${workspace}/${user}`) ?? []);
   return findAudiences(history).flatMap(({ run, users, maybe, askedAt }) => {
-    const own = devices.filter(({ workspace }) => workspace === run.workspace);
-    const isIn = ({ user, since, isSure, address }: Device): boolean =>
-      isSure && since < askedAt && !gone.has(address) && (users === 'all' || users.has(user));
-    const lost = own.filter((device) => isIn(device) && !reached.has(`${run.id}/${device.address}`));
-    const mayGet = new Set(own.filter(({ user }) => users === 'all' || maybe.has(user)).map(({ address }) => address));
-    const strange = messages.filter((message) => message.run === run.id && !mayGet.has(message.address));
+    const isIn = ({ since, isSure, address }: Device): boolean => isSure && since < askedAt && !gone.has(address);
+    const certain = devicesOf(run.workspace, users).filter(isIn);
+    const lost = certain.filter(({ address }) => !reached.has(`${run.id}/${address}`));
+    const mayGet = new Set(devicesOf(run.workspace, users === 'all' ? users : maybe).map(({ address }) => address));
+    const strange = (byRun.get(run.id) ?? []).filter(({ address }) => !mayGet.has(address));
     const isEnded = run.status === 'SENT' && quiet < Infinity;
     return [
       ...(isEnded ? lost : []).map(({ address }) => anomaly('lost', `run ${run.id} has no row of ${address}`)),

@@ -12,7 +12,7 @@ export type Operation<State> = {
 export type Verdict = { kind: 'yes' } | { kind: 'no'; stuckAt: string } | { kind: 'undecided' };
 
 /** More than any object of the rigs needs. An object beyond it is reported as undecided, never as correct. */
-const maxNodes = 200_000;
+const maxNodes = 50_000;
 
 /**
  * Searches an order of the operations in which every answer is possible and which respects that an operation that had ended

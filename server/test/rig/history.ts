@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Platform } from '../../src/domain/content/content.ts';
@@ -26,6 +27,19 @@ export function makeHistory(): History {
   };
 }
 
+export type Recorder = Pick<History, 'note' | 'nextNumber'>;
+
+/** Passes lines on to the history of the round that uses an installation; without one, they are dropped. */
+export function makeRecorder(history: History | undefined) {
+  let current = history;
+  return {
+    note: (line: HistoryLine): void => current?.note(line),
+    nextNumber: (): number => current?.nextNumber() ?? 0,
+    follow: (next: History | undefined): void => void (current = next),
+    history: (): History | undefined => current,
+  };
+}
+
 /** Writes a history to a folder, which is made if it does not exist. @returns the path of the file */
 export function writeHistory(history: History, { folder, name }: { folder: string; name: string }): string {
   mkdirSync(folder, { recursive: true });
@@ -37,6 +51,17 @@ export function writeHistory(history: History, { folder, name }: { folder: strin
 /** A row of the ledger with the address that its device had in the end; null if the device no longer exists. */
 export type LedgerRow = { deviceId: string; platform: Platform; pushId: string | null };
 
+/** Notes the devices that were imported before the calls began. */
+export async function noteDevices(history: Recorder, { database, addressOf, isWell }: Rows & { isWell: boolean }) {
+  const devices = await database<(LedgerRow & { workspace: string; user: string })[]>`
+    select devices.workspace_id as workspace, customer_id as "user", devices.id as "deviceId", platform,
+      push_id as "pushId"
+    from devices join users on users.id = devices.user_id and users.bucket = devices.bucket
+    where state = 'ACTIVE' order by devices.id`;
+  for (const { workspace, user, platform, ...row } of devices)
+    history.note({ kind: 'device', workspace, user, platform, address: addressOf({ platform, ...row }), isWell });
+}
+
 type Rows = {
   database: Database;
   /** Returns the address by which the simulated phones know the device. */
@@ -47,7 +72,7 @@ type Rows = {
  * Notes what the database holds of runs, requests, the ledger and its counters. The rig reads these tables itself, because no
  * answer of the product may stand for them.
  */
-export async function noteRows(history: History, { database, addressOf }: Rows): Promise<void> {
+export async function noteRows(history: Recorder, { database, addressOf }: Rows): Promise<void> {
   const note = (kind: string, rows: readonly Record<string, unknown>[]): void => {
     for (const row of rows) history.note({ kind, ...row });
   };
@@ -86,4 +111,13 @@ export async function noteRows(history: History, { database, addressOf }: Rows):
       return { ...shown, device: deviceId, address: addressOf(row) };
     }),
   );
+}
+
+/**
+ * Runs the checker on the histories in a folder. It is a separate program, which shares nothing with the product or with the
+ * rigs. @returns true if it found no anomaly
+ */
+export function checkHistories(folder: string): boolean {
+  const main = join(import.meta.dirname, '..', '..', '..', 'checker', 'main.ts');
+  return spawnSync(process.execPath, [main, folder], { stdio: 'inherit' }).status === 0;
 }

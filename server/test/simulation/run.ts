@@ -7,14 +7,13 @@
  *
  * Without `--history`, the histories are deleted unless the checker found an anomaly.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../../src/storage/database.ts';
 import { startTestServer, templateName } from '../global-setup.ts';
-import { writeHistory } from '../rig/history.ts';
+import { checkHistories, writeHistory } from '../rig/history.ts';
 import { readNumbers, refuse } from '../rig/report.ts';
 import { simulateCalls } from './calls/simulate-calls.ts';
 import { simulate } from './simulate.ts';
@@ -112,11 +111,8 @@ async function onServer(statement: string): Promise<void> {
   await database.end();
 }
 
-/** The checker is a separate program, which shares nothing with the product or with these rigs. */
 function runChecker(): boolean {
-  const main = join(import.meta.dirname, '..', '..', '..', 'checker', 'main.ts');
-  const checked = spawnSync(process.execPath, [main, folder], { stdio: 'inherit' });
-  const isClean = checked.status === 0;
+  const isClean = checkHistories(folder);
   if (isClean && values.history === undefined) rmSync(folder, { recursive: true });
   else process.stdout.write(`histories: ${folder}\n`);
   return isClean;
