@@ -2,7 +2,7 @@ import { checkAnswers } from './answers.ts';
 import { checkDeliveries } from './deliveries.ts';
 import { readHistory } from './history.ts';
 import type { Anomaly } from './history.ts';
-import { checkLimits } from './limits.ts';
+import { checkCaps, checkLimits } from './limits.ts';
 import { checkObjects } from './objects.ts';
 import { checkTenants } from './tenants.ts';
 
@@ -12,8 +12,8 @@ export type Checked = { anomalies: Anomaly[]; rig: string; seed: number; counted
 export function checkHistory(name: string, text: string): Checked {
   const history = readHistory(name, text);
   const { calls, messages, deliveries, rig, seed } = history;
-  const anomalies = [checkObjects, checkLimits, checkTenants, checkDeliveries, checkAnswers].flatMap((check) =>
-    check(history),
+  const anomalies = [checkObjects, checkLimits, checkCaps, checkTenants, checkDeliveries, checkAnswers].flatMap(
+    (check) => check(history),
   );
   const counted = { calls: calls.length, messages: messages.length, deliveries: deliveries.length };
   return { anomalies, rig, seed, counted };

@@ -48,13 +48,26 @@ function checkIdentities({ messages, rig }: History): Anomaly[] {
   });
 }
 
-/** A final answer that was stored ends a message: it is not sent again. */
-function checkRepeats({ messages }: History): Anomaly[] {
+/**
+ * A final answer that was stored ends a message. Before it is stored, no other worker sends the message, unless its worker was killed,
+ * stood still or was cut off.
+ */
+function checkRepeats({ messages, lines, rig }: History): Anomaly[] {
+  if (rig === 'torture') return [];
+  const faults = lines.filter(({ kind, what }) => kind === 'fault' && what !== 'job failed');
+  const wasDisturbed = (worker: string, until: number): boolean =>
+    faults.some((fault) => (fault['what'] === 'cut' || fault['worker'] === worker) && fault.position < until);
   return [...groupBy(messages, keyOfMessage)].flatMap(([key, own]) =>
-    own.slice(1).flatMap((next, index) => {
-      const { answer, stored, worker } = own[index]!;
-      if (!finalAnswers.includes(answer) || stored === undefined || stored > next.position) return [];
-      return [anomaly('repeat', `${key} was sent by ${next.worker} after ${worker} had stored ${answer}`)];
+    own.slice(1).flatMap((next, index): Anomaly[] => {
+      const { answer, stored = Infinity, worker } = own[index]!;
+      if (stored < next.position) {
+        const isFinal = finalAnswers.includes(answer);
+        return isFinal
+          ? [anomaly('repeat', `${key} was sent by ${next.worker} after ${worker} had stored ${answer}`)]
+          : [];
+      }
+      if (wasDisturbed(worker, next.position)) return [];
+      return [anomaly('claim', `${key} was sent by ${next.worker} while ${worker} had not stored it yet`)];
     }),
   );
 }

@@ -70,6 +70,27 @@ export function checkLimits({ calls }: History): Anomaly[] {
   ]);
 }
 
+/** Retries come this much later than the moment at which a message was counted. */
+const capSlackMilliseconds = 3_600_000;
+
+/** A user of a workspace with a frequency cap gets no more messages in a day than it allows. */
+export function checkCaps({ lines, messages, devices }: History): Anomaly[] {
+  const capped = lines.filter(({ kind, cap }) => kind === 'workspace' && typeof cap === 'number');
+  return capped.flatMap((line) => {
+    const userOf = new Map(
+      devices.filter(({ workspace }) => workspace === line['id']).map((one) => [one.address, one.user]),
+    );
+    return [...groupBy(messages, ({ address }) => userOf.get(address))].flatMap(([user, own]) => {
+      const first = [...groupBy(own, ({ run }) => run).values()].map((sent) => Math.min(...sent.map(({ at }) => at)));
+      const inDay = first.map(
+        (from) => first.filter((at) => at >= from && at < from + 86_400_000 - capSlackMilliseconds).length,
+      );
+      const most = Math.max(...inDay);
+      return most > Number(line['cap']) ? [{ rule: 'cap', what: `${user} got ${most} messages in a day` }] : [];
+    });
+  });
+}
+
 /** Windows that certainly have more calls than their limit, whenever inside of their calls these were counted. */
 function findExcess(limit: Limit, own: readonly Call[]): string[] {
   const counted = own.filter((call) => limit.isSubject(call) && !call.isUnsure && limit.isCounted(call));

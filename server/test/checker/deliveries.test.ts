@@ -24,6 +24,7 @@ const campaign = {
   isSpread: false,
 };
 const lived = (at: number): Line[] => [campaign, device(), ...message({ at }), run(), delivery(), count()];
+const killed: Line = { kind: 'fault', what: 'kill', worker: 'w' };
 const callback = (more: object = {}): Line => ({
   ...{
     kind: 'callback',
@@ -51,6 +52,14 @@ const toCohort = (...calls: Given[]): Line[] => [
 ];
 const withoutMessage = (lines: Line[]): Line[] =>
   lines.filter(({ kind }) => !['message', 'stored', 'delivery', 'count'].includes(kind));
+
+const capped = (messages: number): Line[] => [
+  ...[{ kind: 'workspace', id: 'A', word: 'alpha', cap: 1 }, device()],
+  ...Array.from({ length: messages }, (_, number) => {
+    const [id, more] = [`r${number}`, { run: `r${number}`, message: `m${number}` }];
+    return [...message(more), run({ id }), delivery({ run: id }), count({ run: id })];
+  }).flat(),
+];
 
 type Pair = [what: string, rule: string, histories: { good: Line[]; bad: Line[] }];
 
@@ -93,14 +102,22 @@ const pairs: Pair[] = [
     'a second identity of a message',
     'identity',
     {
-      good: [...message({ isStored: false }), ...message({ worker: 'w2' }), ...rows()],
-      bad: [...message({ isStored: false }), ...message({ worker: 'w2', message: 'm2' }), ...rows()],
+      good: [...message({ isStored: false }), killed, ...message({ worker: 'w2' }), ...rows()],
+      bad: [...message({ isStored: false }), killed, ...message({ worker: 'w2', message: 'm2' }), ...rows()],
     },
   ],
   [
     'a message that is sent again after its answer was stored',
     'repeat',
     { good: [...message({ answer: 'OTHER' }), ...message(), ...rows()], bad: [...message(), ...message(), ...rows()] },
+  ],
+  [
+    'a message that a second worker sends while the first one holds it',
+    'claim',
+    {
+      good: [...message({ isStored: false }), killed, ...message({ worker: 'w2' }), ...rows()],
+      bad: [...message({ isStored: false }), ...message({ worker: 'w2' }), ...rows()],
+    },
   ],
   ['a message that is sent after its life', 'expired', { good: lived(3_600_000), bad: lived(3_600_001) }],
   [
@@ -169,6 +186,7 @@ const pairs: Pair[] = [
     'ledger',
     { good: whole, bad: [...message({ answer: 'REJECTED' }), ...rows({ outcome: 'EXPIRED', code: 'EXPIRED' })] },
   ],
+  ['a user who gets more messages than the cap allows', 'cap', { good: capped(1), bad: capped(2) }],
   [
     'a job that fails without a cut connection',
     'job',

@@ -157,7 +157,7 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf, deviceOf, tr
       ...{ kind: 'message', wave: wave.number, worker: wave.worker.name, at, campaign: message.campaignId },
       ...{ run: message.runId, device: device.deviceId, address: deviceOf(device.deviceId).name },
       ...{ platform: device.platform, collapse: collapseId, message: messageId },
-      ...{ answer: given.final ?? (given.about === 'acceptance' ? 'ACCEPTED' : 'OTHER') },
+      ...{ answer: given.final ?? (given.about === 'acceptance' ? 'ACCEPTED' : 'OTHER'), word: given.word },
     });
     if (wave.worker.stallMilliseconds !== undefined) {
       history.note({ kind: 'fault', what: 'stall', worker: wave.worker.name });

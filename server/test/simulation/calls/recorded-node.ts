@@ -8,7 +8,8 @@ import { makeAdmitPush } from '../../../src/app/push/admit-push.ts';
 import { documentedSegmentLimits } from '../../../src/app/segments/segment-limits.ts';
 import { makeTokenBatches } from '../../../src/app/tokens/prove-clients.ts';
 import { makeEnsureToday } from '../../../src/app/users/events.ts';
-import { createWorkspace } from '../../../src/app/workspaces.ts';
+import { changeWorkspace, createWorkspace, parseControls } from '../../../src/app/workspaces.ts';
+import type { WorkspaceControlTexts } from '../../../src/app/workspaces.ts';
 import type { Clock } from '../../../src/clock.ts';
 import type { KeyKind } from '../../../src/domain/access/keys.ts';
 import { makeEncryption } from '../../../src/domain/crypto/encryption.ts';
@@ -26,6 +27,7 @@ import { statsRoutes } from '../../../src/http/stats/stats.ts';
 import { tokenRoutes } from '../../../src/http/tokens.ts';
 import { makeLog } from '../../../src/log.ts';
 import type { Database } from '../../../src/storage/database.ts';
+import type { WorkspaceChanges } from '../../../src/storage/workspaces.ts';
 import { measureForTests } from '../../push/measure-for-tests.ts';
 import type { History } from '../../rig/history.ts';
 
@@ -101,11 +103,16 @@ export async function makeRecordedNode({ database, clock, history }: Parts) {
 
   return {
     call,
-    async addWorkspace(word: string): Promise<RigWorkspace> {
+    /** @param cap the most messages to a user in a day; null: as many as there are */
+    async addWorkspace(word: string, cap: number | null): Promise<RigWorkspace> {
       const given = { id: undefined, dbName: undefined, name: word, timeZone: 'UTC', dataCenter: '01' };
       const { id, dbName } = await createWorkspace({ database }, { ...given, at: clock.now() });
       const workspace = { id, word, dbName } as RigWorkspace;
-      history.note({ kind: 'workspace', id, word });
+      if (cap !== null) {
+        const controls = parseControls({ frequencyCaps: `${cap}/1d` } as WorkspaceControlTexts);
+        await changeWorkspace({ database }, { id, ...controls } as WorkspaceChanges & { id: string });
+      }
+      history.note({ kind: 'workspace', id, word, cap });
       const make = async (kind: KeyKind) => (await addKey(workspace, { kind, name: `${word} ${kind}` }))!;
       const [data, campaigns, push, oauth] = [await make('data'), await make('campaigns'), await make('push'), await make('oauth')]; // prettier-ignore
       return { ...workspace, keys: { data, campaigns, push, oauth } };

@@ -30,6 +30,7 @@ const idleStepsToQuiet = 3;
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 /** Slow enough for the limits of the campaign calls. */
 const readingMilliseconds = 700;
+const messagesPerDay = 4;
 /** In one of this many seeds, the sessions of the database are ended now and then. */
 const cutEvery = 4;
 
@@ -64,8 +65,11 @@ async function startCallSimulation({ database, cutter, seed }: Databases) {
   const host = await startCallsFileHost({ clock, history });
   const node = await makeRecordedNode({ database, clock, history });
   const callers: Caller[] = [];
-  for (const word of ['alpha', 'beta']) {
-    const workspace = await node.addWorkspace(word);
+  for (const [word, cap] of [
+    ['alpha', null],
+    ['beta', messagesPerDay],
+  ] as const) {
+    const workspace = await node.addWorkspace(word, cap);
     callers.push(makeCaller({ node, random, clock, host, workspace }));
     await callers.at(-1)!.begin();
   }
