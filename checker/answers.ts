@@ -6,6 +6,7 @@ import {
   isPush,
   isSuccess,
   listAt,
+  readStatuses,
   showCall,
   textAt,
   withoutRepeats,
@@ -138,14 +139,6 @@ function checkSearches({ calls, quiet, rig }: History, made: readonly Made[]): A
       ...(miscounted || total ? [wrong(`counts ${call.total} of ${matching.length}`)] : []),
     ];
   });
-}
-
-/** The status that each campaign had after the work was quiet, by the answers about it alone. */
-function readStatuses(calls: readonly Call[], quiet: number): Map<string, string> {
-  const read = calls.filter(({ method, path, begin, status }) => {
-    return method === 'GET' && /^\/v5\/campaigns\/\w+$/.test(path) && begin > quiet && status === 200;
-  });
-  return new Map(read.map(({ reply }) => [textAt(reply, 'data', 'id'), textAt(reply, 'data', 'status')]));
 }
 
 /** True if a campaign matches, or only may match, what never changes of it. */

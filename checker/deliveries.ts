@@ -1,4 +1,15 @@
-import { findGone, get, groupBy, isPush, isSuccess, listAt, textAt, withoutRepeats } from './history.ts';
+import {
+  findGone,
+  get,
+  groupBy,
+  isPush,
+  isSuccess,
+  listAt,
+  readStatuses,
+  showCall,
+  textAt,
+  withoutRepeats,
+} from './history.ts';
 import type { Anomaly, Call, Delivery, Device, History, Message, Run } from './history.ts';
 
 const finalAnswers = ['ACCEPTED', 'REJECTED', 'GONE'];
@@ -7,7 +18,7 @@ const anomaly = (rule: string, what: string): Anomaly => ({ rule, what });
 /** What was accepted was sent or ended with a reason; what phones got, the ledger and the counters are the same. */
 export function checkDeliveries(history: History): Anomaly[] {
   return [
-    ...checkFailedJobs(history),
+    ...checkFailures(history),
     ...checkIdentities(history),
     ...checkRepeats(history),
     ...checkExpired(history),
@@ -22,12 +33,17 @@ export function checkDeliveries(history: History): Anomaly[] {
   ];
 }
 
-/** A job may fail only when its connections were cut. */
-function checkFailedJobs({ lines }: History): Anomaly[] {
-  const hasCut = lines.some(({ kind, what }) => kind === 'fault' && what === 'cut');
-  const failed = lines.filter(({ kind, what }) => kind === 'fault' && what === 'job failed');
-  return hasCut ? [] : failed.map((line) => anomaly('job', String(line['error']).slice(0, 400)));
+/** A job or a call may fail only when its connections were cut, or in the torture, which kills the database. */
+function checkFailures({ lines, calls, rig }: History): Anomaly[] {
+  if (rig === 'torture' || hasCut(lines)) return [];
+  const jobs = lines.filter(({ kind, what }) => kind === 'fault' && what === 'job failed');
+  return [
+    ...jobs.map((line) => anomaly('failure', String(line['error']).slice(0, 400))),
+    ...calls.filter(({ status }) => status >= 500).map((call) => anomaly('failure', showCall(call))),
+  ];
 }
+
+const hasCut = (lines: History['lines']): boolean => lines.some(({ kind, what }) => kind === 'fault' && what === 'cut');
 
 const keyOfMessage = ({ run, campaign, device, address }: Message): string => `${run || campaign}/${device || address}`;
 
@@ -107,14 +123,15 @@ function checkChanges({ messages, lines }: History): Anomaly[] {
   );
 }
 
-/** A callback has one id and one content, and is not sent again once the receiver acknowledged it. */
-function checkCallbacks({ lines, calls, quiet }: History): Anomaly[] {
+/** An operation has one callback with one id. It is posted again after its acknowledgement only if a connection was cut. */
+function checkCallbacks({ lines, calls, quiet, rig }: History): Anomaly[] {
+  if (rig === 'torture') return [];
   const posted = lines.filter(({ kind }) => kind === 'callback');
   const byId = groupBy(posted, ({ id }) => String(id));
   const repeated = [...byId].flatMap(([id, own]) => {
     const acknowledged = own.findIndex(({ status }) => status === 200);
     const again = acknowledged >= 0 && acknowledged < own.length - 1;
-    return again ? [anomaly('callback', `${id} was posted again after it was acknowledged`)] : [];
+    return again && !hasCut(lines) ? [anomaly('callback', `${id} was posted again after it was acknowledged`)] : [];
   });
   const byRequest = groupBy([...byId.values()], ([first]) => textAt(first!['body'], 'request_id'));
   const twice = [...byRequest].flatMap(([request, own]) =>
@@ -138,10 +155,13 @@ function checkCallbacks({ lines, calls, quiet }: History): Anomaly[] {
 }
 
 /** Every run has ended or is held by a user; what did not reach its end has a reason; each occurrence has one run. */
-function checkRuns({ runs, campaigns, quiet }: History): Anomaly[] {
+function checkRuns({ runs, campaigns, calls, quiet }: History): Anomaly[] {
   if (quiet === Infinity) return [];
+  const statuses = readStatuses(calls, quiet);
   const open = runs
-    .filter(({ status }) => status === 'QUEUED' || status === 'SENDING')
+    .filter(
+      ({ status, campaign }) => (status === 'QUEUED' && statuses.get(campaign) !== 'PAUSED') || status === 'SENDING',
+    )
     .map(({ id, status }) => anomaly('quiet', `run ${id} is still ${status}`));
   const silent = runs
     .filter(({ status, reason }) => ['FAILED', 'STOPPED', 'MISSED'].includes(status) && !reason)

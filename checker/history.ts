@@ -246,6 +246,14 @@ export function findGone(messages: readonly Message[]): Map<string, number> {
   return new Map(gone.map(({ address, position }) => [address, position]));
 }
 
+/** The status that each campaign had after the work was quiet, by the answers about it alone. */
+export function readStatuses(calls: readonly Call[], quiet: number): Map<string, string> {
+  const read = calls.filter(({ method, path, begin, status }) => {
+    return method === 'GET' && /^\/v5\/campaigns\/\w+$/.test(path) && begin > quiet && status === 200;
+  });
+  return new Map(read.map(({ reply }) => [textAt(reply, 'data', 'id'), textAt(reply, 'data', 'status')]));
+}
+
 /** How a call is shown in an anomaly. */
 export function showCall(call: Call): string {
   const answer = call.status === 0 ? 'no answer' : `${call.status} ${JSON.stringify(call.reply).slice(0, 160)}`;

@@ -68,11 +68,20 @@ export const defects: readonly Defect[] = [
     ...{ world: 'faults', seeds: [1, 2, 3, 4, 5, 6], rule: 'claim' },
   },
   {
-    name: 'stale join: a joining push answers a new id',
+    name: 'stale join: a joining push answers another id',
+    file: 'app/push/store-pushes.ts',
+    find: '    campaignId: push.campaignId,\n    requestId: push.command.requestId,\n    responseId: push.responseId,\n    nextSends',
+    replace:
+      '    campaignId: push.existing ? push.runId : push.campaignId,\n    requestId: push.command.requestId,\n' +
+      '    responseId: push.responseId,\n    nextSends',
+    ...{ world: 'calls', seeds: [1, 2, 3], rule: 'name' },
+  },
+  {
+    name: 'a joining push ends in a fault of the server',
     file: 'app/push/accept-push.ts',
     find: 'campaignId: admitted.existing?.id ?? makeId(at),',
     replace: 'campaignId: makeId(at),',
-    ...{ world: 'calls', seeds: [1, 2, 3], rule: 'name' },
+    ...{ world: 'calls', seeds: [1, 2, 3], rule: 'failure' },
   },
   {
     name: 'a revoked token is accepted',
@@ -200,21 +209,35 @@ function outside(): Defect[] {
       file: 'providers/fcm/classify.ts',
       find: 'return namesProject ? fcmAnswers.projectQuota : fcmAnswers.deviceQuota;',
       replace: 'return fcmAnswers.projectQuota;',
-      ...{ world: 'faults', seeds: [1, 2, 3, 4, 5, 6], rule: 'scope', said: 'without cause' },
+      ...{ world: 'faults', seeds: [1, 3, 4, 10, 11, 15], rule: 'scope', said: 'without cause' },
     },
     {
       name: 'outside A2: BadDeviceToken drops the device',
       file: 'providers/apns/classify.ts',
       find: `${suspect}: 'A wrong environment`,
       replace: "{ about: 'device', effect: 'drop' },\n    reason: 'A wrong environment",
-      ...{ world: 'faults', seeds: [1, 2, 3, 4, 5, 6, 7, 8], rule: 'scope', said: 'was dropped without cause' },
+      ...{ world: 'faults', seeds: [12, 14, 16, 1, 3, 5], rule: 'scope', said: 'was dropped without cause' },
     },
     {
       name: 'outside A3: a sporadic 401 for one iPhone holds the key',
       file: 'providers/fcm/classify.ts',
       find: "{ about: 'ambiguous', ifDevice: 'reject', ifAccount: 'hold' },\n    reason: 'Google has no valid key",
       replace: "{ about: 'account', effect: 'hold' },\n    reason: 'Google has no valid key",
-      ...{ world: 'faults', seeds: [1, 2, 3, 4, 5, 6, 7, 8], rule: 'scope', said: '(field A' },
+      ...{ world: 'faults', seeds: [10, 15, 16, 20, 21, 22], rule: 'scope', said: '(field A' },
+    },
+    {
+      name: 'outside A8: a malformed token is rejected for ever',
+      file: 'providers/fcm/classify.ts',
+      find: "{ about: 'ambiguous', ifDevice: 'suspect', ifAccount: 'none' },\n    reason: 'Google answers",
+      replace: "{ about: 'message', effect: 'reject' },\n    reason: 'Google answers",
+      ...{ world: 'faults', seeds: [1, 5, 14, 16, 22], rule: 'scope', said: 'which is malformed' },
+    },
+    {
+      name: 'outside A9: a subscription of an older key is rejected for ever',
+      file: 'providers/webpush/classify.ts',
+      find: "{ about: 'ambiguous', ifDevice: 'suspect', ifAccount: 'hold' },\n    reason:\n      'A browser that",
+      replace: "{ about: 'message', effect: 'reject' },\n    reason:\n      'A browser that",
+      ...{ world: 'faults', seeds: [1, 5, 14, 16, 22], rule: 'scope', said: 'which is outdated' },
     },
   ];
 }

@@ -188,8 +188,16 @@ const pairs: Pair[] = [
   ],
   ['a user who gets more messages than the cap allows', 'cap', { good: capped(1), bad: capped(2) }],
   [
+    'a fault of the server',
+    'failure',
+    {
+      good: inTurn({ path: '/v1/campaigns/search', status: 400 }),
+      bad: inTurn({ path: '/v1/campaigns/search', status: 500 }),
+    },
+  ],
+  [
     'a job that fails without a cut connection',
-    'job',
+    'failure',
     {
       good: [
         { kind: 'fault', what: 'cut' },
