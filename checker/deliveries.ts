@@ -322,7 +322,7 @@ function findAudiences(history: History): Audience[] {
     // A device that comes while the campaign waits may or may not be of it.
     if (given) {
       const users = given.users ? new Set(given.users) : ('all' as const);
-      return [{ run, users, maybe: new Set(given.users), askedAt: positionOf(history, given.id) }];
+      return [{ run, users, maybe: new Set(given.users), askedAt: given.position }];
     }
     const push = pushOf.get(run.id) ?? scheduled.get(run.campaign);
     if (!push) return [];
@@ -335,10 +335,6 @@ function findAudiences(history: History): Audience[] {
     const members = findMembers(history, push);
     return members ? [{ run, ...members, askedAt: push.begin }] : [];
   });
-}
-
-function positionOf({ lines }: History, campaign: string): number {
-  return lines.find(({ kind, id }) => kind === 'campaign' && id === campaign)?.position ?? 0;
 }
 
 /** Users who certainly are members when the push is sent, and those who may be. */

@@ -81,6 +81,7 @@ export type Device = {
   isSure: boolean;
 };
 export type Campaign = {
+  position: number;
   id: string;
   name: string;
   workspace: string;
@@ -218,11 +219,20 @@ export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => str
   return groups;
 }
 
-/** A request that is repeated under one idempotency key has one effect: the repeats are left out, and the first answer counts. */
+/**
+ * A push that is repeated under one idempotency key has one effect, which the first request may have had although its caller got no
+ * answer. The repeats are left out, and the span is that of all of them.
+ */
 export function withoutRepeats(pushes: readonly Call[]): Call[] {
-  const groups = groupBy(pushes, (call) => (isSuccess(call) ? textAt(call.reply, 'responseId') : `#${call.number}`));
+  const keyOf = ({ workspace, idempotencyKey, body }: Call): string | undefined =>
+    idempotencyKey && JSON.stringify([workspace, idempotencyKey, body]);
+  const answered = new Map(pushes.filter(isSuccess).map((call) => [keyOf(call), textAt(call.reply, 'responseId')]));
+  const groups = groupBy(pushes, (call) => {
+    if (isSuccess(call)) return textAt(call.reply, 'responseId');
+    return (call.isUnsure && keyOf(call) && answered.get(keyOf(call))) || `#${call.number}`;
+  });
   return [...groups.values()].map((group) => ({
-    ...group[0]!,
+    ...(group.find(isSuccess) ?? group[0]!),
     begin: Math.min(...group.map(({ begin }) => begin)),
     end: Math.min(...group.map(({ end }) => end)),
     at: Math.min(...group.map(({ at }) => at)),

@@ -13,7 +13,6 @@ type Limit = {
 const isCampaignCall = ({ path }: Call): boolean =>
   /^(\/core-services)?\/v[15]\/campaigns(\/|$)/.test(path) ||
   /^\/v1\.0\/business_event|^\/v5\/business-events/.test(path);
-const isFileOperation = ({ path }: Call): boolean => path.startsWith('/v2/custom-segments/file-segment');
 const minute = 60;
 
 const limits: Limit[] = [
@@ -51,7 +50,7 @@ const limits: Limit[] = [
       { events: 10, seconds: 60 * minute },
       { events: 100, seconds: 24 * 60 * minute },
     ],
-    isSubject: isFileOperation,
+    isSubject: ({ path }) => path.startsWith('/v2/custom-segments/file-segment'),
     isCounted: ({ status }) => status < 300,
   },
 ];
@@ -80,7 +79,8 @@ export function checkCaps({ lines, messages, devices }: History): Anomaly[] {
     const userOf = new Map(
       devices.filter(({ workspace }) => workspace === line['id']).map((one) => [one.address, one.user]),
     );
-    return [...groupBy(messages, ({ address }) => userOf.get(address))].flatMap(([user, own]) => {
+    const accepted = messages.filter(({ answer }) => answer === 'ACCEPTED');
+    return [...groupBy(accepted, ({ address }) => userOf.get(address))].flatMap(([user, own]) => {
       const first = [...groupBy(own, ({ run }) => run).values()].map((sent) => Math.min(...sent.map(({ at }) => at)));
       const inDay = first.map(
         (from) => first.filter((at) => at >= from && at < from + 86_400_000 - capSlackMilliseconds).length,
@@ -109,10 +109,7 @@ function explainsRefusal(limit: Limit, { call, own }: { call: Call; own: readonl
   const maybe = own.filter((one) => one !== call && limit.isSubject(one) && (one.isUnsure || limit.isCounted(one)));
   return limit.windows.some(({ events, seconds }) => {
     const inWindow = maybe.filter(
-      (one) =>
-        one.begin < call.end &&
-        one.at <= call.repliedAt &&
-        Math.min(one.repliedAt, Infinity) > call.at - seconds * 1_000,
+      (one) => one.begin < call.end && one.at <= call.repliedAt && one.repliedAt > call.at - seconds * 1_000,
     );
     return inWindow.length >= events;
   });

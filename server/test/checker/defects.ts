@@ -65,7 +65,7 @@ export const defects: readonly Defect[] = [
     file: 'storage/runs/chunks.ts',
     find: "and (chunks.state = 'READY' or chunks.lease_until <= ${claim.leasedAt})\n        and runs.status = 'SENDING'",
     replace: "and runs.status = 'SENDING' and ${claim.leasedAt}::timestamptz is not null",
-    ...{ world: 'faults', seeds: [1, 2, 3, 4, 5, 6], rule: 'claim' },
+    ...{ world: 'calls', seeds: [1, 2, 3, 5], rule: 'claim' },
   },
   {
     name: 'stale join: a joining push answers another id',
@@ -160,7 +160,7 @@ export const defects: readonly Defect[] = [
     file: 'app/push/accept-push.ts',
     find: "if (segment.state === 'ARCHIVED') throw refuse('the segment is archived');",
     replace: '',
-    ...{ world: 'calls', seeds: [1, 2, 3, 5, 6, 7], rule: 'segment' },
+    ...{ world: 'calls', seeds: [7, 13, 15, 16, 24, 30, 31], rule: 'segment' },
   },
   {
     name: 'a frequency cap is ignored',

@@ -31,6 +31,8 @@ const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 /** Slow enough for the limits of the campaign calls. */
 const readingMilliseconds = 700;
 const messagesPerDay = 4;
+/** Turns of the event loop between the beginnings of two workers. */
+const maxStagger = 60;
 /** In one of this many seeds, the sessions of the database are ended now and then. */
 const cutEvery = 4;
 
@@ -91,7 +93,8 @@ async function startCallSimulation({ database, cutter, seed }: Databases) {
       credentials: { fcm: { projectId: `p${seed}`, simulated: true }, apns: { teamId: `t${seed}`, simulated: true } } as unknown as ProviderCredentials, // prettier-ignore
       credentialVersion: () => '1',
     });
-  let worker = addWorker();
+  /** Two at a time: one that died is replaced. */
+  const workers = [addWorker(), addWorker()];
 
   /** A job may fail while its connection is cut. The checker rejects any other failure. */
   const guarded = async (work: () => Promise<unknown>): Promise<unknown> => {
@@ -103,20 +106,27 @@ async function startCallSimulation({ database, cutter, seed }: Databases) {
     }
   };
 
-  async function begin(task: TaskName): Promise<void> {
+  async function begin(task: TaskName, place: 0 | 1 = 0): Promise<void> {
+    const worker = workers[place]!;
     if (!worker.isFree(task)) return;
     worker.begin(task);
     while (!worker.isIdle() && worker.process.state === 'alive') await setImmediate();
     for (const fault of worker.faults.splice(0)) await guarded(() => Promise.reject(fault as Error));
-    if (worker.process.state === 'dead') worker = addWorker();
+    if (worker.process.state === 'dead') workers[place] = addWorker();
   }
-  const runJob = (job: JobName) => guarded(() => worker.runJob(job));
+  /** The second one begins somewhere in the work of the first. */
+  const beginBoth = async (task: TaskName): Promise<void> => {
+    const first = begin(task, 0);
+    for (let turns = random.between(0, maxStagger); turns > 0; turns -= 1) await setImmediate();
+    await Promise.all([first, begin(task, 1)]);
+  };
+  const runJob = (job: JobName) => guarded(() => workers[0]!.runJob(job));
   const engineSteps: (() => Promise<unknown>)[] = [
     () => runJob('fire'),
     () => runJob('release'),
     () => begin('chunk'),
-    () => begin('chunk'),
-    () => begin('retry'),
+    () => beginBoth('chunk'),
+    () => beginBoth('retry'),
     () => runJob('end'),
     () => guarded(outbox.fill),
     () => guarded(outbox.callBack),
@@ -141,7 +151,7 @@ async function startCallSimulation({ database, cutter, seed }: Databases) {
     for (let step = 0; step < steps; step += 1) {
       clock.advance(random.between(100, 4_000));
       const share = random.next();
-      if (share < 0.06) worker.process.requestsToDeath ??= random.between(0, 4);
+      if (share < 0.06) workers[random.between(0, 1)]!.process.requestsToDeath ??= random.between(0, 4);
       if (share < 0.62) await batch();
       else if (share < 0.94) await engineSteps[random.between(0, engineSteps.length - 1)]!();
       else clock.advance(random.between(1, 90) * minute);
@@ -151,14 +161,14 @@ async function startCallSimulation({ database, cutter, seed }: Databases) {
   /** Works off what is left, with no more faults. */
   async function settle(): Promise<void> {
     let idle = 0;
-    worker.process.requestsToDeath = undefined;
+    for (const { process } of workers) process.requestsToDeath = undefined;
     for (let step = 0; step < maxSettlingSteps && idle < idleStepsToQuiet; step += 1) {
       clock.advance(1_000);
       const due = await findDueWork(database, clock);
       let moved = due.tasks.length;
       // A push that joined a scheduled campaign waits as a queued run, which no release moves.
       for (const job of due.jobs) moved += Number(await runJob(job));
-      for (const task of due.tasks) await begin(task);
+      for (const task of due.tasks) await beginBoth(task);
       moved +=
         Number(await runJob('end')) + Number(await guarded(outbox.fill)) + Number(await guarded(outbox.callBack));
       if (moved > 0) idle = 0;
