@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readHistory } from '../../../checker/history.ts';
+import { defects } from './defects.ts';
 import { brokenBy, inTurn, message, push, quiet, run, success } from './hand-made.ts';
 import type { Given, Line } from './hand-made.ts';
 
@@ -185,6 +186,17 @@ describe('the program of the checker', () => {
 
   test('stays below 1,500 lines', () => {
     expect(files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)).toBeLessThan(1_500);
+  });
+
+  test('has each seeded defect in docs/checker.md, with its rule and the seed that shows it', () => {
+    const page = readFileSync(join(folder, '..', 'docs', 'checker.md'), 'utf8').replaceAll(/ +/g, ' ');
+    const rows = defects.map(({ name, rule, world, seeds }) => {
+      const shown = `\`--world ${world} --seed ${seeds[0]}\` |`;
+      return name.startsWith('outside') ? shown : `| ${name} | \`${rule}\` | ${shown}`;
+    });
+    expect(rows.filter((row) => !page.includes(row))).toEqual([]);
+    const sources = defects.map(({ file }) => readFileSync(join(folder, '..', 'server', 'src', file), 'utf8'));
+    expect(defects.filter(({ find }, index) => sources[index]!.split(find).length !== 2)).toEqual([]);
   });
 
   test('leaves out a last line that was cut off, and refuses any other line that is not JSON', () => {
