@@ -44,14 +44,21 @@ export function checkAnswers(history: History): Anomaly[] {
 
 function findMade(calls: readonly Call[]): Made[] {
   const pushes = withoutRepeats(calls.filter(isPush)).filter(isSuccess);
+  const unsure = calls.filter((call) => isPush(call) && call.isUnsure);
   const pushed = [...groupBy(pushes, ({ reply }) => textAt(reply, 'cid'))].map(([id, own]): Made => {
     const [call] = own as [Call];
     const firstEnd = Math.min(...own.map(({ end }) => end));
+    const name = textAt(call.body, 'campaignName');
+    // One without an answer may have made it, too.
+    const makers = [
+      ...own,
+      ...unsure.filter((one) => one.workspace === call.workspace && textAt(one.body, 'campaignName') === name),
+    ];
     return {
-      ...{ id, call, workspace: call.workspace, name: textAt(call.body, 'campaignName') },
-      tags: own.filter(({ begin }) => begin <= firstEnd).map(({ body }) => listAt(body, 'campaignTags').map(String)),
+      ...{ id, call, workspace: call.workspace, name },
+      tags: makers.filter(({ begin }) => begin <= firstEnd).map(({ body }) => listAt(body, 'campaignTags').map(String)),
       deliveryType: textAt(call.body, 'campaignDelivery', 'type') === 'periodic' ? 'PERIODIC' : 'ONE_TIME',
-      ...{ begin: Math.min(...own.map(({ begin }) => begin)), end: firstEnd, at: call.at },
+      ...{ begin: Math.min(...makers.map(({ begin }) => begin)), end: firstEnd, at: call.at },
     };
   });
   const authored = calls.filter(
@@ -240,17 +247,9 @@ function countTriggers(calls: readonly Call[], { id, call }: Made): { least: num
   const silent = triggers.filter(
     (one) => one.isUnsure || (one.path.startsWith('/v1') && one.status === 200 && one.end > call.begin),
   );
-  const published = calls.filter(
-    ({ path, body, status }) =>
-      path === `/v5/campaigns/${id}/status` && textAt(body, 'action') === 'PUBLISH' && status === 200,
-  );
-  const others = calls.some(
-    ({ path, body, begin, status, isUnsure }) =>
-      path === `/v5/campaigns/${id}/status` &&
-      textAt(body, 'action') !== 'PUBLISH' &&
-      (status === 200 || isUnsure) &&
-      begin > 0,
-  );
+  const changes = calls.filter(({ path }) => path === `/v5/campaigns/${id}/status`);
+  const published = changes.filter(({ body, status }) => textAt(body, 'action') === 'PUBLISH' && status === 200);
+  const others = changes.some((one) => !published.includes(one) && (one.status === 200 || one.isUnsure));
   // While it certainly was ACTIVE, a trigger that does not list its campaigns started it, too.
   const sure = silent.filter((one) => !one.isUnsure && !others && published.some(({ end }) => end < one.begin));
   return { least: listed + sure.length, most: listed + silent.length };

@@ -42,6 +42,8 @@ const lanes = Math.min(seeds, availableParallelism() + 1);
 const server = await startTestServer();
 const folder = values.history ?? mkdtempSync(join(tmpdir(), 'carillon-histories-'));
 const broken: Simulated[] = [];
+/** The steps of a seed that is replayed alone. */
+let replayed: string[] = [];
 const thrown: string[] = [];
 const totals: Record<string, number> = {};
 const unknownChanges = new Set<string>();
@@ -75,6 +77,7 @@ async function playFaults(database: Awaited<ReturnType<typeof openClone>>, seed:
   add(simulated.numbers);
   writeHistory(simulated.history, { folder, name: `faults-${seed}` });
   if (simulated.broken.length > 0) broken.push(simulated);
+  if (seeds === 1) replayed = simulated.trace;
 }
 
 async function playCalls(name: string, seed: number): Promise<void> {
@@ -122,7 +125,8 @@ function report(): void {
   const numbers = Object.entries(totals).map(([label, number]) => `${number} ${label}`);
   process.stdout.write(`seeds ${firstSeed} to ${firstSeed + seeds - 1}: ${numbers.join(', ')}\n`);
   const [first] = broken.sort((one, other) => one.seed - other.seed);
-  if (first) process.stdout.write(`${first.trace.join('\n')}\n`);
+  const trace = first?.trace ?? replayed;
+  if (trace.length > 0) process.stdout.write(`${trace.join('\n')}\n`);
   for (const { seed, broken: rules } of broken)
     for (const rule of rules)
       process.stdout.write(`BROKEN: ${rule} (npm run ${command} -- --world faults --seed ${seed})\n`);
