@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { encryptionContext } from '../domain/crypto/encryption.ts';
 import type { Encryption } from '../domain/crypto/encryption.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { maxIdempotencyKeyCharacters } from '../domain/limits/access.ts';
+import { idempotencyKeyHours, maxIdempotencyKeyCharacters } from '../domain/limits/access.ts';
 import { inTransaction } from '../storage/database.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { claimIdempotencyKey, findIdempotencyKey, storeIdempotentAnswer } from '../storage/limits/idempotency-keys.ts';
@@ -33,11 +33,7 @@ export async function answerOnce<Answer>(
 ): Promise<Answer> {
   const { key } = request;
   if (key === undefined) return await inTransaction(database, (tx) => work(tx));
-  if (!/^[\x20-\x7e]+$/.test(key) || key.length > maxIdempotencyKeyCharacters)
-    throw new ServiceError('IDEMPOTENCY_KEY_INVALID');
-  const id = { workspaceId: request.workspaceId, operation: request.operation, keyHash: sha256(key) };
-  const bodyHash = sha256(request.rawBody);
-  const context = encryptionContext.idempotentAnswer(id);
+  const { id, bodyHash, context } = identify(request, key);
   return await inTransaction(database, async (tx) => {
     if (await claimIdempotencyKey(tx, { ...id, bodyHash, createdAt: request.at })) {
       const answer = await work(tx);
@@ -48,6 +44,31 @@ export async function answerOnce<Answer>(
     if (!first?.encryptedAnswer || !first.bodyHash.equals(bodyHash)) throw new ServiceError('IDEMPOTENCY_CONFLICT');
     return JSON.parse(encryption.decrypt(first.encryptedAnswer, context).toString('utf8')) as Answer;
   });
+}
+
+/**
+ * Returns the first response of a request that was answered under its key and body; undefined if there is none. A caller asks
+ * before it validates against data that may have changed since: the repeat of a push succeeds although its segment was archived.
+ *
+ * @throws ServiceError IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT
+ */
+export async function findFirstAnswer<Answer>(
+  { database, encryption }: AnswerOnceDependencies,
+  request: OnceRequest & { key: string },
+): Promise<Answer | undefined> {
+  const { id, bodyHash, context } = identify(request, request.key);
+  const first = await findIdempotencyKey(database, id);
+  const diesAt = (first?.createdAt.getTime() ?? 0) + idempotencyKeyHours * 3_600_000;
+  if (!first?.encryptedAnswer || diesAt <= request.at.getTime()) return undefined;
+  if (!first.bodyHash.equals(bodyHash)) throw new ServiceError('IDEMPOTENCY_CONFLICT');
+  return JSON.parse(encryption.decrypt(first.encryptedAnswer, context).toString('utf8')) as Answer;
+}
+
+function identify({ workspaceId, operation, rawBody }: OnceRequest, key: string) {
+  if (!/^[\x20-\x7e]+$/.test(key) || key.length > maxIdempotencyKeyCharacters)
+    throw new ServiceError('IDEMPOTENCY_KEY_INVALID');
+  const id = { workspaceId, operation, keyHash: sha256(key) };
+  return { id, bodyHash: sha256(rawBody), context: encryptionContext.idempotentAnswer(id) };
 }
 
 function sha256(text: string): Buffer {

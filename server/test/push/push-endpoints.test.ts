@@ -4,6 +4,7 @@ import { createKey } from '../../src/app/keys/keys.ts';
 import { generateToken } from '../../src/app/tokens/tokens.ts';
 import { makeTokenBatches } from '../../src/app/tokens/prove-clients.ts';
 import { signPushV2 } from '../../src/domain/crypto/signatures.ts';
+import { makeId } from '../../src/domain/ids.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { joinCampaigns } from '../../src/storage/campaigns/campaigns.ts';
 import { goodBody, makePushBundle, start, userBody } from './push-bundle.ts';
@@ -880,6 +881,23 @@ describe('a concurrent push', () => {
     expect((await bundle.send(goodBody({ campaignName }), { headers })).json().Error_Message).toBe(
       'Duplicate campaign name',
     );
+  });
+});
+
+describe('a repeat under one Idempotency-Key', () => {
+  test('returns the first response although the segment was archived since (decision D4)', async () => {
+    const name = fresh();
+    await bundle.database`
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
+        user_count, created_by, created_at, updated_at)
+      values (${makeId(start)}, ${bundle.appId}, ${name}, 'FILE', 'READY', 'API', 'uid', 'string', 1, 0, 'test',
+        ${start}, ${start})`;
+    const body = goodBody({ campaignName: fresh(), targetAudience: 'Custom Segment', customSegmentName: name });
+    const headers = { 'idempotency-key': 'key-of-a-segment' };
+    const first = await bundle.send(body, { headers });
+    expect(first.json().status).toBe('Success');
+    await bundle.database`update segments set state = 'ARCHIVED', archived_at = ${start} where name = ${name}`;
+    expect((await bundle.send(body, { headers })).body).toBe(first.body);
   });
 });
 

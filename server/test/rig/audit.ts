@@ -89,7 +89,7 @@ function describeCodes(held: readonly PutOff[]): string {
 type AuditedDevice = { id: string; platform: Platform; provider: ProviderName | null; pushId: string; state: string };
 
 /** The address as the provider knows it. */
-function tokenOf({ platform, pushId }: AuditedDevice): string {
+export function tokenOf({ platform, pushId }: Pick<AuditedDevice, 'platform' | 'pushId'>): string {
   if (platform !== 'WEB') return pushId;
   return decodeURIComponent(parseSubscription(pushId)!.endpoint.pathname.replace('/push/', ''));
 }

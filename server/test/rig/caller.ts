@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { signPush } from '../../src/domain/crypto/signatures.ts';
 import type { StartLine } from '../start/start-bundle.ts';
+import type { Recorder } from './history.ts';
 
 export type Answer = { httpStatus: number; retryAfter: string | null; body: Record<string, any> };
 export type PushBody = { campaignName: string; targetAudience: string } & Record<string, unknown>;
@@ -35,14 +36,30 @@ export function signedPush({ workspaceId, keys }: Identity, body: PushBody) {
   return { path: '/v2.1/transaction/sendpush', headers, signature, body: { ...pushContent, ...body } };
 }
 
-/** Calls the interfaces of a node as the demo workspace. The address is asked for at each call: a node may move. */
-export function makeCaller(line: Identity & { dbName?: string }, url: () => string) {
+type Sent = { headers: Record<string, string>; body: unknown };
+
+/**
+ * Calls the interfaces of a node as the demo workspace. The address is asked for at each call: a node may move.
+ *
+ * @param recorder notes each call and its answer
+ */
+export function makeCaller(line: Identity & { dbName?: string }, url: () => string, recorder?: Recorder) {
   const { workspaceId, dbName = '' } = line;
-  const send = async (
-    method: string,
-    path: string,
-    { headers, body }: { headers: Record<string, string>; body: unknown },
-  ) => {
+  const send = async (method: string, path: string, sent: Sent): Promise<Answer> => {
+    if (!recorder) return await fetchAnswer(method, path, sent);
+    const number = recorder.nextNumber();
+    const { body } = sent;
+    recorder.note({ kind: 'call', number, at: Date.now(), workspace: workspaceId, method, path, body });
+    try {
+      const answer = await fetchAnswer(method, path, sent);
+      recorder.note({ kind: 'reply', number, at: Date.now(), status: answer.httpStatus, body: answer.body });
+      return answer;
+    } catch (error) {
+      recorder.note({ kind: 'lost', number, at: Date.now() });
+      throw error;
+    }
+  };
+  const fetchAnswer = async (method: string, path: string, { headers, body }: Sent): Promise<Answer> => {
     const answer = await fetch(`${url()}${path}`, {
       method,
       headers: { 'content-type': 'application/json', ...headers },

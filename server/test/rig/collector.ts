@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { join } from 'node:path';
 import { makeClock } from '../../src/clock.ts';
+import type { Clock } from '../../src/clock.ts';
 import { openCredentials } from '../../src/engine/credentials.ts';
 import { makeLog } from '../../src/log.ts';
 import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
@@ -9,6 +10,7 @@ import { startSimulators } from '../../src/providers/simulator/start-simulators.
 import type { DeliveredMessage, SimulatorAccount } from '../../src/providers/simulator/start-simulators.ts';
 import type { OpenInstallation } from '../../src/start/database/open-installation.ts';
 import { listSimulatedCredentials } from '../../src/storage/keys/provider-credentials.ts';
+import type { Recorder } from './history.ts';
 import { startScript } from './processes.ts';
 
 /** What one device received of one campaign. A list, because nearly every device has one identity and there are a million. */
@@ -37,8 +39,13 @@ type CollectorDependencies = Pick<OpenInstallation, 'acrossWorkspaces' | 'encryp
 // Personal ones are not shared.
 const maxTitles = 1_000;
 
+type CollectorOptions = { clock?: Clock; recorder?: Recorder };
+
 /** The simulated providers in this process, where nothing kills them, counting by campaign and device address. */
-export async function startCollector(deps: CollectorDependencies, clock = makeClock()): Promise<Collector> {
+export async function startCollector(
+  deps: CollectorDependencies,
+  { clock = makeClock(), recorder }: CollectorOptions = {},
+): Promise<Collector> {
   const received = new Map<string, Map<string, Received>>();
   const titles = new Map<string, string>();
   let requests = 0;
@@ -48,6 +55,10 @@ export async function startCollector(deps: CollectorDependencies, clock = makeCl
   const count = (message: DeliveredMessage): void => {
     requests += 1;
     const campaignId = message.campaignId ?? '';
+    recorder?.note({
+      ...{ kind: 'message', at: message.receivedAt.getTime(), campaign: campaignId, address: message.deviceToken },
+      ...{ platform: message.platform, collapse: message.collapseId, message: message.messageId, answer: 'ACCEPTED' },
+    });
     const devices = received.get(campaignId) ?? new Map<string, Received>();
     received.set(campaignId, devices);
     const address = `${message.platform}:${message.deviceToken}`;

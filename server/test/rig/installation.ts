@@ -9,12 +9,14 @@ import { openInstallation } from '../../src/start/database/open-installation.ts'
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { setClockOffset } from '../../src/storage/installation/installation.ts';
-import { fcmPhonePrefix, fieldFaults, findFinishedRun, isAllEnded, watchPutOffs } from './audit.ts';
+import { fcmPhonePrefix, fieldFaults, findFinishedRun, isAllEnded, tokenOf, watchPutOffs } from './audit.ts';
 import { isDocumented, makeCaller } from './caller.ts';
 import type { PushBody } from './caller.ts';
 import { startCollector } from './collector.ts';
 import type { CommitCutter } from './commit-cutter.ts';
 import { startKillableDatabase } from './databases.ts';
+import { makeRecorder, noteDevices, noteRows } from './history.ts';
+import type { History, LedgerRow } from './history.ts';
 import type { KillableDatabase } from './databases.ts';
 import { importUsers, nodeEnvironment, startMain, startWorkerProcess } from './processes.ts';
 import type { WorkerProcess } from './processes.ts';
@@ -27,6 +29,8 @@ export type TortureOptions = {
   rounds: number;
   windowDevices: number;
   parallelChunks: number;
+  /** Notes every call, message and kill of the round. */
+  history?: History | undefined;
   /** Where rounds take the installation that they share. */
   shelf?: BundleShelf;
   /** Instead of one PostgreSQL of ours; in a folder that the bundle removes in the end. */
@@ -72,11 +76,16 @@ export async function withTortureBundle<Result>(
 ): Promise<Result> {
   const bundle = await makeTortureBundle(options);
   try {
-    return await work(bundle);
+    const result = await work(bundle);
+    await bundle.noteEnd();
+    return result;
   } finally {
     await bundle.stop();
   }
 }
+
+const addressOf = ({ platform, pushId }: LedgerRow): string | null =>
+  pushId === null ? null : tokenOf({ platform, pushId });
 
 /** Opens an installation that rounds do not share. */
 export async function openTortureBundle(options: BundleOptions) {
@@ -112,13 +121,14 @@ async function startNodes(
     startMain(environment, ['--role', 'api', '--port', port, '--seed', String(options.seed)]);
   let api = await startApi();
   const { url, workspaceId } = api.line;
-  const caller = makeCaller(api.line, () => url);
+  const recorder = makeRecorder(options.history);
+  const caller = makeCaller(api.line, () => url, recorder);
 
   const clock = makeClock();
   const log = makeLog({ level: 'error', pretty: false });
   const installation = await openInstallation(readConfig({ environment: direct, arguments: [] }), { clock, log });
   const database = installation.acrossWorkspaces;
-  const collector = await startCollector(installation, clock);
+  const collector = await startCollector(installation, { clock, recorder });
   const field =
     options.answers === undefined ? undefined : { putOffs: await watchPutOffs(database, postgres.ownerUrl) };
   if (field) await collector.setFaults(fieldFaults);
@@ -152,7 +162,10 @@ async function startNodes(
 
     /** People with one device each, a third of each platform, as `carillon import` loads them. */
     async importDevices(): Promise<void> {
-      if (empty) return;
+      if (!empty) await bundle.fillTables();
+      if (recorder.history()) await noteDevices(recorder, { database, addressOf, isWell: !field });
+    },
+    async fillTables(): Promise<void> {
       await importUsers(direct, options.devices);
       // One iPhone of sixteen is reached through Firebase.
       if (field)
@@ -160,6 +173,14 @@ async function startNodes(
           update devices set push_provider = 'fcm', push_id = ${fcmPhonePrefix} || push_id
           where workspace_id = ${workspaceId} and platform = 'IOS' and push_id like '0%'`;
       empty = await findEmptyTables(database);
+    },
+    recorder,
+    /** Notes what the database holds when everything has ended. */
+    async noteEnd(): Promise<void> {
+      if (!recorder.history()) return;
+      await collector.settle();
+      recorder.note({ kind: 'quiet', isStuck: !(await isAllEnded(database)) });
+      await noteRows(recorder, { database, addressOf });
     },
     /** As it was when the devices had been imported. */
     async forget(): Promise<void> {
@@ -185,13 +206,22 @@ async function startNodes(
     /** Ends a worker process and takes it off the list of those that must live. */
     async endWorker(worker: WorkerProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
       workers.splice(workers.indexOf(worker), 1);
+      recorder.note({
+        kind: 'fault',
+        what: signal === 'SIGKILL' ? 'kill' : 'stop',
+        worker: String(worker.process.pid),
+      });
       worker.process.kill(signal);
       return (await worker.exited).code;
     },
     /** Whether it had ended by itself, and was started again. */
     restartEndedDatabase: () => postgres.restartEnded(),
-    killDatabase: () => postgres.killAndRestart(),
+    async killDatabase(): Promise<void> {
+      recorder.note({ kind: 'fault', what: 'database killed' });
+      await postgres.killAndRestart();
+    },
     async killApi(): Promise<void> {
+      recorder.note({ kind: 'fault', what: 'api killed' });
       api.process.kill('SIGKILL');
       await api.exited;
     },
@@ -206,6 +236,7 @@ async function startNodes(
     },
     /** Moves the clock of every process, at once. */
     async advanceClock(milliseconds: number): Promise<void> {
+      recorder.note({ kind: 'fault', what: 'clock moved', milliseconds });
       const offset = clock.offsetMilliseconds() + milliseconds;
       await setClockOffset(database, offset);
       clock.setOffset(offset);
@@ -307,6 +338,7 @@ export function makeBundleShelf(open: (options: BundleOptions) => Promise<Tortur
       if (kept) await kept.forget();
       else kept = await open(options);
       const { seed, rounds } = options;
+      kept.recorder.follow(options.history);
       return { ...kept, seed, rounds, random: makeRandom(seed), stop: kept.restWorkers };
     },
     async clear() {

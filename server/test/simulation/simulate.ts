@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { makeHistory, noteRows } from '../rig/history.ts';
+import type { History } from '../rig/history.ts';
 import { hashOf, makeRandom } from '../rig/random.ts';
 import { makeAccountTroubles } from './simulated-answers.ts';
 import {
@@ -22,7 +24,13 @@ import { makeSimulatedProviders } from './simulated-providers.ts';
 import { makeSimulatedWorker, heartbeatMilliseconds } from './simulated-worker.ts';
 import type { JobName, SimulatedWorker, TaskName } from './simulated-worker.ts';
 
-export type Simulated = { seed: number; broken: string[]; trace: string[]; numbers: Record<string, number> };
+export type Simulated = {
+  seed: number;
+  broken: string[];
+  trace: string[];
+  numbers: Record<string, number>;
+  history: History;
+};
 
 const lateSendMinutes = 60;
 const steps = 70;
@@ -51,17 +59,22 @@ export async function simulate(database: Database, seed: number): Promise<Simula
   const stuck = await simulation.settle();
   if (stuck.length === 0) stuck.push(...(await simulation.sendForDays()));
   const broken = [...stuck, ...(await findBrokenRules(simulation.facts))];
-  return { seed, broken, trace: simulation.trace, numbers: simulation.count() };
+  const { trace, history, world } = simulation;
+  history.note({ kind: 'quiet', isStuck: stuck.length > 0 });
+  await noteRows(history, { database, addressOf: ({ deviceId }) => world.deviceOf(deviceId).name });
+  return { seed, broken, trace, history, numbers: simulation.count() };
 }
 
 async function makeSimulation(database: Database, seed: number) {
   const random = makeRandom(hashOf(`seed ${seed}`));
   const clock = makeManualClock(pickBegin(random));
   const trace: string[] = [];
-  const world = await makeWorld({ database, clock, random });
+  const history = makeHistory();
+  history.note({ kind: 'begin', rig: 'faults', seed, at: clock.now().getTime() });
+  const world = await makeWorld({ database, clock, random, history });
   const note = (line: string): void => void trace.push(line);
   const troubles = makeAccountTroubles({ seed, clock, hasHms: world.hasHms });
-  const providers = makeSimulatedProviders({ seed, clock, note, troubles, ...world });
+  const providers = makeSimulatedProviders({ seed, clock, note, troubles, history, ...world });
   const pauseWatch = makePauseWatch({ database, clock, requests: providers.requests });
   const workers: SimulatedWorker[] = [];
   const dead: SimulatedWorker[] = [];
@@ -77,6 +90,7 @@ async function makeSimulation(database: Database, seed: number) {
       database,
       clock,
       providers,
+      history,
       windowDevices,
       lateSendMinutes,
       spread,
@@ -156,8 +170,10 @@ async function makeSimulation(database: Database, seed: number) {
     const changed = await changeCampaignState({ database, clock }, given);
     say(`${action} ${campaign.name}: ${changed.kind}`);
     const [at, realAt] = [clock.now().getTime(), clock.realNow().getTime()];
-    if (changed.kind === 'changed')
+    if (changed.kind === 'changed') {
       campaign.changes.push({ action, at, realAt, requestsBefore: providers.requests.length });
+      history.note({ kind: 'change', campaign: campaign.id, action, at });
+    }
     await drive();
   }
 
@@ -257,6 +273,8 @@ async function makeSimulation(database: Database, seed: number) {
   };
   return {
     trace,
+    history,
+    world,
     facts,
     count: () => ({
       requests: providers.requests.length,

@@ -6,6 +6,7 @@ import { classifyHmsAnswer } from '../../src/providers/hms/classify.ts';
 import type { Answer, DeliveryRequest, Outcome } from '../../src/providers/provider.ts';
 import { classifyWebPushAnswer } from '../../src/providers/webpush/classify.ts';
 import { hashOf, makeRandom } from '../rig/random.ts';
+import type { History } from '../rig/history.ts';
 import type { Random } from '../rig/random.ts';
 import {
   accepted,
@@ -21,6 +22,7 @@ import type { WorldDevice } from './simulated-world.ts';
 
 /** What one transaction of a worker settles: a window of a chunk, or a batch of deliveries that were due again. */
 export type Wave = {
+  number: number;
   worker: SimulatedProcess;
   kind: 'window' | 'retry';
   beganAt: number;
@@ -87,6 +89,7 @@ type Options = {
   nameOf: (id: string, campaignId?: string) => string;
   deviceOf: (id: string) => WorldDevice;
   troubles: AccountTroubles;
+  history: History;
 };
 
 const classify: Record<WorldProvider, (answer: Answer, now: Date) => Outcome> = {
@@ -102,7 +105,7 @@ const classify: Record<WorldProvider, (answer: Answer, now: Date) => Outcome> = 
  * the run and how often it was asked. It is what comes from the network, and becomes an outcome as the product classifies
  * it; its truth stays beside it.
  */
-export function makeSimulatedProviders({ seed, clock, note, nameOf, deviceOf, troubles }: Options) {
+export function makeSimulatedProviders({ seed, clock, note, nameOf, deviceOf, troubles, history }: Options) {
   const requests: SimulatedRequest[] = [];
   let arrived: Sending[] = [];
   let inFlight: InFlight[] = [];
@@ -150,7 +153,14 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf, deviceOf, tr
     const identity = { collapseId, messageId };
     const request = { ...of, at, realAt, ...identity, given, outcome, asked: times, answeredAt: undefined };
     requests.push(request);
+    history.note({
+      ...{ kind: 'message', wave: wave.number, worker: wave.worker.name, at, campaign: message.campaignId },
+      ...{ run: message.runId, device: device.deviceId, address: deviceOf(device.deviceId).name },
+      ...{ platform: device.platform, collapse: collapseId, message: messageId },
+      ...{ answer: given.final ?? (given.about === 'acceptance' ? 'ACCEPTED' : 'OTHER'), word: given.word },
+    });
     if (wave.worker.stallMilliseconds !== undefined) {
+      history.note({ kind: 'fault', what: 'stall', worker: wave.worker.name });
       wave.worker.stalledUntil = realAt + wave.worker.stallMilliseconds;
       wave.worker.stallMilliseconds = undefined;
     }
@@ -168,6 +178,7 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf, deviceOf, tr
 
   function die(worker: SimulatedProcess): void {
     worker.state = 'dead';
+    history.note({ kind: 'fault', what: 'kill', worker: worker.name });
     note(`  ${worker.name} dies`);
   }
 

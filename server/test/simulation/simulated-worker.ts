@@ -26,12 +26,14 @@ import { makeFireDueCampaigns } from '../../src/engine/scheduler.ts';
 import { makeLog } from '../../src/log.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { isDistributed } from '../../src/storage/cluster.ts';
+import type { History } from '../rig/history.ts';
 import type { SimulatedProcess, SimulatedProviders, Wave } from './simulated-providers.ts';
 
 export type WorkerParts = {
   database: Database;
   clock: Clock;
   providers: SimulatedProviders;
+  history: History;
   windowDevices: number;
   lateSendMinutes: number;
   /** Spreads retries. One value for all that happens at an instant, so that its order does not matter. */
@@ -49,7 +51,7 @@ const log = makeLog({ level: 'silent', pretty: false });
 
 /** A node's engine as start-worker.ts composes it, without its loops: each step is taken by the simulation. */
 export function makeSimulatedWorker(name: string, parts: WorkerParts) {
-  const { database, clock, providers } = parts;
+  const { database, clock, providers, history } = parts;
   const process: SimulatedProcess = {
     name,
     state: 'alive',
@@ -69,9 +71,14 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
   const evidence = makeEvidence({ database, clock, log });
   const personaliseDevices = makePersonaliseDevices({ database });
   const openWave = (kind: Wave['kind']): Wave => {
-    const wave: Wave = { worker: process, kind, beganAt: clock.realNow().getTime(), end: 'open' };
+    const number = history.nextNumber();
+    const wave: Wave = { number, worker: process, kind, beganAt: clock.realNow().getTime(), end: 'open' };
     waves.push(wave);
     return wave;
+  };
+  const endWave = (wave: Wave, end: Wave['end']): void => {
+    wave.end = end;
+    if (end === 'stored') history.note({ kind: 'stored', wave: wave.number });
   };
   const makeDeliver = (waveOf: (request: DeliveryRequest) => Wave): DeliverToDevices => {
     const deliver = makeDeliverToDevices({
@@ -147,7 +154,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
         const wave = openWave('window');
         window = wave;
         const result = await inner(given);
-        wave.end = result.kind === 'lost' ? 'lost' : 'stored';
+        endWave(wave, result.kind === 'lost' ? 'lost' : 'stored');
         return result;
       },
       onChunkEnded: () => {},
@@ -173,7 +180,8 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
         const wave = retried.get(keyOf(runNumber, deviceId));
         retried.delete(keyOf(runNumber, deviceId));
         // It is not said what another worker took over: after a lease it may have been this.
-        if (wave) wave.end = clock.realNow().getTime() - wave.beganAt >= chunkLeaseMilliseconds ? 'unsure' : 'stored';
+        const hasOutlived = wave && clock.realNow().getTime() - wave.beganAt >= chunkLeaseMilliseconds;
+        if (wave) endWave(wave, hasOutlived ? 'unsure' : 'stored');
       }
     },
   });

@@ -13,6 +13,7 @@ import { bucketOf } from '../../src/domain/users/users.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { WorkspaceChanges } from '../../src/storage/workspaces.ts';
+import type { History } from '../rig/history.ts';
 import type { Random } from '../rig/random.ts';
 import { drawCondition, drawSporadic, pushOrigins } from './simulated-answers.ts';
 import type { DeviceCondition, WorldProvider } from './simulated-answers.ts';
@@ -52,8 +53,10 @@ const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Paci
 const quietHours = '22:00-07:00';
 const hour = 3_600_000;
 
+type WorldOptions = { database: Database; clock: Clock; random: Random; history: History };
+
 /** Everything a seed has to send, and to whom. Ids follow from the seed, so that a replay has the same order. */
-export async function makeWorld({ database, clock, random }: { database: Database; clock: Clock; random: Random }) {
+export async function makeWorld({ database, clock, random, history }: WorldOptions) {
   const idAt = (at: Date): string =>
     makeId(
       at,
@@ -114,6 +117,18 @@ export async function makeWorld({ database, clock, random }: { database: Databas
       return found;
     });
     devices.push(...added);
+    for (const { id, name, userId, platform, condition } of added) {
+      const isWell = condition.kind === 'healthy';
+      history.note({
+        kind: 'device',
+        workspace: workspaceId,
+        user: userId,
+        device: id,
+        address: name,
+        platform,
+        isWell,
+      });
+    }
     const column = <Value>(pick: (device: WorldDevice) => Value): Value[] => added.map(pick);
     await database`
       insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
@@ -179,6 +194,12 @@ export async function makeWorld({ database, clock, random }: { database: Databas
       occurrences: nextOccurrences(timing, { after: at, count: 100 }).map((occurrence) => occurrence.getTime()),
     };
     campaigns.push(campaign);
+    history.note({
+      ...{ kind: 'campaign', workspace: workspaceId, id: campaignId, name, at: at.getTime() },
+      ...{ users: users?.map(({ userId }) => userId), occurrences: campaign.occurrences },
+      ttlMinutes: Math.max(...Object.values(settings.ttlMinutes)),
+      isSpread: settings.devicesPerMinute !== null || 'inUserZone' in timing,
+    });
     return campaign;
   }
 

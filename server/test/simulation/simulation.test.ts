@@ -5,6 +5,8 @@ import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { findScopeFaults } from './find-scope-faults.ts';
 import type { ScopeFacts } from './find-scope-faults.ts';
+import { checkHistory } from '../../../checker/check.ts';
+import { simulateCalls } from './calls/simulate-calls.ts';
 import { simulate } from './simulate.ts';
 import { aboutDevice, accepted, accountLimited, dead } from './simulated-answers.ts';
 import type { DeviceCondition, TrueAnswer } from './simulated-answers.ts';
@@ -38,6 +40,25 @@ describe('simulation', () => {
     }
     expect(broken).toEqual([]);
   });
+
+  test(
+    'the checker finds no anomaly in the histories of the first seed of either world',
+    { timeout: 240_000 },
+    async ({ skip }) => {
+      skip(isCluster, 'sessions of a cluster are not ended by the coordinator alone');
+      const faults = await simulate(database, 1);
+      const calls = await createTestDatabase();
+      try {
+        const { history, numbers } = await simulateCalls(calls.url, 1);
+        const checked = [checkHistory('faults-1', faults.history.text()), checkHistory('calls-1', history.text())];
+        expect(checked.flatMap(({ anomalies }) => anomalies)).toEqual([]);
+        expect(numbers.calls).toBeGreaterThan(200);
+        expect(numbers.messages).toBeGreaterThan(20);
+      } finally {
+        await calls.drop();
+      }
+    },
+  );
 
   test('a seed repeats its steps, requests and answers', async ({ skip }) => {
     skip(isCluster, 'rows of several shards come in the order in which their workers answer');

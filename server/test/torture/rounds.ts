@@ -2,6 +2,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { readCommit } from '../read-commit.ts';
 import { makeBundleShelf, openTortureBundle } from '../rig/installation.ts';
 import type { TortureOptions } from '../rig/installation.ts';
+import { makeHistory, writeHistory } from '../rig/history.ts';
 import { makeRandom } from '../rig/random.ts';
 import { sumNumbers } from '../rig/report.ts';
 import type { Report, Sums } from '../rig/report.ts';
@@ -38,9 +39,14 @@ export function drawRounds(from: { seed: number; rounds: number; shares: Record<
 
 export type PlayedRound = DrawnRound & Report;
 
+/** `historyFolder`: where each round leaves its history, for the checker. */
+export type PlayOptions = Omit<TortureOptions, 'seed' | 'devices' | 'rounds' | 'shelf' | 'history'> & {
+  historyFolder: string | undefined;
+};
+
 type Play = {
   drawn: readonly DrawnRound[];
-  options: Omit<TortureOptions, 'seed' | 'devices' | 'rounds' | 'shelf'>;
+  options: PlayOptions;
   onPlayed(round: PlayedRound): void;
 };
 
@@ -94,7 +100,14 @@ function groupRounds(drawn: readonly DrawnRound[]): DrawnRound[][] {
 const maxMinutes = 40;
 
 /** A scenario that could not be played to its end, or comes to none, has broken a promise. */
-export async function playOne(name: string, options: TortureOptions): Promise<Report> {
+export async function playOne(
+  name: string,
+  { historyFolder, ...given }: TortureOptions & PlayOptions,
+): Promise<Report> {
+  const { seed, devices, rounds } = given;
+  const history = historyFolder === undefined ? undefined : makeHistory();
+  history?.note({ kind: 'begin', rig: 'torture', seed, scenario: name, devices, rounds });
+  const options = { ...given, history };
   const { promise: late, reject } = Promise.withResolvers<never>();
   const limit = setTimeout(() => reject(new Error(`not ended after ${maxMinutes} minutes`)), maxMinutes * 60_000);
   try {
@@ -103,6 +116,8 @@ export async function playOne(name: string, options: TortureOptions): Promise<Re
     return { numbers: {}, broken: [(error as Error).stack ?? String(error)] };
   } finally {
     clearTimeout(limit);
+    if (history && historyFolder !== undefined)
+      writeHistory(history, { folder: historyFolder, name: `torture-${name}-${seed}-${devices}` });
   }
 }
 

@@ -8,12 +8,14 @@
  * one kill, stop or cut, and its audit. What has no random moment runs once, as without. `--record` writes what was
  * measured to docs/reports/torture.json, from which `npm run docs:generate` renders a section of docs/reliability.md.
  * `--cluster` puts each installation on a separate cluster, of a coordinator and two workers, where Citus is installed;
- * where a database is killed, it is the coordinator.
+ * where a database is killed, it is the coordinator. `--history FOLDER` leaves a history of each round and has the checker judge
+ * them; the scenarios of the only node leave none.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findCitus, startKillableCluster } from '../rig/citus-cluster.ts';
+import { checkHistories } from '../rig/history.ts';
 import { describeReport, readNumbers, refuse as refuseFor, reportFolder } from '../rig/report.ts';
 import type { Report } from '../rig/report.ts';
 import { commandOf, drawRounds, makeRecord, playOne, playRounds } from './rounds.ts';
@@ -29,6 +31,7 @@ const { values } = parseArgs({
     'random-rounds': { type: 'string', default: '0' },
     record: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
+    history: { type: 'string' },
   },
 });
 const command = 'test:torture';
@@ -51,7 +54,7 @@ if (values.cluster && citus === undefined)
   refuse('--cluster: there is no Citus on this machine; npm run test:citus builds it');
 
 const startDatabase = citus && ((folder: string) => startKillableCluster(citus, { folder }));
-const options = { windowDevices: 250, parallelChunks: 4, startDatabase };
+const options = { windowDevices: 250, parallelChunks: 4, startDatabase, historyFolder: values.history };
 const startedAt = performance.now();
 let count = 0;
 process.stdout.write(
@@ -62,7 +65,8 @@ const drawn = randomRounds === 0 ? [] : draw();
 const whole: Record<string, Report> = {};
 // Drawn rounds run next to scenarios that wait for leases to end.
 const [played] = await Promise.all([playRounds({ drawn, options, onPlayed: printRound }), playWhole()]);
-const isBroken = [...played, ...Object.values(whole)].some(({ broken }) => broken.length > 0);
+const hasAnomaly = values.history !== undefined && !checkHistories(values.history);
+const isBroken = hasAnomaly || [...played, ...Object.values(whole)].some(({ broken }) => broken.length > 0);
 const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
 if (values.record) {
   const record = makeRecord({ seed, devices, rounds, minutes, played, whole });

@@ -16,7 +16,7 @@ import { findSegmentByName } from '../../storage/segments/segments.ts';
 import { findNamedUsers, findSelectedUsers } from '../../storage/users/users.ts';
 import type { AskedCustomerIds, FindNamedUsers, NamedUserKey } from '../../storage/users/users.ts';
 import { makeGroupCommit, requestBatches } from '../group-commit.ts';
-import { answerOnce } from '../idempotency.ts';
+import { answerOnce, findFirstAnswer } from '../idempotency.ts';
 import { requireApps } from './admit-push.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
 import { makeJoinOrStore, storePushes } from './store-pushes.ts';
@@ -59,14 +59,19 @@ export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
 
   return async ({ admitted, command, idempotencyKey, rawBody, traceparent }) => {
     const { workspace } = admitted;
+    const once = { workspaceId: workspace.id, operation: 'sendpush', rawBody, at: clock.now() };
+    const first =
+      idempotencyKey === undefined
+        ? undefined
+        : await findFirstAnswer<AcceptedPush>(deps, { ...once, key: idempotencyKey });
+    if (first) return first;
     const findUsers: FindNamedUsers = (asked) => findAdmitted(admitted, asked) ?? findNamedUsers(database, asked);
     await requireApps(database, { admitted, command });
     const asked = { workspaceId: workspace.id, audience: command.audience };
     const { segmentId, targetUsers } = await findPushAudience({ database, findNamed: findUsers }, asked);
-    const push = preparePush({ admitted, command, segmentId, targetUsers, traceparent, at: clock.now() });
+    const push = preparePush({ admitted, command, segmentId, targetUsers, traceparent, at: once.at });
     if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, joinOrStore));
-    const once = { workspaceId: workspace.id, operation: 'sendpush', key: idempotencyKey, rawBody, at: push.at };
-    const accepted = await answerOnce(deps, once, async (tx) =>
+    const accepted = await answerOnce(deps, { ...once, key: idempotencyKey }, async (tx) =>
       toAccepted(await storeOrJoin(database, push, async (one) => (await storePushes(tx, [one]))[0]!)),
     );
     doorbell.ring();

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database.ts';
 import { idempotencyKeyHours } from '../../domain/limits/access.ts';
 
-export type IdempotencyRow = { bodyHash: Buffer; encryptedAnswer: Buffer | null };
+export type IdempotencyRow = { bodyHash: Buffer; encryptedAnswer: Buffer | null; createdAt: Date };
 export type IdempotencyKey = { workspaceId: string; operation: string; keyHash: Buffer };
 
 /**
@@ -28,7 +28,7 @@ export async function claimIdempotencyKey(
 /** Returns the stored first request. Index: primary key. */
 export async function findIdempotencyKey(tx: Queryable, key: IdempotencyKey): Promise<IdempotencyRow | undefined> {
   const [row] = await tx<IdempotencyRow[]>`
-    select body_hash as "bodyHash", answer_sealed as "encryptedAnswer"
+    select body_hash as "bodyHash", answer_sealed as "encryptedAnswer", created_at as "createdAt"
     from idempotency_keys
     where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
   return row;
