@@ -29,7 +29,8 @@ import type { SendWindow } from './fan-out/send-window.ts';
 import { startNamedRuns } from './fan-out/send-named-runs.ts';
 import { makeWindowTurns, startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
-import { makeArchiveEndedKeys,
+import {
+  makeArchiveEndedKeys,
   makeDropSegmentLeftovers,
   makeExpireSegments,
   makeRotateTokenSecrets,

@@ -7,6 +7,8 @@ import { makeAcceptPush } from '../../../src/app/push/accept-push.ts';
 import { makeAdmitPush } from '../../../src/app/push/admit-push.ts';
 import { documentedSegmentLimits } from '../../../src/app/segments/segment-limits.ts';
 import { makeTokenBatches } from '../../../src/app/tokens/prove-clients.ts';
+import { makeTokenAuthority } from '../../../src/app/tokens/token-authority.ts';
+import type { TokenAuthority } from '../../../src/app/tokens/token-authority.ts';
 import { makeEnsureToday } from '../../../src/app/users/events.ts';
 import { changeWorkspace, createWorkspace, parseControls } from '../../../src/app/workspaces.ts';
 import type { WorkspaceControlTexts } from '../../../src/app/workspaces.ts';
@@ -67,7 +69,8 @@ const actor = { kind: 'system', name: 'the simulation' } as const;
 /** The API of a node in this process, which notes every call with its answer and both times. */
 export async function makeRecordedNode({ database, clock, history }: Parts) {
   const encryption = makeEncryption(Buffer.alloc(32, 9));
-  const server = await startServer({ database, clock, encryption });
+  const tokens = makeTokenAuthority({ database, clock, encryption });
+  const server = await startServer({ database, clock, encryption, tokens });
 
   let calls = 0;
 
@@ -123,7 +126,7 @@ export async function makeRecordedNode({ database, clock, history }: Parts) {
       recorded(
         { workspace: workspace.id, method: 'OPERATOR', path: '/keys/archive', body: { name: key.name } },
         async () => {
-          const deps = { database, clock, encryption };
+          const deps = { database, clock, tokens };
           await archiveKey(deps, { actor, workspaceId: workspace.id, keyId: key.id });
           return { status: 200, body: {} };
         },
@@ -186,11 +189,17 @@ function readJson(text: string): unknown {
   }
 }
 
-type ServerParts = { database: Database; clock: Clock; encryption: ReturnType<typeof makeEncryption> };
+type ServerParts = {
+  database: Database;
+  clock: Clock;
+  encryption: ReturnType<typeof makeEncryption>;
+  tokens: TokenAuthority;
+};
 
-async function startServer({ database, clock, encryption }: ServerParts): Promise<FastifyInstance> {
+async function startServer({ database, clock, encryption, tokens }: ServerParts): Promise<FastifyInstance> {
   const log = makeLog({ level: 'silent', pretty: false });
-  const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC'), serviceDomain: undefined };
+  const named = { vendorHeaders: makeVendorHeaders('SVC'), serviceDomain: undefined };
+  const deps = { database, clock, encryption, tokens, ...named };
   const authoring = { ...deps, limits: documentedAuthoringLimits, totals: makeCampaignTotals(deps) };
   return buildServer({ log, clock, trustProxy: false }, [
     tokenRoutes({ ...deps, wait: () => setTimeout(0), batches: makeTokenBatches(deps) }),
