@@ -79,7 +79,7 @@ export function checkCaps({ lines, messages, devices }: History): Anomaly[] {
     const userOf = new Map(
       devices.filter(({ workspace }) => workspace === line['id']).map((one) => [one.address, one.user]),
     );
-    const accepted = messages.filter(({ answer }) => answer === 'ACCEPTED');
+    const accepted = messages.filter(({ answer, stored }) => answer === 'ACCEPTED' && stored !== undefined);
     return [...groupBy(accepted, ({ address }) => userOf.get(address))].flatMap(([user, own]) => {
       const first = [...groupBy(own, ({ run }) => run).values()].map((sent) => Math.min(...sent.map(({ at }) => at)));
       const inDay = first.map(
