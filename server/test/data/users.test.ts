@@ -649,6 +649,8 @@ describe('the erasure of a user', () => {
     const [device] = await bundle.database`select bucket from devices where push_id = 'token-entangled-d'`;
     let erasing: Promise<number> | undefined;
     await inTransaction(bundle.database, async (tx) => {
+      // The erasure is the one that the database ends.
+      await tx`set local deadlock_timeout = '50s'`;
       // A registration locks the address, then the device that loses it.
       await tx`select from push_addresses where address_hash = ${addressHash('token-entangled-d')} for update`;
       erasing = erase();

@@ -265,7 +265,14 @@ export async function makeFanOutBundle() {
 
     /** `node`: what it knows of providers is its own, and what both share is in the database. */
     startWorkers(
-      options: { owner?: string; windowDevices?: number; parallelChunks?: number; node?: 'one' | 'other' } = {},
+      options: {
+        owner?: string;
+        windowDevices?: number;
+        parallelChunks?: number;
+        node?: 'one' | 'other';
+        /** `in batches`: as a node does. A test without named users saves the statements. */
+        namedRuns?: 'in batches';
+      } = {},
     ) {
       const working = {
         ...{ database, clock, log, outcomes, turns: makeWindowTurns(), onChunkEnded: () => {} },
@@ -273,7 +280,9 @@ export async function makeFanOutBundle() {
         sendWindow: makeWindow(options.windowDevices ?? 50, options.node),
       };
       const { parallelChunks = 4 } = options;
-      const chunks = startChunkWorkers({ ...working, parallelChunks, transactionalChunks: 2, namedRuns: 'apart' });
+      const slots = { parallelChunks, transactionalChunks: 2 };
+      if (!options.namedRuns) return startChunkWorkers({ ...working, ...slots });
+      const chunks = startChunkWorkers({ ...working, ...slots, namedRuns: 'apart' });
       const named = startNamedRuns({
         ...{ ...working, personaliseDevices },
         deliverToDevices: options.node === 'other' ? onOtherNode : deliverToDevices,
@@ -298,8 +307,9 @@ export async function makeFanOutBundle() {
 
     /** Workers that run until no chunk is open, then stop. */
     async work(options: { owner?: string; windowDevices?: number; nodes?: 1 | 2 } = {}): Promise<void> {
-      const workers = this.startWorkers(options);
-      const others = options.nodes === 2 ? this.startWorkers({ ...options, owner: 'other', node: 'other' }) : undefined;
+      const own = { ...options, namedRuns: 'in batches' } as const;
+      const workers = this.startWorkers(own);
+      const others = options.nodes === 2 ? this.startWorkers({ ...own, owner: 'other', node: 'other' }) : undefined;
       for (;;) {
         const [row] = await database`
           select count(*) as open from chunks join runs on runs.id = chunks.run_id
