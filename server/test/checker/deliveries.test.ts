@@ -229,4 +229,20 @@ describe('the checker of deliveries', () => {
       'ledger',
     ]);
   });
+
+  test('compares the identities that a phone of the torture got with the accepted rows of its campaign', () => {
+    const got = (...ids: string[]): Line[] =>
+      ids.map((id) => ({
+        kind: 'message',
+        campaign: 'c',
+        address: 'd',
+        collapse: 'k',
+        message: id,
+        answer: 'ACCEPTED',
+      }));
+    const two = [run(), run({ id: 'r2' }), delivery(), delivery({ run: 'r2' }), count(), count({ run: 'r2' })];
+    expect(brokenBy([...got('m1', 'm1', 'm2'), ...two], 'torture')).toEqual([]);
+    expect(brokenBy([...got('m1'), ...two], 'torture')).toEqual(['ledger']);
+    expect(brokenBy([...got('m1', 'm2', 'm3'), ...two], 'torture')).toEqual(['ledger']);
+  });
 });
