@@ -80,7 +80,8 @@ export const caseTable = {
     ofAll: { full: {}, quick: { seconds: 2, rounds: 2 } },
   },
   tokens: {
-    measures: 'Access tokens for the client credentials of many keys, every token counted against the limits of its key',
+    measures:
+      'Access tokens for the client credentials of many keys, every token counted against the limits of its key',
     ...{ budget: 'P5', module: 'accepting', needs: ['/usr/bin/wrk'] },
     peers: ['oidc-provider, which keeps its tokens in memory', 'a Fastify route with nothing behind it'],
     options: {

@@ -28,7 +28,8 @@ import { makeSendWindow } from './fan-out/send-window.ts';
 import type { SendWindow } from './fan-out/send-window.ts';
 import { startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
-import { makeArchiveEndedKeys,
+import {
+  makeArchiveEndedKeys,
   makeDropSegmentLeftovers,
   makeExpireSegments,
   makeRotateTokenSecrets,

@@ -102,7 +102,15 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     liveActivityRoutes(deps),
     eventStreamRoutes(deps),
     interactionRoutes({ vendorHeaders, interactions }),
-    makeConsoleRoutes(composition, { ...parts, tokens, vendorHeaders, limits, interactions, interactionTokens, sandbox }),
+    makeConsoleRoutes(composition, {
+      ...parts,
+      tokens,
+      vendorHeaders,
+      limits,
+      interactions,
+      interactionTokens,
+      sandbox,
+    }),
   ];
   if (!sandbox) return families;
   const { publicUrl, serviceDomain, host, sandboxAccess: access } = config;

@@ -521,7 +521,14 @@ describe('a worker', () => {
     'write-report-files',
   ];
   const housekeeping = [
-    ...['archive-ended-keys', 'rotate-token-secrets', 'drop-old-records', 'drop-old-receipts', 'drop-segment-leftovers', 'prepare-days'],
+    ...[
+      'archive-ended-keys',
+      'rotate-token-secrets',
+      'drop-old-records',
+      'drop-old-receipts',
+      'drop-segment-leftovers',
+      'prepare-days',
+    ],
     ...['drop-old-days', 'trim-old-records', 'attribute-conversions'],
   ];
   const all = [...byTime, ...fanOut, ...receivers, ...housekeeping];

@@ -290,6 +290,7 @@ export const keptTables: readonly KeptTables[] = [
     grows:
       'At most 50 business events, 5 event streams and 200 campaign templates per workspace, 50 saved views per screen and account, a row for each migration, a key for each rotation, five token secrets a year; `bucket_shards` is empty',
     kept: { until: 'they are removed' },
-    removed: 'By a user. An archived key stays, because log lines name it, and a retired token secret, because it recognises expired tokens.',
+    removed:
+      'By a user. An archived key stays, because log lines name it, and a retired token secret, because it recognises expired tokens.',
   },
 ];
