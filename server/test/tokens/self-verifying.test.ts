@@ -217,6 +217,8 @@ describe('revocation', () => {
       expect(await check(access_token, server)).not.toBe(200);
       expect(await check(untouched.access_token, server)).not.toBe(200);
     }
+    const headers = { authorization: `Bearer ${access_token}` };
+    expect((await server.inject({ url: '/guarded/data', headers })).statusCode).toBe(503);
     await gate.open();
     expect(await check(access_token, server)).toBe('ER001');
     expect(await check(untouched.access_token, server)).toBe(200);
