@@ -81,7 +81,14 @@ const testSteps: Step[] = isFull
       },
       { name: 'fuzz', command: [join(root, 'server/test/fuzz/run.ts'), '--requests', '5000'] },
       { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
-      { name: 'simulation', command: [join(root, 'server/test/simulation/run.ts'), '--seeds', '200'] },
+      {
+        name: 'simulation',
+        command: [join(root, 'server/test/simulation/run.ts'), '--world', 'faults', '--seeds', '200'],
+      },
+      {
+        name: 'simulated calls',
+        command: [join(root, 'server/test/simulation/run.ts'), '--world', 'calls', '--seeds', '40'],
+      },
       {
         name: 'torture',
         command: [

@@ -18,8 +18,10 @@ import { makeEndRuns, makeReleaseRuns } from '../../src/engine/fan-out/runs.ts';
 import { makePersonaliseDevices } from '../../src/engine/fan-out/compose-message.ts';
 import { makeRetryDeliveries } from '../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../src/engine/fan-out/send-window.ts';
+import type { SendWindow } from '../../src/engine/fan-out/send-window.ts';
 import { chunkLeaseMilliseconds } from '../../src/engine/jobs/leased-job.ts';
-import { makeChunkWorker } from '../../src/engine/fan-out/work-chunks.ts';
+import { makeNamedRunSender } from '../../src/engine/fan-out/send-named-runs.ts';
+import { makeChunkWorker, makeWindowTurns } from '../../src/engine/fan-out/work-chunks.ts';
 import { makeGovernor } from '../../src/engine/governor/governor.ts';
 import type { Job } from '../../src/engine/jobs/job.ts';
 import { makeFireDueCampaigns } from '../../src/engine/scheduler.ts';
@@ -141,26 +143,49 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     personaliseDevices,
     deliverToDevices: deliverWindow,
   });
-  const chunks = makeChunkWorker(
+  // One after the other: a request has to name its wave.
+  let sending: Promise<unknown> = Promise.resolve();
+  const sendWindow: SendWindow = (given) => {
+    const sent = sending.then(async () => {
+      const wave = openWave('window');
+      window = wave;
+      const result = await inner(given);
+      endWave(wave, result.kind === 'lost' ? 'lost' : 'stored');
+      return result;
+    });
+    sending = sent.catch(() => {});
+    return sent;
+  };
+  const working = {
+    ...{ database, clock, log, owner: name, outcomes, sendWindow, turns: makeWindowTurns() },
+    onChunkEnded: () => {},
+  };
+  const slots = { parallelChunks: 1, transactionalChunks: 0, namedRuns: 'apart' } as const;
+  const chunks = makeChunkWorker({ ...working, ...slots }, { isStopping: () => isStopping, onClaimed: () => {} });
+
+  const ofRuns = new Map<string, Wave>();
+  const named = makeNamedRunSender(
     {
-      database,
-      clock,
-      log,
-      owner: name,
-      parallelChunks: 1,
-      transactionalChunks: 0,
-      outcomes,
-      async sendWindow(given) {
-        const wave = openWave('window');
-        window = wave;
-        const result = await inner(given);
-        endWave(wave, result.kind === 'lost' ? 'lost' : 'stored');
-        return result;
-      },
-      onChunkEnded: () => {},
+      ...{ ...working, personaliseDevices, lingerMilliseconds: 0 },
+      deliverToDevices: (to, devices) =>
+        makeDeliver(() => {
+          const wave = ofRuns.get(to.id) ?? openWave('window');
+          ofRuns.set(to.id, wave);
+          return wave;
+        })(to, devices),
     },
-    { isStopping: () => isStopping, onClaimed: () => {} },
+    { isStopping: () => isStopping },
   );
+  /** Sends a batch of runs to named users, or if there is none a chunk. */
+  const sendNext = async (): Promise<unknown> => {
+    if ((await named.sendNext()) === 0) return chunks.workNextChunk(1);
+    await named.settled();
+    for (const wave of ofRuns.values()) endWave(wave, hasOutlivedLease(wave) ? 'unsure' : 'stored');
+    ofRuns.clear();
+    return undefined;
+  };
+  /** Nothing says what another worker took over: after a lease it may have been this. */
+  const hasOutlivedLease = (wave: Wave): boolean => clock.realNow().getTime() - wave.beganAt >= chunkLeaseMilliseconds;
 
   // One for each message: on a cluster several batches are sent side by side, and stored each by itself.
   const retried = new Map<string, Wave>();
@@ -179,14 +204,12 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
       for (const { runNumber, deviceId } of due) {
         const wave = retried.get(keyOf(runNumber, deviceId));
         retried.delete(keyOf(runNumber, deviceId));
-        // It is not said what another worker took over: after a lease it may have been this.
-        const hasOutlived = wave && clock.realNow().getTime() - wave.beganAt >= chunkLeaseMilliseconds;
-        if (wave) endWave(wave, hasOutlived ? 'unsure' : 'stored');
+        if (wave) endWave(wave, hasOutlivedLease(wave) ? 'unsure' : 'stored');
       }
     },
   });
   const run: Record<TaskName, () => Promise<unknown>> = {
-    chunk: () => chunks.workNextChunk(1),
+    chunk: sendNext,
     retry: () => retry.runOnce(clock.now()),
   };
   const jobs: Record<JobName, Job> = {
@@ -227,7 +250,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
       const now = clock.realNow().getTime();
       if (process.state === 'dead' || isStalled() || now - beatAt < heartbeatMilliseconds) return;
       beatAt = now;
-      await chunks.renewLeases();
+      await Promise.all([chunks.renewLeases(), named.renewLeases()]);
     },
     stall(milliseconds: number): void {
       process.stallMilliseconds = milliseconds;

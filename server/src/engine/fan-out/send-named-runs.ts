@@ -53,7 +53,7 @@ const maxUnderWayOfWorkspace = 1_000;
 /** Runs to more users than this are sent window by window, like campaigns. */
 const maxUsers = 50;
 /** Outcomes wait this long for others, so that a transaction stores many. Nobody waits for them. */
-const lingerMilliseconds = 20;
+const usualLingerMilliseconds = 20;
 /** Batches that are read at the same time, so that a distant database does not limit the rate. */
 const readers = 3;
 
@@ -67,6 +67,7 @@ export type NamedRunsDependencies = WorkChunkDependencies & {
   deliverToDevices: DeliverToDevices;
   outcomes: OutcomeBuffer;
   turns: WindowTurns;
+  lingerMilliseconds?: number;
   rest?: Rest | undefined;
 };
 
@@ -347,7 +348,7 @@ function makeStoreSoon(deps: NamedRunsDependencies): (sent: Sent) => Promise<voi
       waiting.push({ sent, resolve, reject });
       if (isStoring) return;
       isStoring = true;
-      setTimeout(() => void storeAll(), lingerMilliseconds);
+      setTimeout(() => void storeAll(), deps.lingerMilliseconds ?? usualLingerMilliseconds);
     });
 }
 
