@@ -44,7 +44,7 @@ type Counted = { client: PresentedClient; pair: LimitSubject; isNewPair: boolean
  * Nothing here waits for the disk: a database that is killed loses the counts of the last second at most (decision 0072).
  */
 async function proveClients(
-  { database, clock }: { database: Database; clock: Clock },
+  { database, clock, noteUse }: { database: Database; clock: Clock; noteUse: (use: KeyUse) => void },
   { operation, clients }: { operation: ClientOperation; clients: PresentedClient[] },
 ): Promise<ProvenClient[]> {
   const at = clock.now();
@@ -55,9 +55,7 @@ async function proveClients(
     findKeys(database, clients),
   ]);
   const counted = await countPairs(database, { operation, clients: passed, outcomes, at });
-  const unused = verifyKeys(found, { counted, outcomes, at });
-  // The requests are counted. A batch that failed now would be repeated and counted twice, and the next request notes the use.
-  if (unused.length > 0) await touchApiKeys(database, { ids: unused, at }).catch(() => {});
+  for (const id of verifyKeys(found, { counted, outcomes, at })) noteUse({ id, at });
   return clients.map((client) => outcomes.get(client)!);
 }
 
@@ -185,6 +183,11 @@ function verifyKeys(
   return [...unused];
 }
 
+type KeyUse = { id: string; at: Date };
+
+/** The last use of a key is exact to the minute, so it can wait for others. */
+const useBatches = { ...lookUpBatches, batchItems: 2_000, pause: { milliseconds: 100, items: 1_000 } };
+
 type TokenBatches = {
   proveClient: Record<ClientOperation, (client: PresentedClient) => Promise<ProvenClient>>;
   /** As `findLimitWindows`. */
@@ -194,8 +197,17 @@ type TokenBatches = {
 /** Batches what token requests that arrive at the same time count and look up. */
 export function makeTokenBatches(deps: { database: Database; clock: Clock }): TokenBatches {
   const { database } = deps;
+  const touch = makeGroupCommit(async (uses: KeyUse[]) => {
+    await touchApiKeys(database, { ids: [...new Set(uses.map(({ id }) => id))], at: uses.at(-1)!.at });
+    return uses;
+  }, useBatches);
+  // No response waits for it, and a use that cannot be noted is noted with the next one.
+  const noteUse = (use: KeyUse): void => void touch(use).catch(() => {});
   const makeProveClient = (operation: ClientOperation) =>
-    makeGroupCommit((clients: PresentedClient[]) => proveClients(deps, { operation, clients }), requestBatches);
+    makeGroupCommit(
+      (clients: PresentedClient[]) => proveClients({ ...deps, noteUse }, { operation, clients }),
+      requestBatches,
+    );
   return {
     proveClient: { token: makeProveClient('token'), revoke: makeProveClient('revoke') },
     findWindows: makeGroupCommit(async (asks: (readonly LimitSubject[])[]) => {
