@@ -16,7 +16,7 @@ import {
   rowKey,
 } from '../../storage/ledger/deliveries.ts';
 import { markDeliveries } from '../../storage/outbox/stream-marks.ts';
-import { renewLeases } from '../../storage/runs/chunks.ts';
+import { releaseChunk, renewLeases } from '../../storage/runs/chunks.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import {
   claimNamedChunks,
@@ -85,7 +85,11 @@ export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
   let isStopping = false;
   let wakes = 0;
   const waiting = new Set<() => void>();
-  const sender = makeNamedRunSender(deps, { isStopping: () => isStopping });
+  const wake = (): void => {
+    wakes += 1;
+    waiting.values().next().value?.();
+  };
+  const sender = makeNamedRunSender(deps, { isStopping: () => isStopping, onRoom: wake });
 
   const wait = () =>
     new Promise<void>((resolve) => {
@@ -116,10 +120,7 @@ export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
   const reading = Array.from({ length: readers }, read);
 
   return {
-    wake() {
-      wakes += 1;
-      waiting.values().next().value?.();
-    },
+    wake,
     async stop() {
       isStopping = true;
       for (const end of waiting) end();
@@ -145,12 +146,14 @@ export type NamedRunSender = {
 /** The steps without timing. `startNamedRuns` runs them in sequence, in several readers. */
 export function makeNamedRunSender(
   deps: NamedRunsDependencies,
-  { isStopping }: { isStopping: () => boolean },
+  { isStopping, onRoom }: { isStopping: () => boolean; onRoom: () => unknown },
 ): NamedRunSender {
   const { database, clock, owner, outcomes, turns } = deps;
   const deliver = makeDeliverToEligible(deps);
   const held = new Map<string, ClaimedChunk>();
   const underWay = new Set<Promise<void>>();
+  /** True if the last claim left runs because of those under way. */
+  let isCrowded = false;
   const openBatch = makeOpenBatch(deps);
   const store = makeStoreSoon(deps);
 
@@ -168,6 +171,9 @@ export function makeNamedRunSender(
       .finally(() => {
         held.delete(chunk.runId);
         underWay.delete(ended);
+        if (!isCrowded) return;
+        isCrowded = false;
+        onRoom();
       });
     underWay.add(ended);
   };
@@ -176,8 +182,10 @@ export function makeNamedRunSender(
     async sendNext() {
       await outcomes.settled();
       const limit = Math.min(batchRuns, maxUnderWay - held.size);
+      const except = fullWorkspaces(held.values());
+      isCrowded = except.length > 0 || limit < batchRuns;
       if (isStopping() || limit <= 0) return 0;
-      const claim = { owner, limit, except: fullWorkspaces(held.values()), at: clock.now() };
+      const claim = { owner, limit, except, at: clock.now() };
       const chunks = await claimNamedChunks(database, { ...claim, ...makeLease(clock, chunkLeaseMilliseconds) });
       if (chunks.length === 0) return 0;
       for (const chunk of chunks) held.set(chunk.runId, chunk);
@@ -198,7 +206,7 @@ export function makeNamedRunSender(
           chunk,
           workChunk(deps, { chunk, isStopping, turns }).catch((error) => giveUp(deps, chunk, error)),
         );
-      for (const chunk of batch.lost) held.delete(chunk.runId);
+      for (const chunk of batch.lost) follow(chunk, releaseChunk(database, chunk));
       return chunks.length;
     },
     async settled() {

@@ -181,6 +181,42 @@ describe('runs to named users', () => {
     expect(bundle.sent).toEqual([]);
   });
 
+  test('are released if their run was paused after the claim, so that they go on when it is resumed', async () => {
+    await bundle.addDevices(1);
+    const { runId } = await toUser('user-0');
+    await bundle.database.unsafe(`
+      create function pause_run() returns trigger language plpgsql as $$ begin
+        update runs set status = 'PAUSED', status_reason = 'x' where id = new.run_id; return new;
+      end $$;
+      create trigger pause_run after update on chunks for each row when (new.state = 'CLAIMED') execute function pause_run()`);
+    expect(await send()).toBe(1);
+    expect([bundle.sent, await chunkOf(runId)]).toEqual([[], { state: 'READY', attempt: 1, crashes: 0, window: null }]);
+    await bundle.database`drop trigger pause_run on chunks`;
+    await bundle.database`update runs set status = 'SENDING', status_reason = null where id = ${runId}`;
+    await bundle.work();
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+  });
+
+  test('of a workspace with a thousand under way wait, and there is a sign when there is room', async () => {
+    await bundle.addDevices(1);
+    const user = await bundle.userOf('user-0');
+    for (let run = 0; run < 1_010; run += 1) await bundle.accept({ targetUsers: [user] });
+    let answerAll = (): void => {};
+    const answered = new Promise<void>((resolve) => (answerAll = resolve));
+    bundle.answer(async () => {
+      await answered;
+      return { kind: 'accepted' };
+    });
+    let rooms = 0;
+    const sender = bundle.makeNamedSender('worker', { onRoom: () => (rooms += 1) });
+    const claims = [await sender.sendNext(), await sender.sendNext(), await sender.sendNext()];
+    expect([claims, rooms]).toEqual([[500, 500, 0], 0]);
+    answerAll();
+    await sender.settled();
+    expect([rooms, await sender.sendNext()]).toEqual([1, 10]);
+    await sender.settled();
+  });
+
   test('are left to this sender by the workers of chunks, until they were claimed once', async () => {
     await bundle.addDevices(1);
     await toUser('user-0');
@@ -197,7 +233,7 @@ describe('runs to named users', () => {
   test('wait in the database while this node has outcomes to store or stops', async () => {
     await bundle.addDevices(1);
     await toUser('user-0');
-    const sender = bundle.makeNamedSender('worker', () => true);
+    const sender = bundle.makeNamedSender('worker', { isStopping: () => true });
     expect(await sender.sendNext()).toBe(0);
     expect(bundle.sent).toEqual([]);
   });
