@@ -15,6 +15,8 @@ export const kindNames = new Map([
   ['segment', 'Segment'],
   ['session', 'Session'],
   ['template', 'Template'],
+  ['token', 'Tokens'],
+  ['token-secret', 'Token secret'],
   ['webhook-secret', 'Webhook secret'],
   ['workspace', 'Workspace'],
 ]);

@@ -174,7 +174,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
           return wave;
         })(to, devices),
     },
-    { isStopping: () => isStopping, onRoom: () => {} },
+    { isStopping: () => isStopping, onFreed: () => {} },
   );
   /** Sends a batch of runs to named users, or if there is none a chunk. */
   const sendNext = async (): Promise<unknown> => {

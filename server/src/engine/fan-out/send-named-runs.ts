@@ -89,7 +89,7 @@ export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
     wakes += 1;
     waiting.values().next().value?.();
   };
-  const sender = makeNamedRunSender(deps, { isStopping: () => isStopping, onRoom: wake });
+  const sender = makeNamedRunSender(deps, { isStopping: () => isStopping, onFreed: wake });
 
   const wait = () =>
     new Promise<void>((resolve) => {
@@ -146,7 +146,7 @@ export type NamedRunSender = {
 /** The steps without timing. `startNamedRuns` runs them in sequence, in several readers. */
 export function makeNamedRunSender(
   deps: NamedRunsDependencies,
-  { isStopping, onRoom }: { isStopping: () => boolean; onRoom: () => unknown },
+  { isStopping, onFreed }: { isStopping: () => boolean; onFreed: () => unknown },
 ): NamedRunSender {
   const { database, clock, owner, outcomes, turns } = deps;
   const deliver = makeDeliverToEligible(deps);
@@ -173,7 +173,7 @@ export function makeNamedRunSender(
         underWay.delete(ended);
         if (!isCrowded) return;
         isCrowded = false;
-        onRoom();
+        onFreed();
       });
     underWay.add(ended);
   };

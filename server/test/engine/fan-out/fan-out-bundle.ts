@@ -301,11 +301,11 @@ export async function makeFanOutBundle() {
     /** Sends batches of runs to named users, step by step. */
     makeNamedSender(
       owner = 'worker',
-      { isStopping = (): boolean => false, onRoom = (): unknown => undefined } = {},
+      { isStopping = (): boolean => false, onFreed = (): unknown => undefined } = {},
     ): NamedRunSender {
       const sending = { database, clock, log, outcomes, turns: makeWindowTurns(), onChunkEnded: () => {} };
       const own = { owner, sendWindow: makeWindow(50), personaliseDevices, deliverToDevices };
-      return makeNamedRunSender({ ...sending, ...own }, { isStopping, onRoom });
+      return makeNamedRunSender({ ...sending, ...own }, { isStopping, onFreed });
     },
 
     /** Workers that run until no chunk is open, then stop. */

@@ -197,7 +197,7 @@ describe('runs to named users', () => {
     expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
   });
 
-  test('of a workspace with a thousand under way wait, and there is a sign when there is room', async () => {
+  test('of a workspace with a thousand under way wait, and there is a sign when runs have ended', async () => {
     await bundle.addDevices(1);
     const user = await bundle.userOf('user-0');
     for (let run = 0; run < 1_010; run += 1) await bundle.accept({ targetUsers: [user] });
@@ -208,7 +208,7 @@ describe('runs to named users', () => {
       return { kind: 'accepted' };
     });
     let rooms = 0;
-    const sender = bundle.makeNamedSender('worker', { onRoom: () => (rooms += 1) });
+    const sender = bundle.makeNamedSender('worker', { onFreed: () => (rooms += 1) });
     const claims = [await sender.sendNext(), await sender.sendNext(), await sender.sendNext()];
     expect([claims, rooms]).toEqual([[500, 500, 0], 0]);
     answerAll();
