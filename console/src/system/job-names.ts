@@ -25,6 +25,7 @@ export const jobNames: Record<string, string> = {
   'report-minutes': 'Writes the metrics of this node',
   'report-node': 'Reports that this node is alive',
   'retry-deliveries': 'Retries messages',
+  'rotate-token-secrets': 'Replaces the secret of tokens every 90 days',
   'send-live-activities': 'Sends Live Activity updates',
   'send-mails': 'Sends emails',
   'trim-old-records': 'Deletes records past their retention',

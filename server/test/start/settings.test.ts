@@ -227,7 +227,7 @@ describe('the server certificate', () => {
       await expect(openServerCertificate(await write('wrong', wrong), log)).rejects.toMatchObject({
         code: 'SETTING_INVALID',
         message: expect.stringMatching(
-          /^CARILLON_TLS_CERT and CARILLON_TLS_KEY are no certificate \(PEM\) with its key: /,
+          /^CARILLON_TLS_CERT and CARILLON_TLS_KEY are not a certificate \(PEM\) and its key: /,
         ),
       });
   });
