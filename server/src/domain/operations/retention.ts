@@ -136,7 +136,7 @@ export const keptTables: readonly KeptTables[] = [
     tables: ['log_erasures'],
     grows: 'Two rows for each erased user',
     kept: {
-      until: 'the API log was read: it begins a minute after the erasure, and takes a second for about 5,000 calls',
+      until: 'the API log was read: it begins a minute after the erasure, and takes a second for about 2,000 calls',
     },
     removed: 'By the transaction that reads the last calls.',
   },

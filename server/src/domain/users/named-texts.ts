@@ -26,8 +26,8 @@ export function spellingsOf(name: string): string[] {
 
 /**
  * Returns the names that occur in a call: as a whole JSON string, as a number of an id, or as a word of a path, an error or a
- * warning. A body of the log may be cut, so bodies are not parsed: the last string of a cut body is compared by its beginning.
- * Pure.
+ * warning. The API log cuts long bodies, so bodies are not parsed, and the last string of a cut body is compared by its beginning.
+ * Takes time in proportion to the length of the texts. Pure.
  */
 export function findNames(call: CallTexts, names: ReadonlySet<string>): Set<string> {
   const found = new Set<string>();
@@ -38,14 +38,14 @@ export function findNames(call: CallTexts, names: ReadonlySet<string>): Set<stri
   for (const text of [call.errorDetail ?? '', ...call.warnings]) {
     for (const word of text.split(/[\s"'`,;:()[\]{}]+/))
       for (const spelling of [word, word.replace(/\.$/, '')]) look(spelling);
-    for (const value of stringsOf(text)) look(value);
+    for (const value of readStrings(text).whole) look(value);
   }
   for (const body of [call.requestBody ?? '', call.responseBody ?? '']) {
-    for (const value of stringsOf(body)) look(value);
+    const { whole, cut } = readStrings(body);
+    for (const value of whole) look(value);
     for (const [, value] of body.matchAll(numberOfAnId)) look(value!);
     for (const word of body.split(/[\s",;&=<>()[\]{}]+/))
       if (word.length >= minWordLength) look(word.replace(/^:/, ''));
-    const cut = findCutString(body);
     if (cut.length >= minWordLength)
       for (const name of names) if (JSON.stringify(name).slice(1, -1).startsWith(cut)) found.add(name);
   }
@@ -63,23 +63,30 @@ const minWordLength = 5;
 // Callers may send ids as numbers.
 const numberOfAnId = /"[^"]*(?:id|user|value|identifier)s?"\s*:\s*(-?\d+(?:\.\d+)?)/gi;
 
-const jsonString = /"(?:[^"\\]|\\.)*"/g;
+/** `cut`: the beginning of a last string that does not end in the text; empty if there is none. */
+type Strings = { whole: string[]; cut: string };
 
-function* stringsOf(text: string): Generator<string> {
-  for (const [quoted] of text.matchAll(jsonString)) {
-    const value = unquote(quoted);
-    yield value;
-    // JSON within JSON, such as a subscription that is sent as a text.
-    if (value.startsWith('{')) for (const [inner] of value.matchAll(jsonString)) yield unquote(inner);
+/** Returns the JSON strings of a text, also those in a string that holds JSON, such as a subscription that is sent as a text. */
+function readStrings(text: string): Strings {
+  const whole: string[] = [];
+  for (let open = text.indexOf('"'); open >= 0;) {
+    const close = findEndOfString(text, open);
+    if (close < 0) return { whole, cut: text.slice(open + 1).replace(/\\$/, '') };
+    const value = unquote(text.slice(open, close + 1));
+    whole.push(value);
+    if (value.startsWith('{')) whole.push(...readStrings(value).whole);
+    open = text.indexOf('"', close + 1);
   }
+  return { whole, cut: '' };
 }
 
-/** Returns the beginning of a string that does not end in this text; empty if there is none. */
-function findCutString(text: string): string {
-  let end = 0;
-  for (const { index, 0: quoted } of text.matchAll(jsonString)) end = index + quoted.length;
-  const opened = text.indexOf('"', end);
-  return opened < 0 ? '' : text.slice(opened + 1).replace(/\\$/, '');
+/** Returns the index of the closing quote; -1 if the text ends before. */
+function findEndOfString(text: string, open: number): number {
+  for (let index = open + 1; index < text.length; index += 1) {
+    if (text[index] === '\\') index += 1;
+    else if (text[index] === '"') return index;
+  }
+  return -1;
 }
 
 function unquote(quoted: string): string {
