@@ -172,7 +172,10 @@ function startFanOut(deps: WorkerDependencies) {
   };
   const { parallelChunks } = deps;
   const chunks = startChunkWorkers({ ...working, parallelChunks, transactionalChunks, namedRuns: 'apart' });
-  const named = startNamedRuns({ ...working, personaliseDevices, deliverToDevices });
+  const named = startNamedRuns({
+    ...{ ...working, personaliseDevices, deliverToDevices, windowDevices: deps.windowDevices },
+    onChunksLeft: chunks.wake,
+  });
   const release = startJob(makeReleaseRuns({ database, log, wakeWorkers: chunks.wake }), looping);
   const sending = { personaliseDevices, deliverToDevices, outcomes };
   const retry = startJob(

@@ -143,30 +143,25 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     personaliseDevices,
     deliverToDevices: deliverWindow,
   });
-  // One after the other: a request has to name its wave.
-  let sending: Promise<unknown> = Promise.resolve();
-  const sendWindow: SendWindow = (given) => {
-    const sent = sending.then(async () => {
-      const wave = openWave('window');
-      window = wave;
-      const result = await inner(given);
-      endWave(wave, result.kind === 'lost' ? 'lost' : 'stored');
-      return result;
-    });
-    sending = sent.catch(() => {});
-    return sent;
+  const sendWindow: SendWindow = async (given) => {
+    const wave = openWave('window');
+    window = wave;
+    const result = await inner(given);
+    endWave(wave, result.kind === 'lost' ? 'lost' : 'stored');
+    return result;
   };
   const working = {
-    ...{ database, clock, log, owner: name, outcomes, sendWindow, turns: makeWindowTurns() },
+    ...{ database, clock, log, owner: name, outcomes, turns: makeWindowTurns() },
     onChunkEnded: () => {},
   };
-  const slots = { parallelChunks: 1, transactionalChunks: 0, namedRuns: 'apart' } as const;
+  const slots = { sendWindow, parallelChunks: 1, transactionalChunks: 0, namedRuns: 'apart' } as const;
   const chunks = makeChunkWorker({ ...working, ...slots }, { isStopping: () => isStopping, onClaimed: () => {} });
 
   const ofRuns = new Map<string, Wave>();
   const named = makeNamedRunSender(
     {
-      ...{ ...working, personaliseDevices, lingerMilliseconds: 0 },
+      ...{ ...working, personaliseDevices, windowDevices: parts.windowDevices, lingerMilliseconds: 0 },
+      onChunksLeft: () => {},
       deliverToDevices: (to, devices) =>
         makeDeliver(() => {
           const wave = ofRuns.get(to.id) ?? openWave('window');

@@ -41,8 +41,8 @@ import { runLimitOf } from './seats.ts';
 import { countChanges, WindowFailedError, WindowRefusedError } from './send-window.ts';
 import { goneDevices, keepWaiting, pauseOrShowRefusals, suspectDevices } from './settle-outcome.ts';
 import type { DeviceResult } from './settle-outcome.ts';
-import { giveUp, heartbeatMilliseconds, pollMilliseconds, workChunk } from './work-chunks.ts';
-import type { WindowTurns, WorkChunkDependencies } from './work-chunks.ts';
+import { giveUp, heartbeatMilliseconds, makeIdleSlots } from './work-chunks.ts';
+import type { WindowTurns } from './work-chunks.ts';
 
 /** Runs that are claimed, read and stored together. A statement for 500 takes a few milliseconds. */
 const batchRuns = 500;
@@ -50,14 +50,14 @@ const batchRuns = 500;
 const maxUnderWay = 4_000;
 /** As many of one workspace, so that one whose provider is slow leaves room for the others. */
 const maxUnderWayOfWorkspace = 1_000;
-/** Runs to more users than this are sent window by window, like campaigns. */
+/** Runs to more users than this are left to the workers of chunks, which send window by window. */
 const maxUsers = 50;
-/** Outcomes wait this long for others, so that a transaction stores many. Nobody waits for them. */
+/** Outcomes wait this long for others, so that a transaction stores many. No caller waits for them. */
 const usualLingerMilliseconds = 20;
 /** Batches that are read at the same time, so that a distant database does not limit the rate. */
 const readers = 3;
 
-export type NamedRunsDependencies = WorkChunkDependencies & {
+export type NamedRunsDependencies = {
   database: Database;
   clock: Clock;
   log: Logger;
@@ -65,42 +65,39 @@ export type NamedRunsDependencies = WorkChunkDependencies & {
   owner: string;
   personaliseDevices: PersonaliseDevices;
   deliverToDevices: DeliverToDevices;
+  /** The maximum number of devices in a window, and so the maximum of a run that a crash may repeat. */
+  windowDevices: number;
   outcomes: OutcomeBuffer;
+  /** Shared with the workers of chunks. */
   turns: WindowTurns;
   lingerMilliseconds?: number;
   rest?: Rest | undefined;
+  /** Called when chunks have ended, so that their runs can end. */
+  onChunkEnded: () => void;
+  /** Called when chunks were left to the workers of chunks. */
+  onChunksLeft: () => void;
 };
 
 export type NamedRuns = { wake(): void; stop(): Promise<void> };
 
 /**
- * Sends the runs to named users: those of pushes to single users, triggers of requests, and tests. A run to a few devices
- * would take ten round trips to the database by itself, so up to 500 are claimed, read and opened together, and their outcomes
- * are stored together. Each run is sent and settled by itself: a slow provider holds no other run. A run is claimed here once,
- * while nobody has worked it; after a crash its chunk is sent again like any other, under the same identities. Also sent like
- * any other, but claimed here, are runs to many users, with a limit or a throttle, or with a trace.
+ * Sends the runs to named users, such as pushes to one user and tests of campaigns. A run to a few devices would take ten round
+ * trips to the database by itself, so up to 500 are claimed, read and opened together, and their outcomes are stored together.
+ * Each run is sent and settled separately: a slow provider delays no other run. The sender claims only chunks that no worker has
+ * claimed before. The workers of chunks send all others: chunks of workers that died, under the same identities, and runs that
+ * are larger than a window or have a limit, a throttle or a trace, which the sender releases to them.
  */
 export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
   const { log } = deps;
   let isStopping = false;
   let wakes = 0;
-  const waiting = new Set<() => void>();
+  const idle = makeIdleSlots(deps.rest);
   const wake = (): void => {
     wakes += 1;
-    waiting.values().next().value?.();
+    idle.wakeOne();
   };
   const sender = makeNamedRunSender(deps, { isStopping: () => isStopping, onFreed: wake });
 
-  const wait = () =>
-    new Promise<void>((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        waiting.delete(end);
-        resolve();
-      };
-      const timer = setTimeout(end, deps.rest?.stretch(pollMilliseconds) ?? pollMilliseconds);
-      waiting.add(end);
-    });
   const read = async (): Promise<void> => {
     while (!isStopping) {
       const wakesBefore = wakes;
@@ -111,7 +108,7 @@ export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
         log.error({ err: error }, 'runs to named users were not claimed');
       }
       // A full batch is followed by another at once. After a smaller one the next ring of the doorbell is soon enough.
-      if (claimed < batchRuns && wakes === wakesBefore && !isStopping) await wait();
+      if (claimed < batchRuns && wakes === wakesBefore && !isStopping) await idle.wait();
     }
   };
   const heartbeat = setInterval(() => {
@@ -123,7 +120,7 @@ export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
     wake,
     async stop() {
       isStopping = true;
-      for (const end of waiting) end();
+      idle.wakeAll();
       await Promise.all(reading);
       await sender.settled();
       clearInterval(heartbeat);
@@ -161,6 +158,7 @@ export function makeNamedRunSender(
     try {
       const results = await deliverRun(deliver, opened);
       await store({ chunk, ...opened, results });
+      await replaceAddresses(deps, { workspaceId: opened.run.workspaceId, results });
     } catch (error) {
       await giveUp(deps, chunk, error);
     }
@@ -201,12 +199,7 @@ export function makeNamedRunSender(
           opened.chunk,
           turns.take('usual', () => work(opened)),
         );
-      for (const chunk of batch.others)
-        follow(
-          chunk,
-          workChunk(deps, { chunk, isStopping, turns }).catch((error) => giveUp(deps, chunk, error)),
-        );
-      for (const chunk of batch.lost) follow(chunk, releaseChunk(database, chunk));
+      for (const chunk of batch.left) follow(chunk, releaseChunk(database, chunk).then(deps.onChunksLeft));
       return chunks.length;
     },
     async settled() {
@@ -225,59 +218,68 @@ function fullWorkspaces(held: Iterable<ClaimedChunk>): string[] {
   return [...counts].filter(([, runs]) => runs >= maxUnderWayOfWorkspace).map(([workspaceId]) => workspaceId);
 }
 
-/** `others` are sent window by window. `lost` were stopped or paused meanwhile, or taken over. */
-type Batch = { opened: Opened[]; others: ClaimedChunk[]; lost: ClaimedChunk[] };
+/** `left`: chunks of runs that are not sent here, or were stopped or paused meanwhile. */
+type Batch = { opened: Opened[]; left: ClaimedChunk[] };
 
 /** Reads the runs of claimed chunks and their devices, and records the windows, in three statements. */
-function makeOpenBatch({ database, clock }: NamedRunsDependencies): (chunks: ClaimedChunk[]) => Promise<Batch> {
+function makeOpenBatch({
+  database,
+  clock,
+  windowDevices,
+}: NamedRunsDependencies): (chunks: ClaimedChunk[]) => Promise<Batch> {
   const partitions = new Set<string>();
   return async (chunks) => {
     const found = await findRunsToSend(
       database,
       chunks.map(({ runId }) => runId),
     );
-    const runs = new Map(found.map((run) => [run.id, run]));
-    const isOther = ({ runId }: ClaimedChunk): boolean => !isSmall(runs.get(runId));
-    const others = chunks.filter(isOther);
-    const own = chunks.filter((chunk) => !isOther(chunk)).map((chunk) => ({ chunk, run: runs.get(chunk.runId)! }));
-    if (own.length === 0) return { opened: [], others, lost: [] };
-    const devicesOf = await findDevicesOfRuns(
-      database,
-      own.map(({ run }) => toNamedRun(run)),
+    const runs = found.filter(isSmall);
+    if (runs.length === 0) return { opened: [], left: chunks };
+    const devicesOf = await findDevicesOfRuns(database, runs.map(toNamedRun));
+    const fitting = new Map(
+      runs.filter(({ id }) => devicesOf.get(id)!.length <= windowDevices).map((run) => [run.id, run]),
     );
-    for (const day of new Set(own.map(({ run }) => run.day)))
-      if (!partitions.has(day)) {
-        await ensureDeliveriesPartition(database, day);
-        partitions.add(day);
-      }
-    const windows = own.map(({ chunk, run }) => {
-      const devices = devicesOf.get(run.id)!;
-      const last = devices.at(-1);
-      return { ...chunk, bucket: last?.bucket ?? 0, position: last?.id ?? '', devices: devices.length };
-    });
+    await ensurePartitions(database, { partitions, runs: fitting.values() });
+    const windows = chunks
+      .filter(({ runId }) => fitting.has(runId))
+      .map((chunk) => {
+        const devices = devicesOf.get(chunk.runId)!;
+        const last = devices.at(-1);
+        return { ...chunk, bucket: last?.bucket ?? 0, position: last?.id ?? '', devices: devices.length };
+      });
     const refusals = await openNamedWindows(database, { windows, at: clock.now(), leaseUntil: chunkLeaseEnd(clock) });
-    const isLost = ({ chunk }: { chunk: ClaimedChunk }): boolean => !refusals.has(chunk.runId);
+    const isOpened = ({ runId }: ClaimedChunk): boolean => refusals.has(runId);
     return {
-      opened: own
-        .filter((one) => !isLost(one))
-        .map(({ chunk, run }) => ({
-          chunk,
-          run: { ...run, refusals: refusals.get(run.id)! },
-          devices: devicesOf.get(run.id)!,
-        })),
-      others,
-      lost: own.filter(isLost).map(({ chunk }) => chunk),
+      opened: chunks.filter(isOpened).map((chunk) => ({
+        chunk,
+        run: { ...fitting.get(chunk.runId)!, refusals: refusals.get(chunk.runId)! },
+        devices: devicesOf.get(chunk.runId)!,
+      })),
+      left: chunks.filter((chunk) => !isOpened(chunk)),
     };
   };
 }
 
-/** True for a run that is one window, and needs nothing that is counted between windows. */
-function isSmall(run: RunToSend | undefined): run is RunToSend & { targetUsers: [bucket: number, userId: string][] } {
-  if (!run?.targetUsers || run.targetUsers.length > maxUsers) return false;
+async function ensurePartitions(
+  database: Database,
+  { partitions, runs }: { partitions: Set<string>; runs: Iterable<RunToSend> },
+): Promise<void> {
+  for (const { day } of runs) {
+    if (partitions.has(day)) continue;
+    await ensureDeliveriesPartition(database, day);
+    partitions.add(day);
+  }
+}
+
+type SmallRun = RunToSend & { targetUsers: [bucket: number, userId: string][] };
+
+/** True for a run that is usually one window, and needs nothing that is counted between windows. */
+function isSmall(run: RunToSend): run is SmallRun {
+  if (!run.targetUsers || run.targetUsers.length > maxUsers) return false;
   return run.devicesPerMinute === null && run.traceparent === null && runLimitOf(run) === undefined;
 }
 
-function toNamedRun(run: RunToSend) {
+function toNamedRun(run: SmallRun) {
   const settings = deliverySettings(run.settings);
   return {
     id: run.id,
@@ -285,7 +287,7 @@ function toNamedRun(run: RunToSend) {
     platforms: run.platforms,
     iosProvisional: iosProvisional(settings),
     appIds: settings.appIds,
-    targetUsers: run.targetUsers!,
+    targetUsers: run.targetUsers,
     bound: run.audienceBound ?? lastIdAt(run.createdAt),
   };
 }
@@ -331,9 +333,6 @@ function makeStoreSoon(deps: NamedRunsDependencies): (sent: Sent) => Promise<voi
     }
     for (const { resolve } of batch) resolve();
     deps.onChunkEnded();
-    for (const { sent } of batch)
-      if (sent.results.some(({ moved }) => moved))
-        await replaceAddresses(deps, { workspaceId: sent.run.workspaceId, results: sent.results });
   };
   const storeAndSettle = (batch: Waiting[]): Promise<void> =>
     storeBatch(batch).catch((error: unknown) => {

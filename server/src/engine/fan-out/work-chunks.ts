@@ -99,29 +99,19 @@ export function makeChunkWorker(
 export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   const { log } = deps;
   let isStopping = false;
-  // One set per kind of slot, in the order in which the slots began to wait.
-  const waits = { 0: new Set<() => void>(), 1: new Set<() => void>() };
+  const idle = { 0: makeIdleSlots(deps.rest), 1: makeIdleSlots(deps.rest) };
   // A wake during a slot's claim may concern a chunk that its statement did not see yet.
   let wakes = 0;
-
-  const wait = (lastLane: 0 | 1) =>
-    new Promise<void>((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        waits[lastLane].delete(end);
-        resolve();
-      };
-      const timer = setTimeout(end, deps.rest?.stretch(pollMilliseconds) ?? pollMilliseconds);
-      waits[lastLane].add(end);
-    });
-  const wakeOne = (lastLane: 0 | 1): void => waits[lastLane].values().next().value?.();
   // One slot of each kind checks, and wakes the next if it claims a chunk. Usually there is no chunk, or only one.
   const wake = () => {
     wakes += 1;
-    wakeOne(0);
-    wakeOne(1);
+    idle[0].wakeOne();
+    idle[1].wakeOne();
   };
-  const worker = makeChunkWorker(deps, { isStopping: () => isStopping, onClaimed: wakeOne });
+  const worker = makeChunkWorker(deps, {
+    isStopping: () => isStopping,
+    onClaimed: (lastLane) => idle[lastLane].wakeOne(),
+  });
 
   const slot = async (lastLane: 0 | 1): Promise<void> => {
     while (!isStopping) {
@@ -130,10 +120,10 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
         const result = await worker.workNextChunk(lastLane);
         // After a failure the slot waits, so that a persistent fault is not retried immediately.
         const isIdle = result === 'failed' || (result === 'nothing to do' && wakes === wakesBefore);
-        if (isIdle && !isStopping) await wait(lastLane);
+        if (isIdle && !isStopping) await idle[lastLane].wait();
       } catch (error) {
         log.error({ err: error }, 'chunk worker failed');
-        if (!isStopping) await wait(lastLane);
+        if (!isStopping) await idle[lastLane].wait();
       }
     }
   };
@@ -150,9 +140,33 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
     wake,
     async stop() {
       isStopping = true;
-      for (const end of [...waits[0], ...waits[1]]) end();
+      idle[0].wakeAll();
+      idle[1].wakeAll();
       await Promise.all(slots);
       clearInterval(heartbeat);
+    },
+  };
+}
+
+/** Slots without work wait for a wake-up, in the order in which they began, or for the next poll. */
+export function makeIdleSlots(rest: Rest | undefined) {
+  const waiting = new Set<() => void>();
+  return {
+    wait: () =>
+      new Promise<void>((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          waiting.delete(end);
+          resolve();
+        };
+        const timer = setTimeout(end, rest?.stretch(pollMilliseconds) ?? pollMilliseconds);
+        waiting.add(end);
+      }),
+    wakeOne(): void {
+      waiting.values().next().value?.();
+    },
+    wakeAll(): void {
+      for (const end of waiting) end();
     },
   };
 }
@@ -195,12 +209,9 @@ function beginSearch(
   return { suspectDevices, treatment: suspectDevices === 1 && windowDevices === 1 ? 'set aside' : 'send' };
 }
 
-export type ChunkTurn = { chunk: ClaimedChunk; isStopping: () => boolean; turns: WindowTurns };
+type ChunkTurn = { chunk: ClaimedChunk; isStopping: () => boolean; turns: WindowTurns };
 
-export type WorkChunkDependencies = GiveUpDependencies & Pick<WorkChunksDependencies, 'sendWindow' | 'onChunkEnded'>;
-
-/** Sends a claimed chunk, window by window, until it has ended, is released or fails. */
-export async function workChunk(deps: WorkChunkDependencies, { chunk, isStopping, turns }: ChunkTurn): Promise<void> {
+async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turns }: ChunkTurn): Promise<void> {
   const { database, clock, log, outcomes } = deps;
   const { windowDevices } = chunk;
   let cursor = (await findCursor(database, chunk)) ?? { bucket: chunk.bucketFrom, position: '' };

@@ -6,15 +6,15 @@ import type { ChunkHold, ClaimedChunk, Cursor } from './chunks.ts';
 import { refusalsOfRun } from './run-refusals.ts';
 import type { ToldRefusal } from '../../domain/delivery/evidence.ts';
 
-/** True for chunks of runs to named users that no worker has claimed yet. The words of the index chunks_named. */
-export function isFresh(tx: Queryable): Fragment {
-  return tx`lane = 0 and state = 'READY' and attempt = 0`;
+/** True for chunks of runs to named users that no worker has claimed yet. The condition of the index chunks_named. */
+function isFresh(tx: Queryable): Fragment {
+  return tx`chunks.lane = 0 and chunks.state = 'READY' and chunks.attempt = 0`;
 }
 
 /**
- * Claims up to `limit` chunks of runs to named users that nobody has claimed yet: of each workspace that has any an equal
- * share, oldest first, so that a workspace with many does not delay the others. Rows locked by another claim are skipped. The
- * workspaces are found by one look in the index for each. Index: chunks_named, runs primary key.
+ * Claims up to `limit` chunks of runs to named users that no worker has claimed yet. Each workspace with such chunks gets an
+ * equal share, oldest first, so that a workspace with many does not delay the others. Skips rows that another claim has locked.
+ * Each workspace costs one look-up in the index. Index: chunks_named, runs primary key.
  */
 export async function claimNamedChunks(
   database: Database,
@@ -38,8 +38,7 @@ export async function claimNamedChunks(
         select chunks.run_id, chunks.number
         from chunks
         join runs on runs.id = chunks.run_id and runs.status = 'SENDING'
-        where chunks.workspace_id = asked.workspace_id and chunks.lane = 0 and chunks.state = 'READY'
-          and chunks.attempt = 0 and chunks.not_before <= ${claim.at}
+        where chunks.workspace_id = asked.workspace_id and ${isFresh(database)} and chunks.not_before <= ${claim.at}
         order by chunks.not_before
         limit greatest(1, ${claim.limit} / greatest(1, (select count(*) from asked)))
         for update of chunks skip locked

@@ -284,7 +284,7 @@ export async function makeFanOutBundle() {
       if (!options.namedRuns) return startChunkWorkers({ ...working, ...slots });
       const chunks = startChunkWorkers({ ...working, ...slots, namedRuns: 'apart' });
       const named = startNamedRuns({
-        ...{ ...working, personaliseDevices },
+        ...{ ...working, personaliseDevices, windowDevices: options.windowDevices ?? 50, onChunksLeft: chunks.wake },
         deliverToDevices: options.node === 'other' ? onOtherNode : deliverToDevices,
       });
       return {
@@ -303,8 +303,8 @@ export async function makeFanOutBundle() {
       owner = 'worker',
       { isStopping = (): boolean => false, onFreed = (): unknown => undefined } = {},
     ): NamedRunSender {
-      const sending = { database, clock, log, outcomes, turns: makeWindowTurns(), onChunkEnded: () => {} };
-      const own = { owner, sendWindow: makeWindow(50), personaliseDevices, deliverToDevices };
+      const sending = { database, clock, log, outcomes, turns: makeWindowTurns(), windowDevices: 50 };
+      const own = { owner, personaliseDevices, deliverToDevices, onChunkEnded() {}, onChunksLeft() {} };
       return makeNamedRunSender({ ...sending, ...own }, { isStopping, onFreed });
     },
 

@@ -164,13 +164,24 @@ describe('runs to named users', () => {
     expect(bundle.lines.map(({ msg }) => msg)).toContain('chunk failed');
   });
 
-  test('are sent window by window if they are to many users', async () => {
-    await bundle.addDevices(60);
+  test('are left to the workers of chunks if they are to many users or devices', async () => {
+    await bundle.addDevices(61);
     const targetUsers: [number, string][] = [];
     for (let user = 0; user < 60; user += 1) targetUsers.push(await bundle.userOf(`user-${user}`));
     const { runId } = await bundle.accept({ targetUsers });
-    expect(await send()).toBe(1);
+    // One user with more devices than a window has.
+    await bundle.database`
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at, updated_at)
+      select workspace_id, bucket, lpad(number::text, 24, '0'), user_id, number::text, platform, 'push-' || number, 'ACTIVE', now(), now(), now()
+      from devices, generate_series(1, 50) as number where push_id = 'push-user-60'`;
+    const many = await bundle.accept({ targetUsers: [await bundle.userOf('user-60')] });
+    expect(await send()).toBe(2);
+    expect(bundle.sent).toEqual([]);
+    for (const id of [runId, many.runId])
+      expect(await chunkOf(id)).toMatchObject({ state: 'READY', attempt: 1, crashes: 0 });
+    await bundle.work();
     expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 60 }]);
+    expect(await bundle.ledger(many.runId)).toEqual([{ outcome: 'ACCEPTED', devices: 51 }]);
   });
 
   test('of a stopped run are not sent', async () => {
