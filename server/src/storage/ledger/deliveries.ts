@@ -1,7 +1,7 @@
 import type { Platform } from '../../domain/content/content.ts';
 import { packMessageIdAsHex } from '../../domain/ids.ts';
 import type { Variant } from '../../domain/experiments/variants.ts';
-import type { Database, Queryable } from '../database.ts';
+import type { Database, Fragment, Queryable } from '../database.ts';
 import {
   joinIdBytes,
   joinSmallNumbers,
@@ -102,37 +102,13 @@ function insertRows(
   { window, devices }: { window: DeliveriesToStore; devices: Devices },
 ): Promise<{ deviceId: string | null }[]> {
   const { deliveries } = window;
-  const { deviceIds, userIds, platforms, outcomes, buckets, attempts, codes, messageIds, retryTimes } =
-    encode(deliveries);
-  const conflict =
-    devices === 'have no row' ? tx`` : tx`on conflict (bucket, user_id, device_id, day, run_number) do nothing`;
-  // Returns no ids where all rows are new. A cluster uses COPY for an insert that returns nothing, and rejects COPY
-  // under policies.
-  const returned = devices === 'have no row' ? tx`null` : tx`encode(device_id, 'hex')`;
-  // Few campaigns have several contents; for the others no codes are sent.
-  const isVaried = deliveries.some(({ variant }) => variant);
-  const variantCodes = (codeOf: typeof variationCode) =>
-    tx`nullif(get_byte(${Buffer.from(deliveries.map(({ variant }) => codeOf(variant)))}::bytea, delivery.place::integer - 1), 0)::"char"`;
-  const variants = isVaried
-    ? tx`${variantCodes(variationCode)}, ${variantCodes(localeCode)}`
-    : tx`null::"char", null::"char"`;
   return tx<{ deviceId: string | null }[]>`
-    insert into deliveries (
-      day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
-      sent_at, retry_at, variation, locale
-    )
-    select ${window.day}::date, ${window.workspaceNumber}::integer, get_byte(${buckets}::bytea, delivery.place::integer - 1),
-      ${window.runNumber}::bigint,
-      substring(${deviceIds}::bytea from 12 * delivery.place::integer - 11 for 12),
-      substring(${userIds}::bytea from 12 * delivery.place::integer - 11 for 12),
-      get_byte(${platforms}::bytea, delivery.place::integer - 1)::"char",
-      get_byte(${outcomes}::bytea, delivery.place::integer - 1)::"char", delivery.code,
-      decode(delivery.provider_message_id, 'hex'), get_byte(${attempts}::bytea, delivery.place::integer - 1), ${window.sentAt},
-      delivery.retry_at, ${variants}
-    from unnest(${codes}::text[], ${messageIds}::text[], ${retryTimes}::timestamptz[])
-      with ordinality as delivery (code, provider_message_id, retry_at, place)
-    ${conflict}
-    returning ${returned} as "deviceId"`;
+    insert into deliveries (${rowColumns(tx)}, sent_at, day, workspace_number, run_number)
+    select ${rowValues(tx, deliveries)}, ${window.sentAt}, ${window.day}::date, ${window.workspaceNumber}::integer,
+      ${window.runNumber}::bigint
+    from unnest(${rowTexts(tx, deliveries)}) with ordinality as delivery (code, provider_message_id, retry_at, place)
+    ${ifStored(tx, devices)}
+    returning ${newDevice(tx, devices)} as "deviceId"`;
 }
 
 /** The same for windows of several runs, whose numbers and days are sent with each row. */
@@ -141,52 +117,67 @@ function insertRowsOfRuns(
   { windows, devices }: { windows: readonly DeliveriesToStore[]; devices: Devices },
 ): Promise<{ deviceId: string | null; runNumber: number }[]> {
   const deliveries = windows.flatMap((window) => window.deliveries);
-  const { deviceIds, userIds, platforms, outcomes, buckets, attempts, codes, messageIds, retryTimes } =
-    encode(deliveries);
   const runs = windows.flatMap((window) => window.deliveries.map(() => window));
-  const conflict =
-    devices === 'have no row' ? tx`` : tx`on conflict (bucket, user_id, device_id, day, run_number) do nothing`;
-  const returned = devices === 'have no row' ? tx`null` : tx`encode(device_id, 'hex')`;
-  const variantCodes = (codeOf: typeof variationCode) =>
-    tx`nullif(get_byte(${Buffer.from(deliveries.map(({ variant }) => codeOf(variant)))}::bytea, delivery.place::integer - 1), 0)::"char"`;
   return tx<{ deviceId: string | null; runNumber: number }[]>`
-    insert into deliveries (
-      day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
-      sent_at, retry_at, variation, locale
-    )
-    select delivery.day, delivery.workspace_number, get_byte(${buckets}::bytea, delivery.place::integer - 1),
-      delivery.run_number,
-      substring(${deviceIds}::bytea from 12 * delivery.place::integer - 11 for 12),
-      substring(${userIds}::bytea from 12 * delivery.place::integer - 11 for 12),
-      get_byte(${platforms}::bytea, delivery.place::integer - 1)::"char",
-      get_byte(${outcomes}::bytea, delivery.place::integer - 1)::"char", delivery.code,
-      decode(delivery.provider_message_id, 'hex'), get_byte(${attempts}::bytea, delivery.place::integer - 1),
-      ${windows[0]!.sentAt}, delivery.retry_at, ${variantCodes(variationCode)}, ${variantCodes(localeCode)}
+    insert into deliveries (${rowColumns(tx)}, sent_at, day, workspace_number, run_number)
+    select ${rowValues(tx, deliveries)}, ${windows[0]!.sentAt}, delivery.day, delivery.workspace_number,
+      delivery.run_number
     from unnest(
-      ${codes}::text[], ${messageIds}::text[], ${retryTimes}::timestamptz[], ${runs.map(({ day }) => day)}::date[],
+      ${rowTexts(tx, deliveries)}, ${runs.map(({ day }) => day)}::date[],
       ${runs.map(({ workspaceNumber }) => workspaceNumber)}::integer[], ${runs.map(({ runNumber }) => runNumber)}::bigint[]
     ) with ordinality as delivery (code, provider_message_id, retry_at, day, workspace_number, run_number, place)
-    ${conflict}
-    returning ${returned} as "deviceId", run_number as "runNumber"`;
+    ${ifStored(tx, devices)}
+    returning ${newDevice(tx, devices)} as "deviceId", run_number as "runNumber"`;
+}
+
+function ifStored(tx: Queryable, devices: Devices): Fragment {
+  return devices === 'have no row' ? tx`` : tx`on conflict (bucket, user_id, device_id, day, run_number) do nothing`;
 }
 
 /**
- * Encodes the columns of rows. Fixed-length values are sent as one value that the server splits, because writing an array takes
- * a worker longer than everything else here. They are bytes, because finding the nth character of a text means counting from its
+ * Returns no ids where all rows are new. A cluster uses COPY for an insert that returns nothing, and rejects COPY under policies.
+ */
+function newDevice(tx: Queryable, devices: Devices): Fragment {
+  return devices === 'have no row' ? tx`null` : tx`encode(device_id, 'hex')`;
+}
+
+/** The columns that differ from row to row. */
+function rowColumns(tx: Queryable): Fragment {
+  return tx`bucket, device_id, user_id, platform, outcome, code, provider_message_id, attempts, retry_at, variation, locale`;
+}
+
+/**
+ * The values of rowColumns. Fixed-length values are sent as one value that the server splits, because writing an array takes a
+ * worker longer than everything else here. They are bytes, because finding the nth character of a text means counting from its
  * start: an eighth of the server's time.
  */
-function encode(deliveries: readonly Delivery[]) {
-  return {
-    deviceIds: joinIdBytes(deliveries.map((row) => row.deviceId)),
-    userIds: joinIdBytes(deliveries.map((row) => row.userId)),
-    platforms: Buffer.from(deliveries.map((row) => platformLetters[row.platform]).join(''), 'latin1'),
-    outcomes: Buffer.from(deliveries.map((row) => outcomeLetters[row.outcome]).join(''), 'latin1'),
-    buckets: joinSmallNumbers(deliveries.map((row) => row.bucket)),
-    attempts: joinSmallNumbers(deliveries.map((row) => row.attempts)),
-    codes: deliveries.map((row) => row.code),
-    messageIds: deliveries.map(({ providerMessageId: id }) => (id === null ? null : packMessageIdAsHex(id))),
-    retryTimes: deliveries.map((row) => row.retryAt?.toISOString() ?? null),
-  };
+function rowValues(tx: Queryable, deliveries: readonly Delivery[]): Fragment {
+  const deviceIds = joinIdBytes(deliveries.map((row) => row.deviceId));
+  const userIds = joinIdBytes(deliveries.map((row) => row.userId));
+  const platforms = Buffer.from(deliveries.map((row) => platformLetters[row.platform]).join(''), 'latin1');
+  const outcomes = Buffer.from(deliveries.map((row) => outcomeLetters[row.outcome]).join(''), 'latin1');
+  const buckets = joinSmallNumbers(deliveries.map((row) => row.bucket));
+  const attempts = joinSmallNumbers(deliveries.map((row) => row.attempts));
+  // Few campaigns have several contents; for the others no codes are sent.
+  const isVaried = deliveries.some(({ variant }) => variant);
+  const codes = (codeOf: typeof variationCode) =>
+    tx`nullif(get_byte(${Buffer.from(deliveries.map(({ variant }) => codeOf(variant)))}::bytea, delivery.place::integer - 1), 0)::"char"`;
+  const variants = isVaried ? tx`${codes(variationCode)}, ${codes(localeCode)}` : tx`null::"char", null::"char"`;
+  return tx`
+    get_byte(${buckets}::bytea, delivery.place::integer - 1),
+    substring(${deviceIds}::bytea from 12 * delivery.place::integer - 11 for 12),
+    substring(${userIds}::bytea from 12 * delivery.place::integer - 11 for 12),
+    get_byte(${platforms}::bytea, delivery.place::integer - 1)::"char",
+    get_byte(${outcomes}::bytea, delivery.place::integer - 1)::"char", delivery.code,
+    decode(delivery.provider_message_id, 'hex'), get_byte(${attempts}::bytea, delivery.place::integer - 1),
+    delivery.retry_at, ${variants}`;
+}
+
+/** The values of rows whose length is not fixed. */
+function rowTexts(tx: Queryable, deliveries: readonly Delivery[]): Fragment {
+  return tx`${deliveries.map((row) => row.code)}::text[],
+    ${deliveries.map(({ providerMessageId: id }) => (id === null ? null : packMessageIdAsHex(id)))}::text[],
+    ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[]`;
 }
 
 export type CountChange = {
