@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bucketOf } from '../../../src/domain/users/users.ts';
 import { claimChunks } from '../../../src/storage/runs/chunks.ts';
-import { claimNamedChunks } from '../../../src/storage/runs/named-runs.ts';
+import { claimNamedChunks, findDevicesOfRuns } from '../../../src/storage/runs/named-runs.ts';
+import { findTargetUsersPage } from '../../../src/storage/campaigns/audience.ts';
+import type { Platform } from '../../../src/domain/content/content.ts';
 import { chunkLeaseMilliseconds, makeLease } from '../../../src/engine/jobs/leased-job.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
 import type { FanOutBundle } from './fan-out-bundle.ts';
@@ -70,6 +72,31 @@ describe('runs to named users', () => {
       from devices where bucket = ${bucket} and user_id = ${userId}`;
     await send();
     expect(bundle.sent.map(({ pushId }) => pushId)).toEqual(['push-user-0']);
+  });
+
+  test('reach the devices that a page of their own would reach', async () => {
+    await bundle.addDevices(6);
+    const { database, workspaceId } = bundle;
+    await database`update devices set provisional = true where push_id in ('push-user-1', 'push-user-2')`;
+    await database`update devices set app_id = 'courier' where push_id in ('push-user-3', 'push-user-4')`;
+    await database`update devices set state = 'OPTED_OUT' where push_id = 'push-user-5'`;
+    const targetUsers: [number, string][] = [];
+    for (let user = 0; user < 6; user += 1) targetUsers.push(await bundle.userOf(`user-${user}`));
+    const ids = (await database`select id from devices order by id`).map(({ id }) => id as string);
+    const choices = { targetUsers, workspaceId, limit: 100 };
+    const sizes = new Set<number>();
+    for (const platforms of [['ANDROID', 'IOS', 'WEB'], ['IOS'], ['ANDROID']] as Platform[][])
+      for (const iosProvisional of [null, true, false])
+        for (const appIds of [undefined, ['courier'], ['default'], ['default', 'courier']])
+          for (const bound of [ids[2]!, ids.at(-1)!]) {
+            const run = { ...choices, platforms, iosProvisional, appIds, bound };
+            const buckets = [...new Set(targetUsers.map(([bucket]) => bucket))].sort((a, b) => a - b);
+            const page = await findTargetUsersPage(database, { ...run, buckets, after: { bucket: -1, position: '' } });
+            const found = await findDevicesOfRuns(database, [{ ...run, id: 'one' }]);
+            expect(found.get('one')).toEqual(page.map(({ position: _, ...device }) => device));
+            sizes.add(page.length);
+          }
+    expect(sizes.size).toBeGreaterThan(3);
   });
 
   test('of one workspace leave the others their share of a batch', async () => {
