@@ -197,7 +197,7 @@ function checkPages({ calls, quiet }: History): Anomaly[] {
 
 const dayMilliseconds = 86_400_000;
 
-/** A periodic campaign that nobody stopped has one child for each of its times; one of an event has one for each trigger. */
+/** A periodic campaign has one child for each occurrence until it is stopped; a campaign of an event has one for each trigger. */
 function checkExecutions({ calls, quiet, requests }: History, made: readonly Made[]): Anomaly[] {
   const asked = calls.filter(
     ({ path, status, begin }) => /\/executions$/.test(path) && status === 200 && begin > quiet,

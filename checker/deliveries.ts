@@ -15,7 +15,7 @@ import type { Anomaly, Call, Delivery, Device, History, Message, Run } from './h
 const finalAnswers = ['ACCEPTED', 'REJECTED', 'GONE'];
 const anomaly = (rule: string, what: string): Anomaly => ({ rule, what });
 
-/** What was accepted was sent or ended with a reason; what phones got, the ledger and the counters are the same. */
+/** Every accepted push was sent or ended with a reason, and the phones, the ledger and the counters agree. */
 export function checkDeliveries(history: History): Anomaly[] {
   return [
     ...checkFailures(history),

@@ -47,8 +47,8 @@ export async function answerOnce<Answer>(
 }
 
 /**
- * Returns the first response of a request that was answered under its key and body; undefined if there is none. A caller asks
- * before it validates against data that may have changed since: the repeat of a push succeeds although its segment was archived.
+ * Returns the first response of a request that was answered under its key and body; undefined if there is none. Call it
+ * before the request is validated against data that may have changed: a repeated push succeeds even if its segment was archived since.
  *
  * @throws ServiceError IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT
  */

@@ -150,7 +150,7 @@ export type TokenFacts = {
   /** The epoch of the installation. */
   epoch: number;
   isSecretRetired: boolean;
-  /** The key of the number in the token; undefined if there is none. */
+  /** The key whose number is in the token; undefined if it does not exist. */
   key: TokenKey | undefined;
 };
 

@@ -57,7 +57,7 @@ export function pathWithoutNames(path: string, names: ReadonlySet<string>): stri
   return path.replace(/[^/?&=]+/g, (part) => (names.has(decodePart(part)) ? erasedText : part));
 }
 
-// A bare word shorter than this is more often a count or a flag than somebody's id.
+// A bare word shorter than this is usually a count or a flag, and not an id.
 const minWordLength = 5;
 
 // Callers may send ids as numbers.
