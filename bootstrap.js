@@ -1,5 +1,5 @@
 // Plain JavaScript, because it runs before anything is installed and on any Node of the machine (20 or newer). It installs the
-// locked dependencies if they are missing or older than the lockfile, then starts the script with the Node 24 in
+// locked dependencies if they are missing or older than the lockfile, then starts the script with the Node 26 in
 // node_modules/.bin. Usage: node bootstrap.js <script.ts> [arguments …]
 import { spawn } from 'node:child_process';
 import { accessSync, constants as access, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
@@ -144,7 +144,7 @@ async function install() {
   }
   process.stderr.write('carillon: installing the locked dependencies (npm ci) …\n');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  // --include=optional and dev: the embedded database and Node 24 are optional packages, the checks are dev packages.
+  // --include=optional and dev: the embedded database and Node 26 are optional packages, the checks are dev packages.
   const { code } = await prepare(npm, ['ci', '--loglevel=error', '--include=dev', '--include=optional'], {
     cwd: root,
   });
@@ -196,7 +196,7 @@ function findNode() {
   if (existsSync(own)) return own;
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
   process.stderr.write(
-    `carillon: Node 24 is needed; this machine has ${process.versions.node} and no packaged Node exists for ${process.platform}-${process.arch}.\n`,
+    `carillon: Node 24 or newer is needed; this machine has ${process.versions.node} and no packaged Node exists for ${process.platform}-${process.arch}.\n`,
   );
   process.exit(1);
 }

@@ -98,7 +98,7 @@ describe.skipIf(!isFull)('elsewhere (FULL=1)', () => {
   test('a program compiles for a bundler too', () =>
     checkTypes(['--module', 'esnext', '--moduleResolution', 'bundler']));
 
-  test.each(['20', '22'])(
+  test.each(['20', '22', '24'])(
     'Node %s imports and requires it',
     async (version) => {
       const node = join(await installTools(), `node-${version}-${process.arch}`, 'bin', 'node');
@@ -111,13 +111,13 @@ describe.skipIf(!isFull)('elsewhere (FULL=1)', () => {
     600_000,
   );
 
-  test.each(['20', '22', '24'])(
+  test.each(['20', '22', '24', '26'])(
     'Node %s makes a user and a device and sends a push, which the phone gets',
     async (version) => {
       const bundle = await startCarillonBundle();
       try {
         const node =
-          version === '24'
+          version === '26'
             ? process.execPath
             : join(await installTools(), `node-${version}-${process.arch}`, 'bin', 'node');
         const settings = {

@@ -91,11 +91,11 @@ describe.skipIf(process.env.FULL !== '1')('the packed server (FULL=1)', () => {
   }, 240_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test.each(['20', '22', '24'])(
+  test.each(['20', '22', '24', '26'])(
     'Node %s starts a test server of it, and its command line',
     async (version) => {
       const node =
-        version === '24'
+        version === '26'
           ? process.execPath
           : join(await installTools(), `node-${version}-${process.arch}`, 'bin', 'node');
       await writeFile(
