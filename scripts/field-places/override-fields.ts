@@ -1,8 +1,8 @@
 import type { FieldPlaces, Places } from './field-places.ts';
 
-type Columns = { fcm?: Places; hms?: Places; apns?: Places; webpush?: Places };
+type Columns = { fcm?: Places; hms?: Places; adm?: Places; apns?: Places; webpush?: Places };
 
-function override(path: string, sent: object, { fcm, hms, apns, webpush }: Columns): FieldPlaces {
+function override(path: string, sent: object, { fcm, hms, adm = {}, apns, webpush }: Columns): FieldPlaces {
   return {
     field: `payload.providerOverrides.${path}.*`,
     sent: undefined,
@@ -10,6 +10,7 @@ function override(path: string, sent: object, { fcm, hms, apns, webpush }: Colum
     places: {
       ...(fcm ? { data: fcm, notification: fcm, both: fcm } : {}),
       ...(hms ? { hms } : {}),
+      adm,
       ...(apns ? { IOS: apns } : {}),
       ...(webpush ? { WEB: webpush, declarative: webpush } : {}),
     },
@@ -55,6 +56,7 @@ export const overrideFields: FieldPlaces[] = [
     { fcm: { 'android.ttl': '60s', 'android.notification.ticker': 'x' } },
   ),
   override('hms', { android: { category: 'EXPRESS' } }, { hms: { 'android.category': 'EXPRESS' } }),
+  override('adm', { data: { shelf: '17' } }, { adm: { 'data.shelf': '17' } }),
   override('apns.headers', { 'apns-collapse-id': 'order' }, { apns: { 'header apns-collapse-id': 'order' } }),
   override('apns.payload', { aps: { 'thread-id': 'o' }, shelf: 17 }, { apns: { 'aps.thread-id': 'o', shelf: 17 } }),
   override('webpush.headers', { Urgency: 'high' }, { webpush: { 'header urgency': 'high' } }),

@@ -1,5 +1,5 @@
 import { everyField } from './every-field.ts';
-import { gone } from './field-places.ts';
+import { gone, placesIn } from './field-places.ts';
 import type { Column, FieldPlaces } from './field-places.ts';
 
 type Table = (head: string[], rows: string[][]) => string;
@@ -14,10 +14,10 @@ export function renderFieldPlaces(table: Table): string {
     return table(['Field', ...Object.values(heads)], rows).trimEnd();
   };
   const inModes = { data: 'mode `data`', notification: 'mode `notification`', both: 'mode `both`' };
-  const inEach = { ...inModes, hms: 'Huawei' };
+  const inEach = { ...inModes, hms: 'Huawei', adm: 'Amazon' };
   const others = everyField.filter((row) => !travels(row)).map((row) => [nameOf(row, ''), row.does ?? '']);
   return [
-    `### \`payload.ANDROID\`: message of FCM, and of Huawei Push Kit\n\n${render('payload.ANDROID.', inEach)}`,
+    `### \`payload.ANDROID\`: message of FCM, of Huawei Push Kit, and of Amazon Device Messaging\n\n${render('payload.ANDROID.', inEach)}`,
     `### \`payload.IOS\`: headers and payload of APNs\n\n${render('payload.IOS.', { IOS: 'Place' })}`,
     `### \`payload.WEB\`: headers and payload of Web Push\n\n${render('payload.WEB.', { WEB: 'For the worker', declarative: 'Declarative, in addition' })}`,
     `### \`payload.locales\`: for a user who reads one of them\n\n${render('payload.locales.', { ...inEach, IOS: 'iPhone', WEB: 'Browser', declarative: 'Declarative, in addition' })}`,
@@ -37,10 +37,11 @@ function nameOf({ field, of }: FieldPlaces, prefix: string): string {
   return `\`${field.slice(prefix.length)}\`${of === undefined ? '' : ` (${of})`}`;
 }
 
-function describe({ places, sameAs }: FieldPlaces, column: Column): string {
-  if (sameAs !== undefined && ['data', 'notification', 'both'].includes(column) && column !== sameAs)
+function describe(row: FieldPlaces, column: Column): string {
+  const { places, sameAs } = row;
+  if (sameAs !== undefined && ['data', 'notification', 'both', 'adm'].includes(column) && column !== sameAs)
     return `as in mode \`${sameAs}\``;
-  const here = Object.entries(places[column] ?? {});
+  const here = Object.entries(placesIn(row, column));
   const already = column === 'declarative' ? Object.keys(places.WEB ?? {}) : [];
   const own = here.filter(([place]) => !already.includes(place));
   const list = (isGone: boolean): string =>

@@ -380,6 +380,12 @@ export type JsonObject = { [name: string]: JsonValue };
 export type RequestPatch = { headers?: Record<string, string | null>; payload?: JsonObject };
 
 /** Changes to finished requests, as merge patches (RFC 7386), by provider. */
-export type ProviderOverrides = { fcm?: JsonObject; hms?: JsonObject; apns?: RequestPatch; webpush?: RequestPatch };
+export type ProviderOverrides = {
+  fcm?: JsonObject;
+  hms?: JsonObject;
+  adm?: JsonObject;
+  apns?: RequestPatch;
+  webpush?: RequestPatch;
+};
 
 export type OverriddenProvider = keyof ProviderOverrides;

@@ -20,6 +20,7 @@ export const providerOverrides = part(
   {
     fcm: anyPatch('For messages to FCM'),
     hms: anyPatch('For messages to Huawei Push Kit'),
+    adm: anyPatch('For messages to Amazon Device Messaging'),
     apns: requestPatch,
     webpush: requestPatch,
   },
@@ -45,7 +46,7 @@ export function readProviderOverrides(payload: RequestReader, prefixes: readonly
   const overrides: ProviderOverrides = {};
   const readsUser = new Set<OverriddenProvider>();
   const part = payload.findPart('providerOverrides');
-  for (const name of ['fcm', 'hms', 'apns', 'webpush'] as const) {
+  for (const name of ['fcm', 'hms', 'adm', 'apns', 'webpush'] as const) {
     if (part === undefined || !Object.hasOwn(part.members, name)) continue;
     const given = part.members[name];
     if (!isObject(given)) part.invalid(name, 'must be an object');
@@ -85,9 +86,10 @@ type Reading<Name> = { part: RequestReader; name: Name; prefixes: readonly strin
 type One = { name: OverriddenProvider; reading: Reading<OverriddenProvider>; given: Record<string, unknown> };
 
 function readOne(overrides: ProviderOverrides, { name, reading, given }: One): void {
-  if (name === 'fcm' || name === 'hms') {
+  if (name === 'fcm' || name === 'hms' || name === 'adm') {
     if (name === 'fcm') checkFcm(reading, given);
-    else checkHms(reading, given);
+    else if (name === 'hms') checkHms(reading, given);
+    else checkAdm(reading, given);
     overrides[name] = given as JsonObject;
     return;
   }
@@ -103,6 +105,12 @@ function checkHms({ part }: Reading<OverriddenProvider>, given: Record<string, u
   for (const name of addressOfHms) if (Object.hasOwn(given, name)) part.invalid(`hms.${name}`, denied);
 }
 
+/** The consolidation key lets a repeat after a crash replace the first message, and a wrong md5 would be refused by Amazon. */
+function checkAdm({ part, prefixes }: Reading<OverriddenProvider>, given: Record<string, unknown>): void {
+  for (const name of ['consolidationKey', 'md5']) if (Object.hasOwn(given, name)) part.invalid(`adm.${name}`, denied);
+  checkData({ part, name: 'adm', prefixes }, given.data);
+}
+
 function checkFcm({ part, prefixes }: Reading<OverriddenProvider>, given: Record<string, unknown>): void {
   const { data, android } = given;
   for (const name of addressOfFcm) if (Object.hasOwn(given, name)) part.invalid(`fcm.${name}`, denied);
@@ -110,9 +118,13 @@ function checkFcm({ part, prefixes }: Reading<OverriddenProvider>, given: Record
   if (Object.hasOwn(given, 'android_v2') && android !== null) part.invalid('fcm.android_v2', denied);
   // It would replace all data.
   if (isObject(android) && Object.hasOwn(android, 'data')) part.invalid('fcm.android.data', denied);
+  checkData({ part, name: 'fcm', prefixes }, data);
+}
+
+function checkData({ part, name: provider, prefixes }: Reading<OverriddenProvider>, data: unknown): void {
   if (data === undefined) return;
-  if (!isObject(data)) return part.invalid('fcm.data', 'must be an object');
-  for (const name of Object.keys(data)) if (isOwnKey(name, prefixes)) part.invalid(`fcm.data.${name}`, denied);
+  if (!isObject(data)) return part.invalid(`${provider}.data`, 'must be an object');
+  for (const name of Object.keys(data)) if (isOwnKey(name, prefixes)) part.invalid(`${provider}.data.${name}`, denied);
 }
 
 /** True for names by which an app recognises the sender and the kind of a message. */
@@ -217,7 +229,7 @@ export function headerFault(provider: 'apns' | 'webpush', header: { name: string
 
 /** The providers that carry the messages of a platform. */
 export const carriers: Record<Platform, readonly OverriddenProvider[]> = {
-  ANDROID: ['fcm', 'hms'],
+  ANDROID: ['fcm', 'hms', 'adm'],
   IOS: ['apns'],
   WEB: ['webpush'],
 };

@@ -1,4 +1,6 @@
+import { isOwnKey, mergePatch } from '../../domain/content/overrides.ts';
 import type { AdmCredential } from '../../domain/providers/adm.ts';
+import { isObject } from '../../fields/request-reader.ts';
 import { makeAndroidPart } from '../payload/android.ts';
 import type { AndroidMessage } from '../payload/android.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
@@ -20,7 +22,8 @@ export function planAdmRequest(
   origin: string,
 ): { plan: Plan } | { outcome: Outcome } {
   if (message.platform !== 'ANDROID') throw new Error(`Amazon serves Android, not ${message.platform}`);
-  const part = makeAdmPart(message);
+  const part = overrideAdmPart(makeAdmPart(message), message);
+  if ('fault' in part) return { outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: part.fault } };
   const body = Buffer.from(JSON.stringify(part));
   const bytes = body.length > maxPayloadBytes ? payloadBytes(part) : 0;
   if (bytes > maxPayloadBytes) {
@@ -69,6 +72,21 @@ export function makeAdmPart(message: AndroidMessage): AdmPart {
     expiresAfter: Math.min(Math.max(message.ttlSeconds, minExpirySeconds), maxExpirySeconds),
     priority: message.priority === 'HIGH' ? 'high' : 'normal',
   };
+}
+
+/** Returns the part with the caller's override, or why Amazon would reject it. Without an override, returns it unchanged. */
+function overrideAdmPart(part: AdmPart, { content, payload }: AndroidMessage): Partial<AdmPart> | { fault: string } {
+  const patch = content.overrides?.adm;
+  if (patch === undefined) return part;
+  const merged = mergePatch(part, patch) as Record<string, unknown>;
+  const { data = {}, notification = {} } = merged;
+  if (!isObject(notification)) return { fault: 'notification must be an object' };
+  if (!isObject(data)) return { fault: 'data must be an object' };
+  const wrong = Object.keys(data).find((name) => typeof data[name] !== 'string');
+  if (wrong !== undefined) return { fault: `data.${wrong} must be a text` };
+  // The prefix may have changed since the message was accepted.
+  const own = Object.keys(patch.data ?? {}).find((name) => isOwnKey(name, [payload.dataPrefix]));
+  return own === undefined ? merged : { fault: `data.${own} cannot be set` };
 }
 
 /** Returns the bytes that Amazon counts: names and values, without the JSON around them. */

@@ -229,6 +229,13 @@ describe('overrides of a push', () => {
       { hms: { token: [], topic: 'a', condition: 'a', validate_only: true } },
       ['token', 'topic', 'condition', 'validate_only'].map((member) => `hms.${member}: cannot be set here`),
     ],
+    [
+      'the key by which Amazon replaces a message, and its digest',
+      { adm: { consolidationKey: 'a', md5: 'a', expiresAfter: 60 } },
+      ['consolidationKey', 'md5'].map((member) => `adm.${member}: cannot be set here`),
+    ],
+    ['our keys in data for Amazon', { adm: { data: { svc_id: 'a' } } }, ['adm.data.svc_id: cannot be set here']],
+    ['a list as data for Amazon', { adm: { data: [] } }, ['adm.data: must be an object']],
     ['another kind of message of Android', { fcm: { android_v2: {} } }, ['fcm.android_v2: cannot be set here']],
     ['data in the place of all data', { fcm: { android: { data: {} } } }, ['fcm.android.data: cannot be set here']],
     ['data that is no object', { fcm: { data: 'a' } }, ['fcm.data: must be an object']],
@@ -357,15 +364,24 @@ describe('overrides on the platforms', () => {
     ANDROID: { ...android, fallback: { ...android } },
     WEB: { ...text, redirectUrl: 'https://a.example/', iconUrl: 'https://a.example/', autoDismiss: false },
   });
-  const overrides = { fcm: { a: 1 }, hms: { b: 2 }, apns: { payload: { c: 3 } }, webpush: { payload: { d: 4 } } };
+  const overrides = {
+    fcm: { a: 1 },
+    hms: { b: 2 },
+    adm: { e: 5 },
+    apns: { payload: { c: 3 } },
+    webpush: { payload: { d: 4 } },
+  };
 
   test('go to the providers of each platform; the fallback gets those that read nothing of the user', () => {
     const spread = content();
     spreadOverrides(spread, { overrides, readsUser: new Set(['fcm', 'webpush']) });
-    expect(spread.ANDROID!.overrides).toEqual({ fcm: { a: 1 }, hms: { b: 2 } });
-    expect(spread.ANDROID!.fallback!.overrides).toEqual({ hms: { b: 2 } });
+    expect(spread.ANDROID!.overrides).toEqual({ fcm: { a: 1 }, hms: { b: 2 }, adm: { e: 5 } });
+    expect(spread.ANDROID!.fallback!.overrides).toEqual({ hms: { b: 2 }, adm: { e: 5 } });
     expect(spread.WEB!.overrides).toEqual({ webpush: { payload: { d: 4 } } });
-    expect(collectOverrides(spread)).toEqual({ fcm: { a: 1 }, hms: { b: 2 }, webpush: { payload: { d: 4 } } });
+    expect(collectOverrides(spread)).toEqual({
+      ...{ fcm: { a: 1 }, hms: { b: 2 }, adm: { e: 5 } },
+      webpush: { payload: { d: 4 } },
+    });
   });
 
   test('leave a content unchanged if there are none', () => {

@@ -1,6 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { everyField } from '../../../../scripts/field-places/every-field.ts';
-import { columns, countedBadge, gone, made, sentAt } from '../../../../scripts/field-places/field-places.ts';
+import {
+  columns,
+  countedBadge,
+  gone,
+  made,
+  placesAtAmazon,
+  placesIn,
+  sentAt,
+} from '../../../../scripts/field-places/field-places.ts';
 import type { Column, FieldPlaces, Places } from '../../../../scripts/field-places/field-places.ts';
 import type {
   AndroidOptions,
@@ -41,7 +49,7 @@ describe('field places', () => {
     campaignDelivery: { type: 'soon' },
   };
 
-  const reachedBy = (column: Column) => (column === 'hms' ? { provider: 'hms' as const } : {});
+  const reachedBy = (column: Column) => (column === 'hms' || column === 'adm' ? { provider: column } : {});
 
   const isDeclared = (column: Column): Body =>
     column === 'declarative' ? { 'payload.WEB.options.declarative': 'always' } : {};
@@ -116,11 +124,18 @@ describe('field places', () => {
             expect(differences(rest, others)).toEqual(expected(row.places.hms ?? {}));
             continue;
           }
+          if (row.sameAs !== undefined && column === 'adm') {
+            const ofGoogle = find({ body: withField(row, row.sameAs), column: row.sameAs })!;
+            // FCM's collapse key is in one mode only.
+            const { consolidationKey } = before!;
+            expect(after).toEqual({ ...placesAtAmazon(ofGoogle), consolidationKey });
+            continue;
+          }
           if (row.sameAs !== undefined && platformOf(column) === 'ANDROID' && column !== row.sameAs) {
             expect(after, column).toEqual(find({ body: withField(row, row.sameAs), column: row.sameAs }));
             continue;
           }
-          expect(differences(before!, after!), column).toEqual(expected(row.places[column] ?? {}));
+          expect(differences(before!, after!), column).toEqual(expected(placesIn(row, column)));
         }
       },
     );

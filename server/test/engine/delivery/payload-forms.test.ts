@@ -10,6 +10,7 @@ import type {
 import { messageIdentity } from '../../../src/domain/content/message.ts';
 import type { Message } from '../../../src/domain/content/message.ts';
 import { makeInteractionTokens } from '../../../src/domain/events/interactions.ts';
+import type { AdmCredential } from '../../../src/domain/providers/adm.ts';
 import type { HmsCredential } from '../../../src/domain/providers/hms.ts';
 import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
 import { composeMessage, makePartsOf } from '../../../src/engine/fan-out/compose-message.ts';
@@ -20,6 +21,7 @@ import type { DeliveryBatch } from '../../../src/providers/batch.ts';
 import { measureMessage } from '../../../src/providers/deliver.ts';
 import { planFcmRequest } from '../../../src/providers/fcm/plan.ts';
 import { makeFcmProvider } from '../../../src/providers/fcm/provider.ts';
+import { planAdmRequest } from '../../../src/providers/adm/plan.ts';
 import { planHmsRequest } from '../../../src/providers/hms/plan.ts';
 import { makeHmsProvider } from '../../../src/providers/hms/provider.ts';
 import { findHmsViolation } from '../../../src/providers/hms/simulator-rules.ts';
@@ -288,6 +290,30 @@ describe('provider overrides', () => {
       [{ android: { notification: [] } }, 'android.notification must be an object'],
     ])('rejects an override with invalid content: %j', (hms, detail) => {
       expect(plan(hms)).toEqual({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
+    });
+  });
+
+  describe('Amazon Device Messaging', () => {
+    const plan = (adm: JsonObject) => {
+      const message = overridden('ANDROID', { adm, fcm: { data: { shelf: 'of Google' } } });
+      const device = { deviceId: '0', platform: 'ANDROID' as const, pushId: 'registration' };
+      return planAdmRequest({ message, device } as PlanInput<AdmCredential>, 'https://amazon.example');
+    };
+
+    test('applies a separate override, which FCM does not get', () => {
+      const planned = plan({ data: { shelf: '17' }, expiresAfter: 60, priority: null });
+      const body = JSON.parse((planned as { plan: Plan }).plan.body.toString());
+      expect(body).toMatchObject({ data: { shelf: '17' }, expiresAfter: 60 });
+      expect(body).not.toHaveProperty('priority');
+    });
+
+    test.each<[JsonObject, string]>([
+      [{ data: { a: 1 } }, 'data.a must be a text'],
+      [{ data: 'x' }, 'data must be an object'],
+      [{ data: { svc_tag: 'x' } }, 'data.svc_tag cannot be set'],
+      [{ notification: [] }, 'notification must be an object'],
+    ])('rejects an override with invalid content: %j', (adm, detail) => {
+      expect(plan(adm)).toEqual({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
     });
   });
 
