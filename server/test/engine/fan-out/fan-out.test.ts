@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { changeCampaignState } from '../../../src/app/campaigns/change-campaign-state.ts';
 import { badgeOf } from '../../../src/domain/content/message.ts';
 import { cutBuckets } from '../../../src/engine/fan-out/runs.ts';
-import { retryDelaySeconds } from '../../../src/engine/fan-out/settle-outcome.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import { countBadges } from '../../../src/storage/devices/device-badges.ts';
 import { ledgerRun } from '../../ledger-run.ts';
@@ -463,27 +462,6 @@ describe('fan out', () => {
       expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
       const nobody = await bundle.accept({ targetUsers: [] });
       expect((await bundle.states(nobody.campaignId)).run).toBe('SENT');
-    });
-  });
-
-  describe('the delay before the next attempt', () => {
-    test('is never less than the provider requested', () => {
-      for (const random of [0, 0.5, 0.999]) {
-        expect(
-          retryDelaySeconds({ attempts: 1, retryAfterSeconds: 77, isRateLimited: true, random }),
-        ).toBeGreaterThanOrEqual(77);
-      }
-    });
-
-    test('grows with the attempts, is spread over its whole range, and is bounded', () => {
-      const at = (attempts: number, random: number) => retryDelaySeconds({ attempts, isRateLimited: false, random });
-      expect(at(1, 1)).toBeLessThan(at(4, 1));
-      expect(at(8, 0)).toBeLessThan(at(8, 1) / 10);
-      expect(at(50, 1)).toBeLessThanOrEqual(601);
-    });
-
-    test('is at least a minute after a 429 without a time (delivery 1)', () => {
-      expect(retryDelaySeconds({ attempts: 1, isRateLimited: true, random: 0 })).toBeGreaterThanOrEqual(60);
     });
   });
 });
