@@ -1,7 +1,8 @@
+import { retryDelaySeconds } from '../../../server/src/domain/delivery/retry-delay.ts';
 import { maxDeliveryAttempts } from '../../../server/src/domain/limits/delivery.ts';
 import { bucketCount } from '../../../server/src/domain/users/users.ts';
 import { batchDevices, parallelBatches } from '../../../server/src/engine/fan-out/retry-deliveries.ts';
-import { maxSpreadMilliseconds, retryDelaySeconds } from '../../../server/src/engine/fan-out/settle-outcome.ts';
+import { maxSpreadMilliseconds } from '../../../server/src/engine/fan-out/settle-outcome.ts';
 import type { Demands, Pace, Scenario } from './demands.ts';
 
 /** Chunks that are sent at the same time; its `Pace` is the mean of the round. */

@@ -21,6 +21,7 @@ import type { AccountEffect, Refusal, Seen } from '../../src/domain/delivery/evi
 import { describeWaitingCause } from '../../src/domain/delivery/failures.ts';
 import { providerOf, providerOfCode } from '../../src/domain/delivery/providers.ts';
 import type { ProviderCredential, ProviderCredentials } from '../../src/domain/delivery/providers.ts';
+import { retryDelaySeconds } from '../../src/domain/delivery/retry-delay.ts';
 import { judgeAnswers } from '../../src/domain/operations/provider-issues.ts';
 import type { ProviderAnswers } from '../../src/domain/operations/provider-issues.ts';
 import { propertyRuns } from '../property-runs.ts';
@@ -490,5 +491,26 @@ describe('faults of the database', () => {
       ...(isDeadlock(error) && { isDeadlock: true }),
       ...(refusesWrites(error) && { refusesWrites: true }),
     }).toEqual(known);
+  });
+});
+
+describe('the delay before the next attempt', () => {
+  test('is never less than the provider requested', () => {
+    for (const random of [0, 0.5, 0.999]) {
+      expect(
+        retryDelaySeconds({ attempts: 1, retryAfterSeconds: 77, isRateLimited: true, random }),
+      ).toBeGreaterThanOrEqual(77);
+    }
+  });
+
+  test('grows with the attempts, is spread over its whole range, and is bounded', () => {
+    const at = (attempts: number, random: number) => retryDelaySeconds({ attempts, isRateLimited: false, random });
+    expect(at(1, 1)).toBeLessThan(at(4, 1));
+    expect(at(8, 0)).toBeLessThan(at(8, 1) / 10);
+    expect(at(50, 1)).toBeLessThanOrEqual(601);
+  });
+
+  test('is at least a minute after a 429 without a time (delivery 1)', () => {
+    expect(retryDelaySeconds({ attempts: 1, isRateLimited: true, random: 0 })).toBeGreaterThanOrEqual(60);
   });
 });

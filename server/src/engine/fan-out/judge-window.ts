@@ -1,13 +1,14 @@
 import type { CredentialsOfApps, FoundCredentials } from '../../domain/credentials/credentials.ts';
 import { maxEvidenceDevices, makeRefusal } from '../../domain/delivery/evidence.ts';
 import type { Hold, Seen } from '../../domain/delivery/evidence.ts';
+import { retryDelaySeconds } from '../../domain/delivery/retry-delay.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import type { DecidedOutcome, Outcome } from '../../providers/provider.ts';
 import type { SendAccount } from '../../providers/send-account.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { BatchKey, Evidence, Judgement } from '../governor/provider-evidence.ts';
 import type { Addressee } from './compose-message.ts';
-import { retryDelaySeconds, settleOutcome, settleUntried, waitForCredential } from './settle-outcome.ts';
+import { settleOutcome, settleUntried, waitForCredential } from './settle-outcome.ts';
 import type { DeviceResult, SettleDependencies } from './settle-outcome.ts';
 
 export type JudgeDependencies = SettleDependencies & { evidence: Evidence };
