@@ -260,7 +260,9 @@ export function tokenRoutes(deps: TokenRouteDependencies): RouteFamily {
   return async (server) => {
     server.removeAllContentTypeParsers();
     // The body is the unparsed text: repeated fields stay visible, and request.rawBody, which the API log stores, stays empty.
-    server.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
+    // By its name too: Fastify parses the header of every request that only `*` matches, which takes several microseconds.
+    for (const accepted of [mediaType, '*'])
+      server.addContentTypeParser(accepted, { parseAs: 'string' }, (_request, text, done) => done(null, text));
     await addRoutes(server, [generateRoute(dialect, deps), refreshRoute(dialect, deps), revokeRoute(dialect, deps)]);
   };
 }
@@ -362,7 +364,7 @@ function makeTokenDialect({ vendorHeaders = makeVendorHeaders('SVC') }: TokenRou
     credentials: [],
     refusals: { errors: tokenErrors, shape: errorAnswer, codeOf: (name) => tokenErrors[name]?.errorType },
     vendorHeaders,
-    async onEveryCall(_request, reply) {
+    onEveryCall(_request, reply) {
       reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
     },
     onRequest: [refuseOtherForms],
@@ -373,7 +375,7 @@ function makeTokenDialect({ vendorHeaders = makeVendorHeaders('SVC') }: TokenRou
   };
 }
 
-async function refuseOtherForms(request: FastifyRequest): Promise<void> {
+function refuseOtherForms(request: FastifyRequest): void {
   const sent = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (sent !== mediaType) throw new ServiceError('MEDIA_TYPE_UNSUPPORTED');
   const query = request.query as Record<string, unknown>;
@@ -411,15 +413,20 @@ type Form = {
 
 /** @param text the body as it was sent: `application/x-www-form-urlencoded`, UTF-8 */
 function parseForm(text: string): Form {
-  const fields = new URLSearchParams(text);
+  const fields = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const values = fields.get(name) ?? [];
+    if (values.length === 0) fields.set(name, values);
+    if (value !== '') values.push(value);
+  }
   return {
     read(name) {
-      const values = fields.getAll(name).filter((value) => value !== '');
+      const values = fields.get(name) ?? [];
       if (values.length > 1) throw new ServiceError('TOKEN_FIELD_REPEATED', { field: name });
       return values[0];
     },
     unknownNames({ properties }) {
-      const names = [...new Set(fields.keys())].filter((name) => !Object.hasOwn(properties, name));
+      const names = [...fields.keys()].filter((name) => !Object.hasOwn(properties, name));
       // A longer name may be a secret that was pasted without its name, and warnings end up in the log.
       return names.slice(0, 20).map((name) => (/^[A-Za-z0-9_.-]{1,32}$/.test(name) ? name : '(unreadable)'));
     },

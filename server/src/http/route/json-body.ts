@@ -60,8 +60,10 @@ const byteOrderMark = '\uFEFF';
  *
  * @throws ServiceError MEDIA_TYPE_UNSUPPORTED
  */
-export async function decodeBody(request: FastifyRequest, reply: FastifyReply, payload: Readable): Promise<Readable> {
-  const codings = (request.headers['content-encoding'] ?? '').toLowerCase().split(',');
+export function decodeBody(request: FastifyRequest, reply: FastifyReply, payload: Readable): Readable {
+  const sent = request.headers['content-encoding'];
+  if (sent === undefined) return payload;
+  const codings = sent.toLowerCase().split(',');
   const named = codings.map((coding) => coding.trim()).filter((coding) => coding !== '' && coding !== 'identity');
   if (named.length === 0 || !hasBody(request)) return payload;
   if (named.length === 1 && gzipNames.includes(named[0]!)) return gunzip(payload, request.routeOptions.bodyLimit);
