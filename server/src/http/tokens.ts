@@ -4,7 +4,6 @@ import type { TObject } from 'typebox';
 import type { TokenCaller, TokenDependencies } from '../app/tokens/prove-clients.ts';
 import { generateToken, refreshToken, revokeToken } from '../app/tokens/tokens.ts';
 import type { IssuedTokens } from '../app/tokens/tokens.ts';
-import { dataCenterOfHost } from '../domain/access/data-centers.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { maxTokenBodyBytes } from '../domain/limits/access.ts';
 import type { Operation } from './openapi/operation.ts';
@@ -18,7 +17,7 @@ import { makeVendorHeaders } from './route/vendor-headers.ts';
 import type { VendorHeaders } from './route/vendor-headers.ts';
 import type { AnsweredCall } from './route/warnings.ts';
 import type { RouteFamily } from './server/build-server.ts';
-import { callerAddress } from './server/call-origin.ts';
+import { calledDataCenter, callerAddress } from './server/call-origin.ts';
 
 /** Presents table 2.2 of the interface with the members of RFC 6749 §5.1 next to the envelope (decision D18). */
 function presentIssuedTokens(issued: IssuedTokens) {
@@ -388,7 +387,7 @@ function readRequest({ request, once }: Call, { serviceDomain }: Pick<TokenRoute
   const form: Form = parseForm(rawBody);
   const caller: Omit<TokenCaller, 'clientId'> = {
     address: callerAddress(request),
-    dataCenter: dataCenterOfHost(request.hostname, serviceDomain),
+    dataCenter: calledDataCenter(request, serviceDomain),
   };
   return { form, basic: readBasic(request.headers), caller, repeatable: { idempotencyKey: once.key, rawBody } };
 }

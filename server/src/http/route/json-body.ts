@@ -126,7 +126,8 @@ function assertHarmless(text: string): void {
       const end = endOfString(text, index);
       const names = open.at(-1);
       if (names && isMemberName(text, end + 1)) {
-        const name = JSON.parse(text.slice(index, end + 1)) as string;
+        const written = text.slice(index + 1, end);
+        const name = written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written;
         if (name === '__proto__' || name === 'constructor') throw malformed(`member ${name} is not allowed`);
         if (names.has(name)) throw malformed(`member ${name.slice(0, maxShownCharacters)} appears twice`);
         names.add(name);
