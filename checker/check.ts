@@ -5,6 +5,7 @@ import type { Anomaly } from './history.ts';
 import { checkCaps, checkLimits } from './limits.ts';
 import { checkObjects } from './objects.ts';
 import { checkTenants } from './tenants.ts';
+import { checkTokens } from './tokens.ts';
 
 export type Checked = { anomalies: Anomaly[]; rig: string; seed: number; counted: Record<string, number> };
 
@@ -12,9 +13,15 @@ export type Checked = { anomalies: Anomaly[]; rig: string; seed: number; counted
 export function checkHistory(name: string, text: string): Checked {
   const history = readHistory(name, text);
   const { calls, messages, deliveries, rig, seed } = history;
-  const anomalies = [checkObjects, checkLimits, checkCaps, checkTenants, checkDeliveries, checkAnswers].flatMap(
-    (check) => check(history),
-  );
+  const anomalies = [
+    checkObjects,
+    checkTokens,
+    checkLimits,
+    checkCaps,
+    checkTenants,
+    checkDeliveries,
+    checkAnswers,
+  ].flatMap((check) => check(history));
   const counted = { calls: calls.length, messages: messages.length, deliveries: deliveries.length };
   return { anomalies, rig, seed, counted };
 }

@@ -6,6 +6,8 @@ type Limit = {
   name: string;
   windows: { events: number; seconds: number }[];
   isSubject(call: Call): boolean;
+  /** What is limited, if it is not the workspace. */
+  subjectOf?(call: Call): string | undefined;
   /** True if the call was counted. A call that another check refused earlier is neither counted nor refused. */
   isCounted(call: Call): boolean;
 };
@@ -42,6 +44,7 @@ const limits: Limit[] = [
       { events: 30, seconds: 10 * minute },
     ],
     isSubject: ({ path }) => path === '/v1/oauth/token',
+    subjectOf: ({ credential }) => credential,
     isCounted: ({ status }) => status === 200,
   },
   {
@@ -59,7 +62,9 @@ const limits: Limit[] = [
 export function checkLimits({ calls }: History): Anomaly[] {
   return [...groupBy(calls, ({ workspace }) => workspace)].flatMap(([workspace, own]) => [
     ...limits.flatMap((limit) =>
-      findExcess(limit, own).map((what) => ({ rule: 'limit', what: `${workspace}: ${what}` })),
+      [...groupBy(own, (call) => limit.subjectOf?.(call) ?? '')].flatMap(([, ofSubject]) =>
+        findExcess(limit, ofSubject).map((what) => ({ rule: 'limit', what: `${workspace}: ${what}` })),
+      ),
     ),
     ...own
       .filter(({ status }) => status === 429)
@@ -106,7 +111,10 @@ function findExcess(limit: Limit, own: readonly Call[]): string[] {
 
 /** True if a window before the refusal may have been full. */
 function explainsRefusal(limit: Limit, { call, own }: { call: Call; own: readonly Call[] }): boolean {
-  const maybe = own.filter((one) => one !== call && limit.isSubject(one) && (one.isUnsure || limit.isCounted(one)));
+  const isSame = (one: Call): boolean => limit.subjectOf?.(one) === limit.subjectOf?.(call);
+  const maybe = own.filter(
+    (one) => one !== call && limit.isSubject(one) && isSame(one) && (one.isUnsure || limit.isCounted(one)),
+  );
   return limit.windows.some(({ events, seconds }) => {
     const inWindow = maybe.filter(
       (one) => one.begin < call.end && one.at <= call.repliedAt && one.repliedAt > call.at - seconds * 1_000,

@@ -1,3 +1,6 @@
+import { showCall } from './history.ts';
+import type { Anomaly, Call } from './history.ts';
+
 /** An operation on one object: it took effect at one instant between its call and its answer, if at all. */
 export type Operation<State> = {
   begin: number;
@@ -52,4 +55,24 @@ export function linearize<State>(given: readonly Operation<State>[], initial: St
     }
   }
   return { kind: 'no', stuckAt: furthest.stuckAt };
+}
+
+export type CheckedObject<State> = { rule: string; object: string; operations: Operation<State>[]; initial: State };
+
+/** Requires that some order of an object's operations explains every answer. */
+export function checkObject<State>({ rule, object, operations, initial }: CheckedObject<State>): Anomaly[] {
+  const verdict = linearize(operations, initial);
+  if (verdict.kind === 'yes') return [];
+  const what =
+    verdict.kind === 'no' ? `no order explains the answers; stuck at ${verdict.stuckAt}` : 'undecided: too many orders';
+  return [{ rule, what: `${object}: ${what}` }];
+}
+
+/** An operation that leaves the object as it is, and is possible in some states only. */
+export function reading<State>(call: Call, isPossible: (state: State) => boolean): Operation<State> {
+  return { ...call, isSure: true, show: showCall(call), apply: (state) => (isPossible(state) ? [state] : []) };
+}
+
+export function changing<State>(call: Call, apply: (state: State) => State[]): Operation<State> {
+  return { ...call, isSure: !call.isUnsure, show: showCall(call), apply };
 }

@@ -1,36 +1,11 @@
-import { get, groupBy, isPush, isSuccess, listAt, showCall, textAt, withoutRepeats } from './history.ts';
+import { groupBy, isPush, isSuccess, listAt, textAt, withoutRepeats } from './history.ts';
 import type { Anomaly, Call, History } from './history.ts';
-import { linearize } from './linearize.ts';
+import { changing, checkObject, reading } from './linearize.ts';
 import type { Operation } from './linearize.ts';
 
-/** The objects whose answers must have one order: names of campaigns, segments, keys, tokens and idempotency keys. */
+/** The objects whose answers must have one order: names of campaigns, segments, keys and idempotency keys. */
 export function checkObjects(history: History): Anomaly[] {
-  return [
-    ...checkNames(history),
-    ...checkIdempotencyKeys(history),
-    ...checkSegments(history),
-    ...checkKeys(history),
-    ...checkTokens(history),
-  ];
-}
-
-type Checked<State> = { rule: string; object: string; operations: Operation<State>[]; initial: State };
-
-function check<State>({ rule, object, operations, initial }: Checked<State>): Anomaly[] {
-  const verdict = linearize(operations, initial);
-  if (verdict.kind === 'yes') return [];
-  const what =
-    verdict.kind === 'no' ? `no order explains the answers; stuck at ${verdict.stuckAt}` : 'undecided: too many orders';
-  return [{ rule, what: `${object}: ${what}` }];
-}
-
-/** An operation that leaves the object as it is, and is possible in some states only. */
-function reading<State>(call: Call, isPossible: (state: State) => boolean): Operation<State> {
-  return { ...call, isSure: true, show: showCall(call), apply: (state) => (isPossible(state) ? [state] : []) };
-}
-
-function changing<State>(call: Call, apply: (state: State) => State[]): Operation<State> {
-  return { ...call, isSure: !call.isUnsure, show: showCall(call), apply };
+  return [...checkNames(history), ...checkIdempotencyKeys(history), ...checkSegments(history), ...checkKeys(history)];
 }
 
 /** `?`: the id is not known, because the caller that made it got no answer. */
@@ -41,7 +16,7 @@ function checkNames({ calls }: History): Anomaly[] {
   const pushes = withoutRepeats(calls.filter(isPush));
   const byName = groupBy(pushes, (call) => JSON.stringify([call.workspace, textAt(call.body, 'campaignName')]));
   return [...byName].flatMap(([object, own]) =>
-    check<Name>({ rule: 'name', object, initial: null, operations: own.flatMap(operationOfPush) }),
+    checkObject<Name>({ rule: 'name', object, initial: null, operations: own.flatMap(operationOfPush) }),
   );
 }
 
@@ -70,7 +45,12 @@ function checkIdempotencyKeys({ calls }: History): Anomaly[] {
   return [...byKey].flatMap(([object, own]) => {
     const first = Math.min(...own.map(({ at }) => at));
     const young = own.filter(({ at }) => at - first < keyLifeMilliseconds);
-    return check<Keyed>({ rule: 'idempotency', object, initial: null, operations: young.flatMap(operationOfKeyed) });
+    return checkObject<Keyed>({
+      rule: 'idempotency',
+      object,
+      initial: null,
+      operations: young.flatMap(operationOfKeyed),
+    });
   });
 }
 
@@ -110,7 +90,7 @@ function checkSegments({ calls }: History): Anomaly[] {
     return name === undefined || name === '' ? undefined : JSON.stringify([call.workspace, name]);
   });
   return [...bySegment].flatMap(([object, own]) =>
-    check<Segment>({ rule: 'segment', object, initial: null, operations: own.flatMap(operationOfSegment) }),
+    checkObject<Segment>({ rule: 'segment', object, initial: null, operations: own.flatMap(operationOfSegment) }),
   );
 }
 
@@ -207,37 +187,6 @@ function checkKeys({ calls }: History): Anomaly[] {
     // Keys that never change need no search.
     const changes = own.filter(({ method }) => method === 'OPERATOR').length;
     if (changes <= 1 && !own.some(isRefused)) return [];
-    return check<Key>({ rule: 'key', object, initial: 'absent', operations });
+    return checkObject<Key>({ rule: 'key', object, initial: 'absent', operations });
   });
-}
-
-type Token = { expiresAt: number } | 'absent' | 'revoked';
-
-/** A token works from its issue until it is revoked or has expired. */
-function checkTokens({ calls }: History): Anomaly[] {
-  const tokenOf = (call: Call): string | undefined => {
-    if (call.path === '/v1/oauth/token') return textAt(call.reply, 'access_token') || undefined;
-    if (call.path === '/v1/oauth/revoke') return textAt(call.body, 'token');
-    return call.token;
-  };
-  return [...groupBy(calls, tokenOf)].flatMap(([object, own]) => {
-    const operations = own.flatMap((call): Operation<Token>[] => {
-      const lifeMilliseconds = Number(get(call.reply, 'expires_in')) * 1_000;
-      // It expires between these two: the issue is somewhere between call and answer.
-      if (call.path === '/v1/oauth/token') return [changing(call, () => [{ expiresAt: call.at + lifeMilliseconds }])];
-      if (call.path === '/v1/oauth/revoke')
-        return call.status === 200 || call.isUnsure ? [changing(call, () => ['revoked'])] : [];
-      if (call.isUnsure) return [];
-      return [reading(call, (state) => isPossibleUse(call, state))];
-    });
-    return check<Token>({ rule: 'token', object: `token ${object.slice(0, 12)}…`, initial: 'absent', operations });
-  });
-}
-
-/** Tolerates a second around the expiry: it is the rig's clock that is compared. */
-function isPossibleUse(call: Call, state: Token): boolean {
-  const isRefused = call.status === 401;
-  if (state === 'absent' || state === 'revoked') return isRefused;
-  if (call.at > state.expiresAt + 1_000) return isRefused;
-  return call.repliedAt < state.expiresAt - 1_000 ? !isRefused : true;
 }

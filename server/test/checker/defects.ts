@@ -83,13 +83,7 @@ export const defects: readonly Defect[] = [
     replace: 'campaignId: makeId(at),',
     ...{ world: 'calls', seeds: [1, 2, 3], rule: 'failure' },
   },
-  {
-    name: 'a revoked token is accepted',
-    file: 'domain/access/keys.ts',
-    find: 'if (token.revokedAt || key.archivedAt',
-    replace: 'if (key.archivedAt',
-    ...{ world: 'calls', seeds: [2, 1, 3, 5], rule: 'token' },
-  },
+  ...ofTokens(),
   {
     name: 'an archived key is accepted',
     file: 'app/keys/authenticate-key.ts',
@@ -199,6 +193,61 @@ export const defects: readonly Defect[] = [
   },
   ...outside(),
 ];
+
+function ofTokens(): Defect[] {
+  const ofClaims = 'domain/access/tokens.ts';
+  return [
+    {
+      name: 'a revoked token is accepted',
+      file: ofClaims,
+      find: 'if (key.isRevoked(claims.id) || ',
+      replace: 'if (',
+      ...{ world: 'calls', seeds: [3, 1, 2, 5], rule: 'token' },
+    },
+    {
+      name: 'an access token is accepted after its refresh token was revoked',
+      file: ofClaims,
+      find: ' || key.isRevoked(claims.grant)) return',
+      replace: ') return',
+      ...{ world: 'calls', seeds: [2, 1, 3, 5], rule: 'token' },
+    },
+    {
+      name: 'an expired token is accepted',
+      file: ofClaims,
+      find: "  if (isExpired) return 'expired';\n  return facts",
+      replace: '  return facts',
+      ...{ world: 'calls', seeds: [3, 1, 2, 5], rule: 'token' },
+    },
+    {
+      name: 'a token of a retired secret is accepted',
+      file: ofClaims,
+      find: "return facts.isSecretRetired ? 'invalid' : 'live';",
+      replace: "return 'live';",
+      ...{ world: 'calls', seeds: [2, 1, 3, 5], rule: 'token' },
+    },
+    {
+      name: 'a token of another workspace is accepted',
+      file: 'http/segments/filter-segments.ts',
+      find: "if (!isNamed) throw clientNotFound(vendorHeaders, 'headers",
+      replace: "if (isNamed === undefined) throw clientNotFound(vendorHeaders, 'headers",
+      ...{ world: 'calls', seeds: [1, 2, 3, 5], rule: 'token' },
+    },
+    {
+      name: 'a refresh token of another workspace is accepted',
+      file: 'app/tokens/tokens.ts',
+      find: "  if (caller.clientId !== key.workspaceId) throw new ServiceError('TOKEN_CLIENT_MISMATCH');\n",
+      replace: '',
+      ...{ world: 'calls', seeds: [2, 3, 1, 5], rule: 'token' },
+    },
+    {
+      name: 'token limit off by one: a key gets six in a minute',
+      file: 'domain/limits/access.ts',
+      find: '  token: [\n    { events: 5, seconds: 60 },',
+      replace: '  token: [\n    { events: 6, seconds: 60 },',
+      ...{ world: 'calls', seeds: [1, 2, 3, 5], rule: 'limit' },
+    },
+  ];
+}
 
 /** Defects that were found from outside, made again: each has the fault that the simulators lacked in the history of its seed. */
 function outside(): Defect[] {

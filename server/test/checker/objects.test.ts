@@ -38,6 +38,17 @@ const useKey = (status: number): Given => ({ method: 'GET', path: '/v3/custom-se
 const token = 'cat_0123456789012345678901234567';
 const issue: Given = { path: '/v1/oauth/token', reply: { access_token: token, expires_in: 900 } };
 const revoke: Given = { path: '/v1/oauth/revoke', body: { token } };
+const refreshToken = 'crt_0123456789012345678901234567';
+const issueBoth: Given = { ...issue, reply: { access_token: token, refresh_token: refreshToken, expires_in: 900 } };
+const refresh = (status: number, more: object = {}): Given => ({
+  ...{ path: '/v1/oauth/refresh', body: { refresh_token: refreshToken }, status, ...more },
+  reply: status === 200 ? { access_token: `${token}-2`, expires_in: 900 } : {},
+});
+const revokeRefresh: Given = { path: '/v1/oauth/revoke', body: { token: refreshToken } };
+const retire: Given = { method: 'OPERATOR', path: '/tokens/retire-secret' };
+const issueOf = (credential: string, status = 200): Given => ({
+  ...{ path: '/v1/oauth/token', credential, status, reply: {} },
+});
 const useToken = (status: number, at = 0): Given => ({ method: 'GET', path: '/v3/custom-segments', token, status, at });
 const search = (status: number, at = 0): Given => ({ path: '/v1/campaigns/search', status, at, reply: [] });
 const times = (count: number, make: () => Given): Given[] => Array.from({ length: count }, make);
@@ -133,6 +144,67 @@ const pairs: Pair[] = [
     'a token that works after its life',
     'token',
     { good: inTurn(issue, useToken(401, 902_000)), bad: inTurn(issue, useToken(200, 902_000)) },
+  ],
+  [
+    'an access token that works after its refresh token was revoked',
+    'token',
+    {
+      good: inTurn(issueBoth, refresh(200), revokeRefresh, useToken(401), refresh(401)),
+      bad: inTurn(issueBoth, refresh(200), revokeRefresh, { ...useToken(200), token: `${token}-2` }),
+    },
+  ],
+  [
+    'a refresh token that works after it was revoked',
+    'token',
+    {
+      good: [...inTurn(issueBoth), ...atOnce(refresh(200), revokeRefresh)],
+      bad: inTurn(issueBoth, revokeRefresh, refresh(200)),
+    },
+  ],
+  [
+    'a token that works after its secret was retired',
+    'token',
+    { good: inTurn(issueBoth, retire, useToken(401)), bad: inTurn(issueBoth, retire, useToken(200)) },
+  ],
+  [
+    'a token that works for another workspace',
+    'token',
+    {
+      good: inTurn(issueBoth, { ...useToken(404), workspace: 'B' }, { ...revoke, workspace: 'B' }, useToken(200)),
+      bad: inTurn(issueBoth, { ...useToken(200), workspace: 'B' }),
+    },
+  ],
+  [
+    'a refresh token that works for another workspace',
+    'token',
+    {
+      good: inTurn(issueBoth, refresh(401, { workspace: 'B' }), refresh(200)),
+      bad: inTurn(issueBoth, refresh(200, { workspace: 'B' })),
+    },
+  ],
+  [
+    'a token that another workspace has revoked',
+    'token',
+    {
+      good: inTurn(issueBoth, { ...revoke, workspace: 'B' }, useToken(200)),
+      bad: inTurn(issueBoth, { ...revoke, workspace: 'B' }, useToken(401)),
+    },
+  ],
+  [
+    'one token too many for a key in a minute',
+    'limit',
+    {
+      good: inTurn(...times(5, () => issueOf('k')), issueOf('k', 429), issueOf('l')),
+      bad: inTurn(...times(6, () => issueOf('k'))),
+    },
+  ],
+  [
+    'a token that is refused because of those of another key',
+    'limit',
+    {
+      good: inTurn(...times(5, () => issueOf('k')), issueOf('k', 429)),
+      bad: inTurn(...times(5, () => issueOf('k')), issueOf('l', 429)),
+    },
   ],
   [
     'one call too many in a second',

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { SimulatorEndpoints } from '../../src/providers/registry.ts';
-import { startNode } from '../start/start-bundle.ts';
+import { runtimeFlags, startNode } from '../start/start-bundle.ts';
 import type { Node, StartLine } from '../start/start-bundle.ts';
 import type { KillableDatabase } from './databases.ts';
 
@@ -27,13 +27,12 @@ export function nodeEnvironment(
   };
 }
 
-const flags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'];
 const compileCache = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
 /** Runs the command line in a process. @throws Error with its standard error if it fails */
 export async function runCommand(environment: Record<string, string>, parameters: string[]): Promise<void> {
   const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
-  const child = spawn(process.execPath, [...flags, cli, ...parameters], {
+  const child = spawn(process.execPath, [...runtimeFlags, cli, ...parameters], {
     env: { ...compileCache, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -88,7 +87,7 @@ export async function startScript<Ready>(
   environment: Record<string, string>,
   { words, before = [], errors = 'inherit' }: ScriptOptions,
 ): Promise<Script<Ready>> {
-  const command = [...before, process.execPath, ...flags, ...words];
+  const command = [...before, process.execPath, ...runtimeFlags, ...words];
   const child = spawn(command[0]!, command.slice(1), {
     env: { ...compileCache, ...environment },
     stdio: ['ignore', 'ignore', errors, 'ipc'],

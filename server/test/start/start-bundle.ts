@@ -5,6 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** The flags of the product's own launcher. */
+export const runtimeFlags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'];
+
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
 export type StartLine = {
@@ -26,7 +29,7 @@ export type Node = {
 
 /** Runs main.ts as a process of its own, with nothing of this machine's settings; `before` are words before the command. */
 export function startNode(parameters: string[], environment: Record<string, string> = {}, before: string[] = []): Node {
-  const words = [...before, process.execPath, '--disable-warning=ExperimentalWarning', main, ...parameters];
+  const words = [...before, process.execPath, ...runtimeFlags, main, ...parameters];
   const child = spawn(words[0]!, words.slice(1), {
     env: {
       PATH: process.env.PATH,

@@ -29,8 +29,10 @@ export async function authenticateKey(
   const searched = searchedKey(credentials);
   const found = await findApiKeyBySecretHash(database, searched);
   const verified = verifyKey(found, { ...searched, dataCenter: credentials.dataCenter });
-  if (verified.outcome === 'ok') await noteUse(database, verified.key, at);
-  return verified;
+  if (verified.outcome !== 'ok') return verified;
+  const { secretHash: _hash, dataCenter: _dataCenter, ...key } = verified.key;
+  await noteUse(database, key, at);
+  return { outcome: 'ok', key };
 }
 
 /** Returns the values to look up a key by. An invalid workspace id becomes an empty one, which matches no workspace and costs the same look-up. */
@@ -42,14 +44,13 @@ export function searchedKey({ workspaceId, secret }: Pick<PresentedCredentials, 
 }
 
 /** Checks that the key found by `searchedKey` authenticates the caller. */
-export function verifyKey(
-  found: PresentedKey | undefined,
+export function verifyKey<Key extends Pick<PresentedKey, 'secretHash' | 'archivedAt' | 'dataCenter'>>(
+  found: Key | undefined,
   { secretHash, dataCenter }: { secretHash: Buffer; dataCenter: string | undefined },
-): KeyAuthentication {
+): { outcome: 'ok'; key: Key } | { outcome: 'unknown' } {
   if (!hashesEqual(found?.secretHash, secretHash) || !found || found.archivedAt) return { outcome: 'unknown' };
   if (dataCenter !== undefined && found.dataCenter !== dataCenter) return { outcome: 'unknown' };
-  const { secretHash: _hash, dataCenter: _dataCenter, ...key } = found;
-  return { outcome: 'ok', key };
+  return { outcome: 'ok', key: found };
 }
 
 /** Writes `last_used_at` if the stored one is a minute old; most requests write nothing. */

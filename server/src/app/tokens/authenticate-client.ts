@@ -4,7 +4,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { slowAnswerMilliseconds, tokenRequestWindows } from '../../domain/limits/access.ts';
 import type { TokenOperation } from '../../domain/limits/access.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
-import type { NumberedKey } from '../../storage/keys/api-keys.ts';
+import type { IssuingKey } from '../../storage/keys/api-keys.ts';
 import { countEvent, countEventsAtOnce, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
 import { guessCounters, readGuesses } from './prove-clients.ts';
 import type {
@@ -27,7 +27,7 @@ type Client = Omit<PresentedClient, 'hasWaited'> & { operation: ClientOperation 
 export async function authenticateClient(
   deps: TokenDependencies,
   { operation, ...client }: Client,
-): Promise<{ key: NumberedKey }> {
+): Promise<{ key: IssuingKey }> {
   const prove = deps.batches.proveClient[operation];
   let proven: ProvenClient = await prove({ ...client, hasWaited: false });
   if (proven.outcome === 'to wait') {

@@ -8,8 +8,8 @@ import { tokenRequestWindows, guessWindows } from '../../domain/limits/access.ts
 import type { TokenOperation } from '../../domain/limits/access.ts';
 import { inTransaction, LostTransactionError } from '../../storage/database.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
-import { findApiKeysBySecretHashes, touchApiKeys } from '../../storage/keys/api-keys.ts';
-import type { NumberedKey, PresentedKey } from '../../storage/keys/api-keys.ts';
+import { findClientKeys, touchApiKeys } from '../../storage/keys/api-keys.ts';
+import type { ClientKey, IssuingKey } from '../../storage/keys/api-keys.ts';
 import { countEvents, countEventsAtOnce, findLimitWindows, keyOf } from '../../storage/limits/sliding-windows.ts';
 import type { CountedEvent, LimitSubject } from '../../storage/limits/sliding-windows.ts';
 import { lookUpBatches, makeGroupCommit, requestBatches } from '../group-commit.ts';
@@ -33,7 +33,7 @@ export type ProvenClient =
   /** `isNewPair`: the pair was not seen in the last ten minutes; only then it is a new guess. */
   | { outcome: 'unknown'; isNewPair: boolean; at: Date }
   | { outcome: 'wrong kind'; kind: string }
-  | { outcome: 'ok'; key: NumberedKey };
+  | { outcome: 'ok'; key: IssuingKey };
 
 type Counted = { client: PresentedClient; pair: LimitSubject; isNewPair: boolean };
 
@@ -44,7 +44,7 @@ type Counted = { client: PresentedClient; pair: LimitSubject; isNewPair: boolean
  * Nothing here waits for the disk: a database that is killed loses the counts of the last second at most (decision 0072).
  */
 async function proveClients(
-  { database, clock, noteUse }: { database: Database; clock: Clock; noteUse: (use: KeyUse) => void },
+  { database, clock, noteUses }: { database: Database; clock: Clock; noteUses: (uses: KeyUses) => void },
   { operation, clients }: { operation: ClientOperation; clients: PresentedClient[] },
 ): Promise<ProvenClient[]> {
   const at = clock.now();
@@ -55,41 +55,44 @@ async function proveClients(
     findKeys(database, clients),
   ]);
   const counted = await countPairs(database, { operation, clients: passed, outcomes, at });
-  for (const id of verifyKeys(found, { counted, outcomes, at })) noteUse({ id, at });
+  const used = verifyKeys(found, { counted, outcomes, at });
+  if (used.length > 0) noteUses({ ids: used, at });
   return clients.map((client) => outcomes.get(client)!);
 }
 
 type Batch = { outcomes: Map<PresentedClient, ProvenClient>; at: Date };
 
-/** @returns the clients that may continue now */
+/**
+ * Requests that arrive together often come from one caller: its guesses are read and judged once.
+ *
+ * @returns the clients that may continue now
+ */
 async function passGuesses(
   tx: Queryable,
   { clients, outcomes, at }: Batch & { clients: PresentedClient[] },
 ): Promise<PresentedClient[]> {
-  const asking = clients.filter(({ hasWaited }) => !hasWaited);
-  const counters = countersOf(asking);
-  const found = counters.length === 0 ? [] : await findLimitWindows(tx, counters.flat());
-  let place = 0;
-  for (const [index, client] of asking.entries()) {
-    const asked = counters[index]!;
-    const events = found.slice(place, (place += asked.length));
-    const { refusedForSeconds, isSlowed } = readGuesses(asked, { events, at });
-    if (refusedForSeconds > 0)
-      outcomes.set(client, { outcome: 'limited', by: 'guesses', retryAfterSeconds: refusedForSeconds });
-    else if (isSlowed) outcomes.set(client, { outcome: 'to wait' });
+  const callers = new Map<string, PresentedClient[]>();
+  for (const client of clients) {
+    if (client.hasWaited) continue;
+    const name = `${client.caller.address} ${client.caller.clientId}`;
+    const asking = callers.get(name);
+    if (asking) asking.push(client);
+    else callers.set(name, [client]);
   }
-  return clients.filter((client) => !outcomes.has(client));
-}
-
-/** Requests that arrive together often come from one caller: its counters are computed once. */
-function countersOf(clients: PresentedClient[]): GuessCounter[][] {
-  const known = new Map<string, GuessCounter[]>();
-  return clients.map(({ caller }) => {
-    const name = `${caller.address} ${caller.clientId}`;
-    const counters = known.get(name) ?? guessCounters(caller);
-    known.set(name, counters);
-    return counters;
-  });
+  const asked = [...callers.values()].map((asking) => ({ asking, counters: guessCounters(asking[0]!.caller) }));
+  const subjects = asked.flatMap(({ counters }) => counters);
+  const found = subjects.length === 0 ? [] : await findLimitWindows(tx, subjects);
+  let place = 0;
+  for (const { asking, counters } of asked) {
+    const events = found.slice(place, (place += counters.length));
+    const { refusedForSeconds, isSlowed } = readGuesses(counters, { events, at });
+    for (const client of asking) {
+      if (refusedForSeconds > 0)
+        outcomes.set(client, { outcome: 'limited', by: 'guesses', retryAfterSeconds: refusedForSeconds });
+      else if (isSlowed) outcomes.set(client, { outcome: 'to wait' });
+    }
+  }
+  return outcomes.size === 0 ? clients : clients.filter((client) => !outcomes.has(client));
 }
 
 /** Counts the requests of each pair, and rejects those beyond its limit. */
@@ -99,14 +102,14 @@ async function countPairs(
 ): Promise<Counted[]> {
   if (clients.length === 0) return [];
   const windows = tokenRequestWindows[operation];
-  const asked = clients.map((client) => ({
-    client,
-    pair: { operation, subject: limitSubject([client.caller.clientId, client.clientSecret]) },
-  }));
-  const isEachAlone = new Set(asked.map(({ pair }) => keyOf(pair))).size === asked.length;
+  const asked = clients.map((client) => {
+    const pair = { operation, subject: limitSubject([client.caller.clientId, client.clientSecret]) };
+    return { client, pair, name: keyOf(pair) };
+  });
+  const isEachAlone = new Set(asked.map(({ name }) => name)).size === asked.length;
   const counts = { at, windows };
   const { counted, refused } = isEachAlone
-    ? await countTurns(asked, (subjects) => countEventsAtOnce(database, { ...counts, subjects }))
+    ? await countTurn(asked, (subjects) => countEventsAtOnce(database, { ...counts, subjects }))
     : await inTransaction(database, (tx) =>
         countTurns(asked, (subjects) => countEvents(tx, { ...counts, subjects, commit: 'unflushed' })),
       );
@@ -125,42 +128,48 @@ async function countPairs(
   return counted;
 }
 
-type Asked = Omit<Counted, 'isNewPair'>;
+type Asked = Omit<Counted, 'isNewPair'> & { name: string };
+type Count = (subjects: LimitSubject[]) => Promise<CountedEvent[]>;
+type CountedTurn = { counted: Counted[]; refused: Asked[] };
 
-/** Counts repeated pairs one after the other, until one is rejected. */
-async function countTurns(
-  all: Asked[],
-  count: (subjects: LimitSubject[]) => Promise<CountedEvent[]>,
-): Promise<{ counted: Counted[]; refused: Asked[] }> {
-  const counted: Counted[] = [];
-  const refused: Asked[] = [];
-  let left = all;
-  const full = new Set<string>();
-  while (left.length > 0) {
-    const turn = new Map(left.toReversed().map((one) => [keyOf(one.pair), one]));
-    const asked = [...turn.values()];
-    const events = await count(asked.map(({ pair }) => pair));
-    for (const [index, one] of asked.entries()) {
-      const { counted: isCounted, isFirst } = events[index]!;
-      if (isCounted) counted.push({ ...one, isNewPair: isFirst });
-      else full.add(keyOf(one.pair));
-    }
-    const done = new Set(asked);
-    const rest = left.filter((one) => !done.has(one) || full.has(keyOf(one.pair)));
-    refused.push(...rest.filter(({ pair }) => full.has(keyOf(pair))));
-    left = rest.filter(({ pair }) => !full.has(keyOf(pair)));
+/** Counts requests of different pairs. */
+async function countTurn(asked: Asked[], count: Count): Promise<CountedTurn> {
+  const events = await count(asked.map(({ pair }) => pair));
+  const [counted, refused]: [Counted[], Asked[]] = [[], []];
+  for (const [index, one] of asked.entries()) {
+    const { counted: isCounted, isFirst } = events[index]!;
+    if (isCounted) counted.push({ client: one.client, pair: one.pair, isNewPair: isFirst });
+    else refused.push(one);
   }
   return { counted, refused };
 }
 
-type SearchedKey = { secretHash: Buffer; key: PresentedKey | undefined };
+/** Counts repeated pairs one after the other, until one is rejected. */
+async function countTurns(all: Asked[], count: Count): Promise<CountedTurn> {
+  const [counted, refused]: [Counted[], Asked[]] = [[], []];
+  let left = all;
+  while (left.length > 0) {
+    const asked = [...new Map(left.toReversed().map((one) => [one.name, one])).values()];
+    const turn = await countTurn(asked, count);
+    counted.push(...turn.counted);
+    const full = new Set(turn.refused.map(({ name }) => name));
+    const done = new Set(asked);
+    refused.push(...left.filter((one) => full.has(one.name)));
+    left = left.filter((one) => !done.has(one) && !full.has(one.name));
+  }
+  return { counted, refused };
+}
+
+type SearchedKey = { secretHash: Buffer; key: ClientKey | undefined };
 
 async function findKeys(tx: Queryable, clients: PresentedClient[]): Promise<Map<PresentedClient, SearchedKey>> {
   const searched = clients.map(({ caller, clientSecret }) =>
     searchedKey({ workspaceId: caller.clientId, secret: clientSecret }),
   );
-  const found = await findApiKeysBySecretHashes(tx, searched);
-  return new Map(clients.map((client, index) => [client, { ...searched[index]!, key: found[index] }]));
+  const found = await findClientKeys(tx, searched);
+  return new Map(
+    clients.map((client, index) => [client, { secretHash: searched[index]!.secretHash, key: found[index] }]),
+  );
 }
 
 /** @returns the ids of keys to note the use of */
@@ -183,10 +192,10 @@ function verifyKeys(
   return [...unused];
 }
 
-type KeyUse = { id: string; at: Date };
+type KeyUses = { ids: string[]; at: Date };
 
 /** The last use of a key is exact to the minute, so it can wait for others. */
-const useBatches = { ...lookUpBatches, batchItems: 2_000, pause: { milliseconds: 100, items: 1_000 } };
+const useBatches = { ...lookUpBatches, batchItems: 200, pause: { milliseconds: 100, items: 200 } };
 
 type TokenBatches = {
   proveClient: Record<ClientOperation, (client: PresentedClient) => Promise<ProvenClient>>;
@@ -197,15 +206,15 @@ type TokenBatches = {
 /** Batches what token requests that arrive at the same time count and look up. */
 export function makeTokenBatches(deps: { database: Database; clock: Clock }): TokenBatches {
   const { database } = deps;
-  const touch = makeGroupCommit(async (uses: KeyUse[]) => {
-    await touchApiKeys(database, { ids: [...new Set(uses.map(({ id }) => id))], at: uses.at(-1)!.at });
+  const touch = makeGroupCommit(async (uses: KeyUses[]) => {
+    await touchApiKeys(database, { ids: [...new Set(uses.flatMap(({ ids }) => ids))], at: uses.at(-1)!.at });
     return uses;
   }, useBatches);
   // No response waits for it, and a use that cannot be noted is noted with the next one.
-  const noteUse = (use: KeyUse): void => void touch(use).catch(() => {});
+  const noteUses = (uses: KeyUses): void => void touch(uses).catch(() => {});
   const makeProveClient = (operation: ClientOperation) =>
     makeGroupCommit(
-      (clients: PresentedClient[]) => proveClients({ ...deps, noteUse }, { operation, clients }),
+      (clients: PresentedClient[]) => proveClients({ ...deps, noteUses }, { operation, clients }),
       requestBatches,
     );
   return {

@@ -10,7 +10,7 @@ import { retentionTime } from '../../domain/operations/retention.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { touchApiKeys } from '../../storage/keys/api-keys.ts';
-import type { ApiKey, NumberedKey } from '../../storage/keys/api-keys.ts';
+import type { ApiKey, IssuingKey } from '../../storage/keys/api-keys.ts';
 import { findKeysOfTokens } from '../../storage/keys/token-revocations.ts';
 import type { KeyOfTokens } from '../../storage/keys/token-revocations.ts';
 import { listTokenSecrets, readTokenEpoch, turnTokenSecrets } from '../../storage/keys/token-secrets.ts';
@@ -35,8 +35,8 @@ export type IssueDetails = { at: Date; random?: Random | undefined };
 /** Issues and verifies tokens. Each node has one, shared by all its routes. */
 export type TokenAuthority = {
   /** Issues a refresh token and an access token of one grant, with the current lifetime of the key (decision D15). */
-  issue(key: NumberedKey, details: IssueDetails): Promise<{ accessToken: string; refreshToken: string }>;
-  issueAccessToken(key: NumberedKey, details: IssueDetails & { grant: Buffer }): Promise<string>;
+  issue(key: IssuingKey, details: IssueDetails): Promise<{ accessToken: string; refreshToken: string }>;
+  issueAccessToken(key: IssuingKey, details: IssueDetails & { grant: Buffer }): Promise<string>;
   /**
    * Returns the claims of a token with the signature of this installation, whatever its age. Without a database it still
    * recognises forged tokens.
@@ -167,7 +167,7 @@ async function startFirstSecret({ database, clock, encryption }: TokenAuthorityD
   );
 }
 
-type Signed = { kind: TokenKind; key: NumberedKey; grant: Buffer; id: Buffer; at: Date };
+type Signed = { kind: TokenKind; key: IssuingKey; grant: Buffer; id: Buffer; at: Date };
 
 function sign(state: SigningState, { kind, key, grant, id, at }: Signed): string {
   const { number: secretNumber, signer } = state.issuing!;

@@ -5,7 +5,7 @@ import type { TokenClaims } from '../../domain/access/tokens.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxAccessTokenMinutes } from '../../domain/limits/access.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { NumberedKey } from '../../storage/keys/api-keys.ts';
+import type { IssuingKey, NumberedKey } from '../../storage/keys/api-keys.ts';
 import { findKeyOfTokens, insertTokenRevocation, isTokenRevoked } from '../../storage/keys/token-revocations.ts';
 import {
   findRefreshToken,
@@ -46,7 +46,7 @@ async function rememberAnswer(
   return once.key === undefined ? issued : answerOnce(deps, once, async () => issued);
 }
 
-function presentKey({ workspaceId, id: keyId, accessTokenMinutes }: NumberedKey) {
+function presentKey({ workspaceId, id: keyId, accessTokenMinutes }: IssuingKey) {
   return { workspaceId, keyId, expiresInSeconds: accessTokenMinutes * 60 };
 }
 
@@ -177,7 +177,7 @@ export async function revokeToken(deps: TokenDependencies, command: RevokeTokenC
 }
 
 /** A token of any key of the workspace, not only of the caller's. */
-type Revoked = { key: NumberedKey; token: string };
+type Revoked = { key: IssuingKey; token: string };
 
 // How long an access token of a grant can be valid after the grant was revoked: its lifetime, and an hour for a request that was
 // under way on a node with another time.

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { countDataCall, testConnection } from '../../app/data.ts';
 import { authenticateKey } from '../../app/keys/authenticate-key.ts';
-import { dataCenterOfHost } from '../../domain/access/data-centers.ts';
 import { opensAsPassword } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxDataBodyBytes } from '../../domain/limits/users.ts';
@@ -14,6 +13,7 @@ import { authenticationAnswer } from './answers.ts';
 import { makeDataDialect, requireMediaType, setLimitHeaders } from './call.ts';
 import type { DataRouteDependencies } from './call.ts';
 import { readData } from './parse-data.ts';
+import { calledDataCenter } from '../server/call-origin.ts';
 
 const operation = 'data-authentication';
 
@@ -73,7 +73,7 @@ async function findKey(
   request: FastifyRequest,
   presented: { workspaceId: string; secret: string },
 ) {
-  const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
+  const dataCenter = calledDataCenter(request, deps.serviceDomain);
   const found = await authenticateKey(deps, { ...presented, dataCenter, at: deps.clock.now() });
   if (found.outcome !== 'ok')
     throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'unknown workspace or key' });

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AcceptPush } from '../../app/push/accept-push.ts';
 import type { AdmitPush } from '../../app/push/admit-push.ts';
-import { dataCenterOfHost } from '../../domain/access/data-centers.ts';
 import { platforms } from '../../domain/content/content.ts';
 import type { AndroidPayload, Platform } from '../../domain/content/content.ts';
 import { languagesOf, makeContentIn } from '../../domain/content/locales.ts';
@@ -19,7 +18,7 @@ import type { Call, RouteDialect } from '../route/route.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
 import { addWarnings } from '../route/warnings.ts';
 import type { RouteFamily } from '../server/build-server.ts';
-import { callerAddress } from '../server/call-origin.ts';
+import { calledDataCenter, callerAddress } from '../server/call-origin.ts';
 import {
   presentContentWarnings,
   presentAcceptedPush,
@@ -124,7 +123,7 @@ async function sendPush(deps: PushRouteDependencies & { version: Version }, call
     audience: body.targetAudience,
     userAttributes: body.targetUserAttributes,
     isRepeatable: once.key !== undefined,
-    dataCenter: dataCenterOfHost(request.hostname, deps.serviceDomain),
+    dataCenter: calledDataCenter(request, deps.serviceDomain),
     bearerWorkspaceId: request.callerKey?.workspaceId,
     address: callerAddress(request),
     onWorkspaceFound: (workspaceId) => (request.facts.workspaceId = workspaceId),

@@ -5,13 +5,13 @@ import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import type { ApiKey } from '../../app/keys/authenticate-key.ts';
 import type { AuthenticationDependencies, TokenDependencies } from '../../app/tokens/prove-clients.ts';
 import { authenticateToken } from '../../app/tokens/authenticate-token.ts';
-import { dataCenterOfHost } from '../../domain/access/data-centers.ts';
 import { opensAsPassword } from '../../domain/access/keys.ts';
 import type { Scope } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { presentGatewayError } from './gateway-errors.ts';
+import { calledDataCenter } from '../server/call-origin.ts';
 
 /** The errors that the called family uses. */
 export type ApiKeyErrors = { missing: ErrorName; invalid: ErrorName; notCovering: ErrorName };
@@ -27,7 +27,7 @@ export function makeRequireApiKey(deps: BearerDependencies, scope: Scope, errors
     if (request.headers.authorization === undefined) throw new ServiceError(errors.missing);
     const basic = readBasic(request.headers);
     if (!basic) throw new ServiceError(errors.invalid, { detail: 'the header is not Basic authentication' });
-    const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
+    const dataCenter = calledDataCenter(request, deps.serviceDomain);
     const presented = { workspaceId: basic.username, secret: basic.password, dataCenter, at: deps.clock.now() };
     const found = await authenticateKey(acrossOf(deps), presented);
     if (found.outcome !== 'ok') throw new ServiceError(errors.invalid, { detail: 'unknown workspace or key' });
@@ -98,7 +98,7 @@ async function authenticate(deps: BearerDependencies, request: FastifyRequest, s
   if (query && Object.hasOwn(query, 'access_token')) throw invalid('access token in the query');
   const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) throw invalid('no Bearer token');
-  const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
+  const dataCenter = calledDataCenter(request, deps.serviceDomain);
   const authentication = await authenticateToken(acrossOf(deps), { token, scope, dataCenter, at: deps.clock.now() });
   if ('key' in authentication) {
     request.facts.workspaceId = authentication.key.workspaceId;

@@ -60,8 +60,10 @@ const byteOrderMark = '\uFEFF';
  *
  * @throws ServiceError MEDIA_TYPE_UNSUPPORTED
  */
-export async function decodeBody(request: FastifyRequest, reply: FastifyReply, payload: Readable): Promise<Readable> {
-  const codings = (request.headers['content-encoding'] ?? '').toLowerCase().split(',');
+export function decodeBody(request: FastifyRequest, reply: FastifyReply, payload: Readable): Readable {
+  const sent = request.headers['content-encoding'];
+  if (sent === undefined) return payload;
+  const codings = sent.toLowerCase().split(',');
   const named = codings.map((coding) => coding.trim()).filter((coding) => coding !== '' && coding !== 'identity');
   if (named.length === 0 || !hasBody(request)) return payload;
   if (named.length === 1 && gzipNames.includes(named[0]!)) return gunzip(payload, request.routeOptions.bodyLimit);
@@ -124,7 +126,8 @@ function assertHarmless(text: string): void {
       const end = endOfString(text, index);
       const names = open.at(-1);
       if (names && isMemberName(text, end + 1)) {
-        const name = JSON.parse(text.slice(index, end + 1)) as string;
+        const written = text.slice(index + 1, end);
+        const name = written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written;
         if (name === '__proto__' || name === 'constructor') throw malformed(`member ${name} is not allowed`);
         if (names.has(name)) throw malformed(`member ${name.slice(0, maxShownCharacters)} appears twice`);
         names.add(name);

@@ -5,6 +5,7 @@ import type {
   FastifyReply,
   FastifyRequest,
   HTTPMethods,
+  onRequestHookHandler,
   RouteOptions,
 } from 'fastify';
 import type { Static, TObject } from 'typebox';
@@ -34,14 +35,15 @@ export function route<Caller extends object, Params extends TObject = TObject, I
     config: { ...dialect.config, ...config },
     ...(isHeadRefused ? { exposeHeadRoute: false } : {}),
     ...(dialect.areShapesChecked ? {} : { validatorCompiler: () => () => true }),
-    onRequest: [...hooksOfEveryCall(dialect), ...(dialect.onRequest ?? [])],
-    ...(dialect.preHandler === undefined ? {} : { preHandler: [...dialect.preHandler] }),
+    onRequest: [...hooksOfEveryCall(dialect), ...(dialect.onRequest ?? [])].map(makeRouteHook),
+    ...(dialect.preHandler === undefined ? {} : { preHandler: dialect.preHandler.map(makeRouteHook) }),
     errorHandler: makeErrorHandler(dialect),
     async handler(request, reply) {
       const call = toCall(dialect, { request, reply }) as Call<Caller, Static<Params>>;
-      await declared.admit?.(call);
+      if (declared.admit) await declared.admit(call);
       if (declared.body) call.body = (dialect.readBody ?? readObject)(request);
-      const input = (await declared.read?.(call)) as Input;
+      const read = declared.read?.(call) as Input | Promise<Input>;
+      const input = read instanceof Promise ? await read : read;
       const parsed: HandledCall<Caller, Params, Input> = {
         ...call,
         input,
@@ -68,7 +70,7 @@ export function hiddenRoute<Caller extends object>(rules: RouteRules<Caller>, hi
     url,
     schema: { hide: true, ...(querystring === undefined ? {} : { querystring }) },
     config: { ...rules.config, ...config },
-    onRequest: [...hooksOfEveryCall(rules), ...(rules.onRequest ?? [])],
+    onRequest: [...hooksOfEveryCall(rules), ...(rules.onRequest ?? [])].map(makeRouteHook),
     errorHandler: makeErrorHandler(rules),
     handler: async (request, reply) => handle(toCall(rules, { request, reply }) as Call<Caller>),
   };
@@ -112,7 +114,8 @@ export type RouteRules<Caller extends object = object> = {
   presentError: (error: ServiceError, call: AnsweredCall) => FastifyReply | Promise<FastifyReply>;
 };
 
-export type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+/** Throws, or rejects, to refuse the call. */
+export type Hook = (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
 
 export type Body = Record<string, unknown>;
 
@@ -189,7 +192,7 @@ function refuseOthers(server: RouteScope, url: string, declared: readonly Route[
   const allow = listedMethods.filter((method) => taken.has(method)).join(', ');
   // Fastify adds HEAD to a route that accepts GET.
   if (declared.some(({ options }) => options.method === 'GET' && options.exposeHeadRoute !== false)) taken.add('HEAD');
-  const refuse = async (): Promise<never> => {
+  const refuse = (): never => {
     throw new ServiceError('METHOD_NOT_ALLOWED', { members: { allow } });
   };
   server.route({
@@ -200,10 +203,19 @@ function refuseOthers(server: RouteScope, url: string, declared: readonly Route[
     ...(rules.config === undefined ? {} : { config: rules.config }),
     // Runs before the body is parsed: a rejected method's body, or its absence, must not matter (QUERY requires a content
     // type).
-    onRequest: [...hooksOfEveryCall(rules), refuse],
+    onRequest: [...hooksOfEveryCall(rules), refuse].map(makeRouteHook),
     errorHandler: makeErrorHandler(rules),
     handler: refuse,
   });
+}
+
+/** Most hooks only look at headers: a promise for each of them, for every call, would cost more than what they do. */
+function makeRouteHook(hook: Hook): onRequestHookHandler {
+  return (request, reply, done) => {
+    const pending = hook(request, reply);
+    if (pending === undefined) done();
+    else pending.then(() => done(), done);
+  };
 }
 
 function hooksOfEveryCall({ onEveryCall }: RouteRules): Hook[] {

@@ -24,9 +24,11 @@ import type {
   SandboxMessage,
 } from '../../app/sandbox/sandbox.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import type { Fault } from '../../domain/sandbox/faults.ts';
 import { problemRefusals, withoutCredentials } from '../route/own-dialect.ts';
 import { addRoutes, hiddenRoute, route } from '../route/route.ts';
 import type { Body, Call, Hook, Route, RouteDialect } from '../route/route.ts';
+import type { AnsweredCall } from '../route/warnings.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { isLocalCaller, isNavigation, refuseCrossSite } from '../server/call-origin.ts';
 import {
@@ -308,27 +310,29 @@ const spared = /^\/(?:sandbox|console|livez|readyz|healthz|metrics|openapi|docs)
 /** Fails requests as configured in the sandbox. Registered before all other families, so that it affects their routes too. */
 export function apiFaultHook({ apiFaults }: { apiFaults: ApiFaults }): RouteFamily {
   const family: RouteFamily = async (server: FastifyInstance) => {
-    server.addHook('onRequest', async (request, reply) => {
+    server.addHook('onRequest', (request, reply, done) => {
       const path = request.url.split('?', 1)[0]!;
-      if (spared.test(path)) return undefined;
-      const fault = apiFaults.strike({ method: request.method, path });
-      if (!fault) return undefined;
-      if (fault.delayMilliseconds !== undefined) await setTimeout(fault.delayMilliseconds);
-      if (fault.reset === true) {
-        reply.hijack();
-        request.raw.destroy();
-        return undefined;
-      }
-      if (fault.status === undefined) return undefined;
-      request.facts.errorDetail = 'failed by a fault of the sandbox';
-      return reply
-        .code(fault.status)
-        .headers(fault.headers ?? {})
-        .send(fault.body ?? '');
+      const fault = spared.test(path) ? undefined : apiFaults.strike({ method: request.method, path });
+      if (!fault) return done();
+      failCall(fault, { request, reply }).then(() => done(), done);
     });
   };
   // Fastify limits the hooks of a plugin to the routes inside it, unless this symbol shares them.
   return Object.assign(family, { [Symbol.for('skip-override')]: true });
+}
+
+async function failCall(fault: Fault, { request, reply }: AnsweredCall): Promise<void> {
+  if (fault.delayMilliseconds !== undefined) await setTimeout(fault.delayMilliseconds);
+  if (fault.reset === true) {
+    reply.hijack();
+    request.raw.destroy();
+  } else if (fault.status !== undefined) {
+    request.facts.errorDetail = 'failed by a fault of the sandbox';
+    await reply
+      .code(fault.status)
+      .headers(fault.headers ?? {})
+      .send(fault.body ?? '');
+  }
 }
 
 /** Presents a message of the inbox, the same in a list and in a stream. */

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import { dataCenterOfHost } from '../../domain/access/data-centers.ts';
+import type { DataCenter } from '../../domain/access/data-centers.ts';
 import { isPlainIpv4 } from '../../domain/access/rate-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
 
@@ -17,6 +19,14 @@ export type TrustedProxies = false | number | readonly string[];
 export function callerAddress(request: FastifyRequest): string {
   const { ip } = request;
   return isPlainIpv4(ip) ? ip : (readAddress(ip)?.toString() ?? 'unknown');
+}
+
+/**
+ * Returns the data center that the called host names, if it names one (decision D1). Without a service domain no host does, and
+ * Fastify takes longer to find the host than most checks take.
+ */
+export function calledDataCenter(request: FastifyRequest, serviceDomain: string | undefined): DataCenter | undefined {
+  return serviceDomain === undefined ? undefined : dataCenterOfHost(request.hostname, serviceDomain);
 }
 
 /**

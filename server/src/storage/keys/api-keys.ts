@@ -80,26 +80,45 @@ export type PresentedKey = NumberedKey & {
 
 type PresentedSecret = { workspaceId: string; secretHash: Buffer };
 
-/** Finds the key with a secret in a workspace, archived or not; see `findApiKeysBySecretHashes`. */
+/**
+ * Finds the key with a secret in a workspace, archived or not. An unknown workspace and a wrong secret are the same look-up.
+ * Indexes: unique secret_hash, then the workspaces' primary key.
+ */
 export async function findApiKeyBySecretHash(
   tx: Queryable,
-  search: PresentedSecret,
+  { workspaceId, secretHash }: PresentedSecret,
 ): Promise<PresentedKey | undefined> {
-  const [key] = await findApiKeysBySecretHashes(tx, [search]);
+  const [key] = await tx<PresentedKey[]>`
+    select ${apiKeyColumns(tx)}, ${keyNumberColumns(tx)}, api_keys.secret_hash as "secretHash",
+      workspaces.data_center as "dataCenter"
+    from api_keys join workspaces on workspaces.id = api_keys.workspace_id
+    where api_keys.secret_hash = ${secretHash} and api_keys.workspace_id = ${workspaceId}`;
   return key;
 }
 
+/** What a token says about its key, and who its response is for. */
+export type IssuingKey = Pick<
+  NumberedKey,
+  'id' | 'workspaceId' | 'number' | 'workspaceNumber' | 'generation' | 'accessTokenMinutes'
+>;
+
+/** A key that a client presents to a token route: few columns, because each takes time on every request. */
+export type ClientKey = IssuingKey &
+  Pick<PresentedKey, 'kind' | 'lastUsedAt' | 'archivedAt' | 'secretHash' | 'dataCenter'>;
+
 /**
- * Finds the keys of several secrets, each in its workspace, archived or not, in the order of `searches`. An unknown
- * workspace and a wrong secret are the same look-up. Indexes: unique secret_hash, one look-up per secret, then the
- * workspaces' primary key.
+ * Finds the keys of several clients, each in its workspace, archived or not, in the order of `searches`. Indexes: as
+ * `findApiKeyBySecretHash`, one look-up per secret.
  */
-export async function findApiKeysBySecretHashes(
+export async function findClientKeys(
   tx: Queryable,
   searches: readonly PresentedSecret[],
-): Promise<(PresentedKey | undefined)[]> {
-  const rows = await tx<(PresentedKey & { place: number })[]>`
-    select asked.place::int as place, ${apiKeyColumns(tx)}, ${keyNumberColumns(tx)}, api_keys.secret_hash as "secretHash",
+): Promise<(ClientKey | undefined)[]> {
+  const rows = await tx<(ClientKey & { place: number })[]>`
+    select asked.place::int as place, api_keys.id, api_keys.workspace_id as "workspaceId", api_keys.kind,
+      api_keys.generation, api_keys.access_token_minutes as "accessTokenMinutes",
+      api_keys.last_used_at as "lastUsedAt", api_keys.archived_at as "archivedAt", api_keys.number,
+      workspaces.number as "workspaceNumber", api_keys.secret_hash as "secretHash",
       workspaces.data_center as "dataCenter"
     from unnest(
       ${searches.map(({ workspaceId }) => workspaceId)}::text[], ${searches.map(({ secretHash }) => secretHash)}::bytea[]
@@ -109,8 +128,9 @@ export async function findApiKeysBySecretHashes(
       where api_keys.secret_hash = asked.secret_hash and api_keys.workspace_id = asked.workspace_id collate "C" limit 1
     ) as api_keys
     join workspaces on workspaces.id = api_keys.workspace_id`;
-  const found = new Map(rows.map(({ place, ...key }) => [place, key]));
-  return searches.map((_, index) => found.get(index + 1));
+  const found = Array.from<ClientKey | undefined>({ length: searches.length });
+  for (const row of rows) found[row.place - 1] = row;
+  return found;
 }
 
 /** Lists the keys of one kind that are not archived, oldest first. Index: (workspace_id, kind) where archived_at is null. */

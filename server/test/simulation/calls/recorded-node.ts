@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { setTimeout } from 'node:timers/promises';
 import { documentedAuthoringLimits } from '../../../src/app/campaigns/authoring.ts';
 import { makeCampaignTotals } from '../../../src/app/campaigns/search-campaigns.ts';
+import { maxAgeMilliseconds } from '../../../src/app/fresh-cache.ts';
 import { archiveKey, issueKey } from '../../../src/app/keys/keys.ts';
 import { makeAcceptPush } from '../../../src/app/push/accept-push.ts';
 import { makeAdmitPush } from '../../../src/app/push/admit-push.ts';
@@ -9,10 +10,11 @@ import { documentedSegmentLimits } from '../../../src/app/segments/segment-limit
 import { makeTokenBatches } from '../../../src/app/tokens/prove-clients.ts';
 import { makeTokenAuthority } from '../../../src/app/tokens/token-authority.ts';
 import type { TokenAuthority } from '../../../src/app/tokens/token-authority.ts';
+import { readTokenSecrets, retireTokenSecret } from '../../../src/app/tokens/token-secrets.ts';
 import { makeEnsureToday } from '../../../src/app/users/events.ts';
 import { changeWorkspace, createWorkspace, parseControls } from '../../../src/app/workspaces.ts';
 import type { WorkspaceControlTexts } from '../../../src/app/workspaces.ts';
-import type { Clock } from '../../../src/clock.ts';
+import type { Clock, makeManualClock } from '../../../src/clock.ts';
 import type { KeyKind } from '../../../src/domain/access/keys.ts';
 import { makeEncryption } from '../../../src/domain/crypto/encryption.ts';
 import { signPush } from '../../../src/domain/crypto/signatures.ts';
@@ -33,7 +35,7 @@ import type { WorkspaceChanges } from '../../../src/storage/workspaces.ts';
 import { measureForTests } from '../../push/measure-for-tests.ts';
 import type { History } from '../../rig/history.ts';
 
-type Parts = { database: Database; clock: Clock; history: History };
+type Parts = { database: Database; clock: ReturnType<typeof makeManualClock>; history: History };
 
 /** A credential of the rig. The history names it and never contains its secret. */
 export type RigKey = { name: string; kind: KeyKind; id: string; secret: string };
@@ -131,6 +133,15 @@ export async function makeRecordedNode({ database, clock, history }: Parts) {
           return { status: 200, body: {} };
         },
       ),
+    /** An operator retires the secret that signs tokens, as another process does: it ends them within a second. */
+    retireTokenSecret: (workspace: RigWorkspace) =>
+      recorded({ workspace: workspace.id, method: 'OPERATOR', path: '/tokens/retire-secret' }, async () => {
+        const { secrets } = await readTokenSecrets({ database });
+        const issuing = secrets.find(({ state }) => state === 'issues');
+        if (issuing) await retireTokenSecret({ database, clock, encryption }, { actor, number: issuing.number });
+        clock.advance(maxAgeMilliseconds);
+        return { status: 200, body: {} };
+      }),
     close: () => server.close(),
     count: () => calls,
     encryption,

@@ -7,6 +7,8 @@ import { hashOf, makeRandom } from '../../rig/random.ts';
 import { pickBegin } from '../simulated-world.ts';
 import { makeCaller, users } from './draw-calls.ts';
 import type { Caller } from './draw-calls.ts';
+import { makeTokenCaller } from './draw-token-calls.ts';
+import type { TokenCaller } from './draw-token-calls.ts';
 import { startCallsFileHost } from './file-host.ts';
 import { makeRecordedNode } from './recorded-node.ts';
 import { makeSimulatedEngine } from './simulated-engine.ts';
@@ -56,6 +58,9 @@ async function startCallSimulation({ database, cutter, seed }: Databases) {
   const host = await startCallsFileHost({ clock, history });
   const node = await makeRecordedNode({ database, clock, history });
   const callers: Caller[] = [];
+  const tokenCallers: TokenCaller[] = [];
+  // Drawn apart, so that the other calls of a seed do not depend on those for tokens.
+  const tokenRandom = makeRandom(hashOf(`tokens ${seed}`));
   for (const [word, cap] of [
     ['alpha', null],
     ['beta', messagesPerDay],
@@ -63,6 +68,8 @@ async function startCallSimulation({ database, cutter, seed }: Databases) {
     const workspace = await node.addWorkspace(word, cap);
     callers.push(makeCaller({ node, random, clock, host, workspace }));
     await callers.at(-1)!.begin();
+    const key = await node.addKey(workspace, { kind: 'oauth', name: `${word} tokens` });
+    tokenCallers.push(makeTokenCaller({ node, random: tokenRandom, workspace, key: key! }));
   }
   const phones = makeSimulatedPhones({ seed, clock, history });
   const engine = makeSimulatedEngine({ database, clock, history, phones, random, seed, encryption: node.encryption });
@@ -78,6 +85,8 @@ async function startCallSimulation({ database, cutter, seed }: Databases) {
   async function batch(): Promise<void> {
     const [own, other] = random.next() < 0.5 ? [callers[0]!, callers[1]!] : [callers[1]!, callers[0]!];
     const calls = Array.from({ length: random.between(1, 4) }, () => own.act(other.campaigns));
+    const [ofTokens, strange] = tokenRandom.next() < 0.5 ? tokenCallers : tokenCallers.toReversed();
+    calls.push(...Array.from({ length: tokenRandom.between(1, 3) }, () => ofTokens!.act(strange!.held)));
     const work = random.next() < 0.4 ? [engine.step()] : [];
     const cuts = hasCuts && random.next() < 0.12 ? [cut()] : [];
     await Promise.all([...calls, ...work, ...cuts]);
