@@ -84,4 +84,45 @@ describe.skipIf(process.env.FULL !== '1')('clients that others generate from the
     },
     5 * minutes,
   );
+
+  test(
+    'everything that openapi-typescript, @hey-api/openapi-ts, kubb and orval write compiles without an error',
+    async () => {
+      await writeFile(join(folder, 'tsconfig.json'), '{"compilerOptions":{"module":"nodenext"}}');
+      await runTool('openapi-typescript/bin/cli.js', ['openapi.json', '-o', 'all/paths.d.ts']);
+      await runTool('@hey-api/openapi-ts/bin/run.js', ['-i', 'openapi.json', '-o', 'all/hey', '--no-log-file']);
+      const orval = { input: './openapi.json', output: { target: './all/orval.ts', client: 'fetch', mode: 'single' } };
+      await writeFile(join(folder, 'orval.config.mjs'), `export default ${JSON.stringify({ carillon: orval })};`);
+      await runTool('orval/dist/bin/orval.mjs', ['--config', 'orval.config.mjs']);
+      await writeFile(join(folder, 'kubb.config.mjs'), kubbConfig);
+      await runTool('@kubb/cli/bin/kubb.cjs', ['generate', '--config', 'kubb.config.mjs']);
+      const compilerOptions = {
+        ...{ strict: true, noEmit: true, skipLibCheck: true, module: 'esnext', moduleResolution: 'bundler' },
+        ...{
+          target: 'es2022',
+          lib: ['es2023', 'dom', 'dom.iterable'],
+          types: ['node'],
+          allowImportingTsExtensions: true,
+        },
+      };
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['all/**/*.ts'] }));
+      const { stdout } = await runTool('typescript/bin/tsc', ['--listFilesOnly']);
+      for (const written of ['all/paths.d.ts', 'all/hey/types.gen.ts', 'all/orval.ts', 'all/kubb/index.ts'])
+        expect(stdout).toContain(written);
+      const told = await runTool('typescript/bin/tsc', []).catch((error: { stdout: string }) => error);
+      expect(told.stdout).toBe('');
+    },
+    10 * minutes,
+  );
 });
+
+const kubbConfig = `import { defineConfig } from '@kubb/core';
+import { pluginOas } from '@kubb/plugin-oas';
+import { pluginTs } from '@kubb/plugin-ts';
+export default defineConfig({
+  root: '.',
+  input: { path: './openapi.json' },
+  output: { path: './all/kubb', clean: true, format: false },
+  plugins: [pluginOas({ generators: [], validate: false }), pluginTs({ output: { path: 'types' } })],
+});
+`;

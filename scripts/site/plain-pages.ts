@@ -55,7 +55,8 @@ function withoutComments(text: string): string {
 
 /** Links between pages lead to the Markdown of the other page. Links to files that are not pages become plain text. */
 function withPlainLinks(text: string, { source, sources }: { source: string; sources: ReadonlySet<string> }): string {
-  return text.replace(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, mark: string, label: string, target: string) => {
+  return text.replace(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (...match: string[]) => {
+    const [whole, mark, label, target] = match as [string, string, string, string];
     if (/^[a-z]+:|^#/.test(target)) return whole;
     const [path, anchor] = target.split('#', 2) as [string, string | undefined];
     const file = normalize(join(dirname(source), decodeURI(path)));
