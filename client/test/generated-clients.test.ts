@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -94,7 +94,7 @@ describe.skipIf(process.env.FULL !== '1')('clients that others generate from the
       const orval = { input: './openapi.json', output: { target: './all/orval.ts', client: 'fetch', mode: 'single' } };
       await writeFile(join(folder, 'orval.config.mjs'), `export default ${JSON.stringify({ carillon: orval })};`);
       await runTool('orval/dist/bin/orval.mjs', ['--config', 'orval.config.mjs']);
-      await writeFile(join(folder, 'kubb.config.mjs'), kubbConfig);
+      await copyFile(join(programs, 'kubb.config.mjs'), join(folder, 'kubb.config.mjs'));
       await runTool('@kubb/cli/bin/kubb.cjs', ['generate', '--config', 'kubb.config.mjs']);
       const compilerOptions = {
         ...{ strict: true, noEmit: true, skipLibCheck: true, module: 'esnext', moduleResolution: 'bundler' },
@@ -115,14 +115,3 @@ describe.skipIf(process.env.FULL !== '1')('clients that others generate from the
     10 * minutes,
   );
 });
-
-const kubbConfig = `import { defineConfig } from '@kubb/core';
-import { pluginOas } from '@kubb/plugin-oas';
-import { pluginTs } from '@kubb/plugin-ts';
-export default defineConfig({
-  root: '.',
-  input: { path: './openapi.json' },
-  output: { path: './all/kubb', clean: true, format: false },
-  plugins: [pluginOas({ generators: [], validate: false }), pluginTs({ output: { path: 'types' } })],
-});
-`;

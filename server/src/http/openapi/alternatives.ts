@@ -1,5 +1,5 @@
 import { timingMembers } from '../../domain/timing/push-timing.ts';
-import type { Node } from './document.ts';
+import type { Node } from './shapes.ts';
 
 /** One alternative of a shape: its name in the document, the members it has no use for, and those it requires. */
 type Alternative = { name: string; without: readonly string[]; requires: readonly string[] };

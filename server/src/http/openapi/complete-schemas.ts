@@ -1,6 +1,6 @@
 import { spellAbbreviation } from '../../domain/abbreviation.ts';
-import type { Node } from './document.ts';
 import { memberDescriptions } from './member-descriptions.ts';
+import type { Node } from './shapes.ts';
 
 /** Where a member is: its shape, the member around it, and a function that notes which description was used. */
 type Place = {

@@ -1,4 +1,4 @@
-import type { Node } from './document.ts';
+import type { Node } from './shapes.ts';
 
 /**
  * Returns the document in OpenAPI 3.0.3, for tools that do not read 3.1. Types that may be null become `nullable`, a description

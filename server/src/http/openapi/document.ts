@@ -7,6 +7,7 @@ import { splitShapes } from './alternatives.ts';
 import { completeSchemas } from './complete-schemas.ts';
 import { convertTo30 } from './convert-to-30.ts';
 import examples from './examples.json' with { type: 'json' };
+import type { Node } from './shapes.ts';
 import { makeWebhooks } from './webhooks.ts';
 
 const tags = [
@@ -124,8 +125,6 @@ export function describeServers({ publicUrl, serviceDomain }: Addresses): {
   };
 }
 
-/** A part of a JSON Schema or of the document around it; all of it is JSON. */
-export type Node = { [member: string]: unknown };
 type Union = { oneOf: Node[]; discriminator?: object } | { anyOf: Node[] };
 
 type Building = {
