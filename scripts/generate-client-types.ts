@@ -1,4 +1,4 @@
-/** Writes the client's types. Run it after a shape of a route changed; a test fails until then. */
+/** Writes the types of the client for TypeScript, and the operations of the one for Python. Run it after a shape of a route changed; a test fails until then. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clientTypesFolder, renderClientTypes } from './render-client-types.ts';
@@ -6,4 +6,9 @@ import { clientTypesFolder, renderClientTypes } from './render-client-types.ts';
 const files = await renderClientTypes();
 await mkdir(clientTypesFolder, { recursive: true });
 for (const [name, text] of Object.entries(files)) await writeFile(join(clientTypesFolder, name), text);
-process.stdout.write(`${Object.keys(files).length} files written to ${clientTypesFolder}\n`);
+// It reads a file that was just written.
+const { pythonOperationsFile, renderPythonOperations } = await import('./render-python-operations.ts');
+await writeFile(pythonOperationsFile, renderPythonOperations());
+process.stdout.write(
+  `${Object.keys(files).length} files written to ${clientTypesFolder}, and ${pythonOperationsFile}\n`,
+);

@@ -1,15 +1,27 @@
 """Against a running Carillon, named by the variables that ``carillon status --env`` prints, and ``WEBHOOK_SECRET``."""
 
+import asyncio
+import io
 import json
 import os
 import threading
 import unittest
+import urllib.error
 import urllib.request
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Queue
 from typing import Any, Dict, List, Optional, Tuple
+from unittest.mock import patch
 
-from carillon_client import CarillonClient, CarillonError, sign_push, verify_callback
+from carillon_client import (
+    OPERATIONS,
+    AsyncCarillonClient,
+    CarillonClient,
+    CarillonError,
+    sign_push,
+    verify_callback,
+)
 
 URL, WORKSPACE = os.environ["CARILLON_API_URL"], os.environ["CARILLON_WORKSPACE_ID"]
 
@@ -129,7 +141,7 @@ class Clients(unittest.TestCase):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         waited: List[float] = []
         url = f"http://127.0.0.1:{server.server_address[1]}"
-        client = CarillonClient(url, WORKSPACE, data_key="x", sleep=waited.append)
+        client = CarillonClient(url, WORKSPACE, data_key="x", sleep=waited.append, jitter=lambda: 1.0)
         try:
             for path in ("200", "500"):
                 with self.assertRaises(CarillonError) as broken:
@@ -141,11 +153,97 @@ class Clients(unittest.TestCase):
             server.server_close()
 
     def test_a_busy_service_is_waited_for_as_long_as_it_asks(self) -> None:
-        waited = []
+        waited: List[float] = []
         fault = {"status": 503, "headers": {"retry-after": "7"}, "count": 1}
         sandbox("faults", {"api": {"route": "POST /v5/campaigns/search", **fault}})
         list(make_client(sleep=waited.append).search_campaigns())
         self.assertEqual(waited, [7])
+
+    def test_a_push_returns_the_parts_that_have_no_effect(self) -> None:
+        push = {**push_to("ada", "With unknown parts"), "colour": "red", "a, b": 1}
+        sent = make_client().send_push(push)
+        self.assertEqual(sent["warnings"], ['unknown field "colour"', 'unknown field "a, b"'])
+
+    def test_a_push_without_name_or_audience_is_rejected_before_it_is_sent(self) -> None:
+        for missing in ("campaignName", "targetAudience"):
+            push = push_to("ada", "Incomplete")
+            del push[missing]
+            with self.assertRaisesRegex(ValueError, f"{missing} is required"):
+                make_client().send_push(push)
+
+    def test_a_reply_has_status_headers_and_request_id_and_an_error_has_them_too(self) -> None:
+        client = make_client(data_key=os.environ["CARILLON_DATA_KEY"])
+        reply = client.call_with_reply("listSegments")
+        self.assertEqual((reply.status, reply.warnings), (200, []))
+        self.assertEqual(reply.headers["x-request-id"], reply.request_id)
+        with self.assertRaises(CarillonError) as missing:
+            client.get_segment("0" * 24)
+        self.assertEqual(missing.exception.status, 404)
+        self.assertEqual(missing.exception.headers["x-request-id"], missing.exception.request_id)
+
+    def test_a_reply_that_is_not_from_the_service_is_an_error_and_no_key_error(self) -> None:
+        client = make_client()
+        with patch.object(client, "call", return_value={"unexpected": True}):
+            for read in (lambda: client.get_segment("x"), lambda: list(client.search_campaigns())):
+                with self.assertRaises(CarillonError) as foreign:
+                    read()
+                self.assertEqual(foreign.exception.code, "foreign")
+
+    def test_a_failed_proxy_is_retried_under_the_same_key_and_a_conflict_is_not(self) -> None:
+        for status, attempts in ((500, 4), (502, 4), (504, 4), (409, 1)):
+            keys: List[Optional[str]] = []
+            waited: List[float] = []
+            client = make_client(sleep=waited.append, jitter=lambda: 0.0)
+
+            def fail(request: urllib.request.Request, **_named: Any) -> Any:
+                keys.append(request.get_header("Idempotency-key"))
+                raise urllib.error.HTTPError(request.full_url, status, "failed", Message(), io.BytesIO(b"{}"))
+
+            with patch("carillon_client.client.OPENER.open", side_effect=fail), self.assertRaises(CarillonError):
+                client.send_push(push_to("ada", "Again"))
+            self.assertEqual((len(keys), len(set(keys))), (attempts, 1))
+            self.assertIsNotNone(keys[0])
+            self.assertEqual(waited, [0.125, 0.25, 0.5][: attempts - 1])
+
+    def test_the_asynchronous_client_does_the_same_without_blocking_the_loop(self) -> None:
+        async def work() -> Tuple[Dict[str, Any], List[str]]:
+            client = AsyncCarillonClient(make_client(data_key=os.environ["CARILLON_DATA_KEY"]))
+            await client.upsert_user("async", {"u_fn": "Async"})
+            await client.register_device("async", "phone", platform="ANDROID", push_id="async-token")
+            sent, _segments = await asyncio.gather(
+                client.send_push(push_to("async", "From asyncio")), client.call("listSegments")
+            )
+            found = client.search_campaigns({"campaign_fields": {"name": "From asyncio"}})
+            return sent, [campaign["id"] async for campaign in found]
+
+        sent, found = asyncio.run(work())
+        self.assertEqual(found, [sent["cid"]])
+
+    def test_the_operations_all_reach_their_routes_with_the_right_credentials(self) -> None:
+        # The last of those that call the node, because it uses up limits of a minute.
+        client = make_client(
+            data_key=os.environ["CARILLON_DATA_KEY"],
+            campaigns_key=os.environ["CARILLON_CAMPAIGNS_KEY"],
+            sleep=lambda _: None,
+        )
+        examples = json.loads(os.environ["CARILLON_EXAMPLES"])
+        wrong, replied = [], 0
+        for operation, row in OPERATIONS.items():
+            # The sandbox is needed by the other tests, and a push is signed by ``send_push``.
+            if row.path.startswith("/sandbox") or operation.startswith("sendPush"):
+                continue
+            example = examples[operation]
+            names = (*row.path_names, *row.query)
+            given = {name: value for name, value in example.get("parameters", {}).items() if name in names}
+            given = {name: value for name, value in given.items() if name not in ("app_id", "workspace_id")}
+            try:
+                client.call(operation, given, example.get("body"))
+                replied += 1
+            except CarillonError as error:
+                if error.code in ("foreign", "unreachable") or error.status in (401, 403, 405):
+                    wrong.append((operation, error.status, error.code))
+        self.assertEqual(wrong, [])
+        self.assertGreater(replied, 25)
 
     def test_a_segment_is_filled_and_its_callback_is_signed(self) -> None:
         server = ThreadingHTTPServer(("127.0.0.1", 0), Site)

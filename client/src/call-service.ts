@@ -5,7 +5,7 @@ import type { Operations } from './generated/operations.ts';
 import { readWhole } from './read-whole.ts';
 import { hostOf } from './service-hosts.ts';
 import type { ServiceHosts } from './service-hosts.ts';
-import { waitMilliseconds } from './wait-milliseconds.ts';
+import { waitMilliseconds as wait } from './wait-milliseconds.ts';
 
 export type OperationId = keyof Operations;
 
@@ -22,15 +22,53 @@ export type Given<Id extends OperationId> = (Record<never, never> extends Operat
   : { parameters: Operations[Id]['parameters'] }) &
   (Operations[Id]['body'] extends undefined ? { body?: undefined } : { body: Operations[Id]['body'] });
 
+type SignedCallOptions = CallOptions & {
+  /** Returns the headers of one attempt. Called again for each retry, because some are valid for one attempt only. */
+  sign?: (rawBody: string) => Promise<Record<string, string>>;
+};
+
 /** Calls any operation of the service. @throws CarillonError, and the reason of a signal that aborts it */
 export type CallService = <Id extends OperationId>(
   operation: Id,
   given: Given<Id>,
-  options?: CallOptions & {
-    /** Returns the headers of one attempt. Called again for each retry, because some are valid for one attempt only. */
-    sign?: (rawBody: string) => Promise<Record<string, string>>;
-  },
+  options?: SignedCallOptions,
 ) => Promise<Operations[Id]['reply']>;
+
+/** Like CallService, with everything that came with the body. */
+export type CallWithReply = <Id extends OperationId>(
+  operation: Id,
+  given: Given<Id>,
+  options?: SignedCallOptions,
+) => Promise<Replied & { body: Operations[Id]['reply'] }>;
+
+/** What came with the body of a response. */
+export type Replied = {
+  status: number;
+  headers: Headers;
+  /** Parts of the request that were accepted but have no effect: unknown members, content that a phone will not show. */
+  warnings: string[];
+  /** The `X-Request-Id` of the call, by which an operator finds it in the log of the service. */
+  requestId: string;
+};
+
+/** Functions that watch calls, for logs and metrics. What they throw ends the call. */
+export type CallHooks = {
+  /** Before each attempt. */
+  onRequest?: (attempt: Attempt) => void;
+  /** After each response, also of an error. */
+  onReply?: (attempt: Attempt & Replied) => void;
+  /** Before the wait for the next attempt. */
+  onRetry?: (attempt: Attempt & { error: CarillonError; waitMilliseconds: number }) => void;
+};
+
+export type Attempt = {
+  operation: OperationId;
+  method: string;
+  url: string;
+  requestId: string;
+  /** Number of the attempt, from 1. */
+  attempt: number;
+};
 
 export type CallServiceOptions = {
   hosts: string | ServiceHosts;
@@ -42,6 +80,9 @@ export type CallServiceOptions = {
   fetch: typeof fetch;
   maxRepeats: number;
   timeoutMilliseconds: number;
+  hooks: CallHooks;
+  /** Returns a number from 0 to 1, so that clients that failed together do not retry together. */
+  random: () => number;
 };
 
 type Row = {
@@ -55,40 +96,49 @@ type Row = {
 
 const maxWaitSeconds = 60;
 
-/** Makes the function behind every call: URL, credentials, and retries after 429, 503 and a broken connection. */
-export function makeCallService(options: CallServiceOptions): CallService {
-  const { tokens, maxRepeats, timeoutMilliseconds } = options;
+/** Statuses of a service or proxy that failed: the next attempt may succeed. A 409 is final here, and so is not retried. */
+const failures: readonly number[] = [500, 502, 503, 504];
+const firstWaitMilliseconds = 250;
 
-  async function attempt(url: URL, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> {
+/** Makes the function behind every call: URL, credentials, and retries after 429, 5xx and a broken connection. */
+export function makeCallService(options: CallServiceOptions): CallWithReply {
+  const { tokens, maxRepeats, timeoutMilliseconds, hooks } = options;
+
+  async function send(attempt: Attempt, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> {
     const late = AbortSignal.timeout(timeoutMilliseconds);
     const ending = signal === undefined ? late : AbortSignal.any([signal, late]);
+    hooks.onRequest?.(attempt);
     try {
-      return await readWhole(await options.fetch(url, { ...init, signal: ending }));
+      return await readWhole(await options.fetch(new URL(attempt.url), { ...init, signal: ending }));
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      throw unreachable(cause);
+      throw unreachable(cause, { requestId: attempt.requestId });
     }
   }
 
   return async (operation, { parameters, body }, { signal, idempotencyKey, sign } = {}) => {
     const row: Row = operations[operation];
-    const url = addressOf(row, { options, parameters: parameters ?? {} });
+    const url = addressOf(row, { options, parameters: parameters ?? {} }).href;
     const rawBody = body === undefined ? undefined : JSON.stringify(body);
     const takesKey = row.headers.includes('Idempotency-Key');
     const key = takesKey ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
-    // A search changes nothing, and a change with a key is processed only once.
-    const isRepeatable =
-      takesKey ||
-      row.method === 'GET' ||
-      /\/(search|meta|executions|validate|preview|export|campaign-stats)$/.test(row.path);
+    const requestId = crypto.randomUUID();
+    const isSafe = takesKey || isHarmless(row);
     let hasRenewed = false;
     for (let repeats = 0; ; repeats += 1) {
       signal?.throwIfAborted();
+      const attempt: Attempt = { operation, method: row.method, url, requestId, attempt: repeats + 1 };
+      const waitFor = async (error: CarillonError): Promise<void> => {
+        const waitMilliseconds = patienceOf(error) ?? backoff(repeats, options.random);
+        hooks.onRetry?.({ ...attempt, error, waitMilliseconds });
+        await wait(waitMilliseconds, signal);
+      };
       let token: string | undefined;
       let answer: Response | undefined;
       try {
         if (bearerOf(row, options)) token = await unlessEnded(tokens!.get(), signal);
         const headers = {
+          'X-Request-Id': requestId,
           ...fixedHeaders(row, options),
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
           ...(rawBody === undefined ? {} : { 'content-type': 'application/json' }),
@@ -97,29 +147,60 @@ export function makeCallService(options: CallServiceOptions): CallService {
         };
         const init: RequestInit = { method: row.method, headers };
         if (rawBody !== undefined) init.body = rawBody;
-        answer = await attempt(url, init, signal);
+        answer = await send(attempt, init, signal);
       } catch (error) {
         // Without a response, either nothing was sent yet or the outcome is unknown.
         if (!(error instanceof CarillonError) || repeats >= maxRepeats) throw error;
         const wasSent = token !== undefined || !bearerOf(row, options);
-        if (error.fault.kind === 'unreachable' ? wasSent && !isRepeatable : ![429, 503].includes(error.status))
-          throw error;
-        await waitMilliseconds(patienceOf(error) ?? 250 * 2 ** repeats, signal);
+        const isFinal = error.fault.kind === 'unreachable' ? wasSent && !isSafe : !isTemporary(error.status);
+        if (isFinal) throw error;
+        await waitFor(error);
         continue;
       }
-      if (answer.ok) return (answer.status === 204 ? undefined : await readJson(answer)) as never;
-      const refusal = await toCarillonError(answer);
+      const replied = describeReply(answer, { requestId, headerPrefix: options.headerPrefix });
+      hooks.onReply?.({ ...attempt, ...replied });
+      if (answer.ok) {
+        const told = answer.status === 204 ? undefined : await readJson(answer, replied);
+        return { ...replied, body: told as never };
+      }
+      const refusal = await toCarillonError(answer, replied);
       // A token that was revoked elsewhere is replaced, once.
       if (token !== undefined && answer.status === 401 && !hasRenewed) {
         hasRenewed = true;
         tokens!.forget(token);
         continue;
       }
-      const isBusy = answer.status === 429 || (answer.status === 503 && isRepeatable);
-      if (!isBusy || repeats >= maxRepeats) throw refusal;
-      await waitMilliseconds(patienceOf(refusal) ?? 1_000, signal);
+      const isRetried = answer.status === 429 || (isSafe && failures.includes(answer.status));
+      if (!isRetried || repeats >= maxRepeats) throw refusal;
+      await waitFor(refusal);
     }
   };
+}
+
+const isTemporary = (status: number): boolean => status === 429 || failures.includes(status);
+
+/** A search changes nothing, so it may be repeated without a key. */
+function isHarmless({ method, path }: Row): boolean {
+  return method === 'GET' || /\/(search|meta|executions|validate|preview|export|campaign-stats)$/.test(path);
+}
+
+/** Returns a wait that doubles with each attempt, of which at least a half and at most all is waited. */
+function backoff(repeats: number, random: () => number): number {
+  return Math.round(firstWaitMilliseconds * 2 ** repeats * (0.5 + random() / 2));
+}
+
+function describeReply(
+  { status, headers }: Response,
+  { requestId, headerPrefix }: { requestId: string; headerPrefix: string },
+): Replied {
+  const warning = headers.get(`X-${headerPrefix}-Warning`) ?? '';
+  return { status, headers, requestId, warnings: splitWarnings(warning) };
+}
+
+/** The service separates warnings by a comma and a space; names in quotation marks may contain both. */
+function splitWarnings(text: string): string[] {
+  const warnings = text.match(/(?:"(?:[^"\\]|\\.)*"|[^,"]|,(?! ))+/g) ?? [];
+  return warnings.map((warning) => warning.trim()).filter((warning) => warning !== '');
 }
 
 /** Returns the wait that the service requests, up to a limit. */

@@ -5,6 +5,7 @@ import type {
   CampaignMetaListV1,
   CampaignRequestV1,
   CampaignSearchV1,
+  CampaignStatusRequestV1,
   CampaignTestAnswerV1,
   CampaignTestRequestV1,
   CampaignV1,
@@ -33,7 +34,11 @@ const pageSize = 15;
 
 export function makeCarillonCampaignsV1(call: CallService): CarillonCampaignsV1 {
   const named = () => ({ request_id: crypto.randomUUID() });
-  const act = async (ids: string[], action: string, options: CallOptions = {}): Promise<void> =>
+  const act = async (
+    ids: string[],
+    action: CampaignStatusRequestV1['action'],
+    options: CallOptions = {},
+  ): Promise<void> =>
     void (await call('changeCampaignStatusV1', { body: { ...named(), action, campaign_ids: ids } }, options));
   return {
     async create(campaign, options) {

@@ -8,6 +8,7 @@ import type {
   CampaignPreview,
   CampaignPreviewRequest,
   CampaignSearchV5,
+  CampaignStatusRequestV5,
   CampaignTestAnswerV5,
   CampaignTestRequestV5,
   CampaignV5,
@@ -80,7 +81,7 @@ export type CarillonCampaigns = {
 const pageSize = 15;
 
 export function makeCarillonCampaigns(call: CallService): CarillonCampaigns {
-  const act = async (id: string, action: string, options: CallOptions = {}): Promise<void> =>
+  const act = async (id: string, action: CampaignStatusRequestV5['action'], options: CallOptions = {}): Promise<void> =>
     void (await call('changeCampaignStatus', { parameters: { id }, body: { action } }, options));
   return {
     async create(body, options) {

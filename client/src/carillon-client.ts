@@ -1,7 +1,7 @@
 import { makeAccessTokens } from './access-tokens.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { makeCallService } from './call-service.ts';
-import type { CallOptions, CallService } from './call-service.ts';
+import type { CallHooks, CallOptions, CallService, CallWithReply } from './call-service.ts';
 import { makeCarillonBusinessEvents } from './carillon-business-events.ts';
 import type { CarillonBusinessEvents } from './carillon-business-events.ts';
 import { makeCarillonCampaignsV1 } from './carillon-campaigns-v1.ts';
@@ -9,11 +9,11 @@ import type { CarillonCampaignsV1 } from './carillon-campaigns-v1.ts';
 import { makeCarillonCampaigns } from './carillon-campaigns.ts';
 import type { CarillonCampaigns } from './carillon-campaigns.ts';
 import { makeCarillonPush } from './carillon-push.ts';
-import type { CarillonPush, PushRequest } from './carillon-push.ts';
+import type { CarillonPush, PushRequest, SentPush } from './carillon-push.ts';
 import { makeCarillonSegments } from './carillon-segments.ts';
 import type { CarillonSegments } from './carillon-segments.ts';
 import { makeCarillonUsers } from './carillon-users.ts';
-import type { CampaignStats, PushSuccess, StatsRequest } from './generated/shapes.ts';
+import type { CampaignStats, StatsRequest } from './generated/shapes.ts';
 import { hostOf } from './service-hosts.ts';
 import type { ServiceHosts } from './service-hosts.ts';
 
@@ -37,19 +37,24 @@ export type CarillonClientOptions = {
   headerPrefix?: string;
   fetch?: typeof fetch;
   /**
-   * Maximum number of retries after 429, 503 or a broken connection; default 3. Each waits as long as the service requests, up
-   * to a minute. Operations that would be processed twice are retried only with an Idempotency-Key.
+   * Maximum number of retries after 429, 500, 502, 503, 504 or a broken connection; default 3. Each waits as long as the service
+   * requests, up to a minute, or else for a time that doubles, with jitter. Operations that would be processed twice are retried
+   * only with an Idempotency-Key, always the same one.
    */
   maxRepeats?: number;
   /** Maximum time for a response; default 60 s. */
   timeoutMilliseconds?: number;
+  /** Functions that watch every call, for logs and metrics. */
+  hooks?: CallHooks;
   /** Milliseconds now; for tests. */
   now?: () => number;
+  /** A number from 0 to 1, for the jitter of retries; for tests. */
+  random?: () => number;
 };
 
 export type CarillonClient = ReturnType<typeof makeCarillonUsers> & {
   /** Creates and sends a push (v2.1). @throws CarillonError */
-  sendPush(push: PushRequest, options?: CallOptions): Promise<PushSuccess>;
+  sendPush(push: PushRequest, options?: CallOptions): Promise<SentPush>;
   /** Creates or changes a user. @throws CarillonError */
   upsertUser(user: { customerId: string; attributes?: Record<string, unknown> }, options?: CallOptions): Promise<void>;
   /** Creates or renews a device of a user. @throws CarillonError */
@@ -71,10 +76,12 @@ export type CarillonClient = ReturnType<typeof makeCarillonUsers> & {
   stats: { read(request: StatsRequest, options?: CallOptions): Promise<CampaignStats> };
   /** Calls any operation of the API document by its `operationId`. */
   call: CallService;
+  /** Like `call`, and returns `body` with `status`, `headers`, `warnings` and `requestId`. */
+  callWithReply: CallWithReply;
   tokens: AccessTokens | undefined;
 };
 
-/** A typed client of the service: credentials, signatures, access tokens, and retries after 429 and 503. */
+/** A typed client of the service: credentials, signatures, access tokens, and retries. */
 export function makeCarillonClient(options: CarillonClientOptions): CarillonClient {
   const { baseUrl, workspaceId, headerPrefix = 'SVC', now = Date.now } = options;
   // Called without a receiver object, as browsers require.
@@ -87,19 +94,23 @@ export function makeCarillonClient(options: CarillonClientOptions): CarillonClie
           ...{ baseUrl: hostOf(baseUrl, 'Tokens'), workspaceId, oauthKey: options.oauthKey },
           ...{ fetch: request, now, timeoutMilliseconds },
         });
-  const call = makeCallService({
+  const callWithReply = makeCallService({
     ...{ hosts: baseUrl, workspaceId, headerPrefix, tokens, fetch: request, timeoutMilliseconds },
     dbName: options.dbName,
     keys: { data: options.dataKey, campaigns: options.campaignsKey, push: options.pushKey },
     maxRepeats: options.maxRepeats ?? 3,
+    hooks: options.hooks ?? {},
+    random: options.random ?? Math.random,
   });
+  const call: CallService = async (operation, given, more) => (await callWithReply(operation, given, more)).body;
   const { pushKey, pushSignatures: signatures = 'name' } = options;
-  const push = makeCarillonPush({ call, workspaceId, headerPrefix, pushKey, signatures, now });
+  const push = makeCarillonPush({ callWithReply, workspaceId, headerPrefix, pushKey, signatures, now });
   const data = makeCarillonUsers(call);
   return {
     ...data,
     tokens,
     call,
+    callWithReply,
     push,
     segments: makeCarillonSegments(call),
     campaigns: makeCarillonCampaigns(call),

@@ -42,6 +42,10 @@ export class CarillonError extends Error {
   readonly detail: string | undefined;
   /** All errors of a campaign by field (V5). */
   readonly faults: { field: string; message: string }[];
+  /** The `X-Request-Id` of the call, by which an operator finds it in the log of the service; absent for tokens. */
+  readonly requestId: string | undefined;
+  /** Headers of the response; absent without one. */
+  readonly headers: Headers | undefined;
 
   constructor(refusal: Refusal) {
     super(refusal.message, refusal.cause === undefined ? undefined : { cause: refusal.cause });
@@ -52,6 +56,8 @@ export class CarillonError extends Error {
     this.field = refusal.field;
     this.detail = refusal.detail;
     this.faults = refusal.faults ?? [];
+    this.requestId = refusal.requestId;
+    this.headers = refusal.headers;
   }
 }
 
@@ -65,32 +71,43 @@ type Refusal = {
   field?: string | undefined;
   detail?: string | undefined;
   faults?: { field: string; message: string }[];
-};
+} & CallTrace;
+
+/** What identifies a call and its response. */
+export type CallTrace = { requestId?: string | undefined; headers?: Headers | undefined };
 
 /** Returns the error for a connection without a response. */
-export function unreachable(cause: unknown): CarillonError {
+export function unreachable(cause: unknown, trace: CallTrace = {}): CarillonError {
   const message = 'The service was not reached, or did not reply in time';
-  return new CarillonError({ status: 0, code: 'unreachable', message, fault: { kind: 'unreachable' }, cause });
+  return new CarillonError({
+    status: 0,
+    code: 'unreachable',
+    message,
+    fault: { kind: 'unreachable' },
+    cause,
+    ...trace,
+  });
 }
 
 /** @throws CarillonError for a response that is not from the service, such as a proxy's login page */
-export async function readJson(answer: Response): Promise<unknown> {
+export async function readJson(answer: Response, trace: CallTrace = {}): Promise<unknown> {
   const text = await answer.text();
   try {
     return JSON.parse(text) as unknown;
   } catch {
     const message = `HTTP ${answer.status} without JSON`;
-    throw new CarillonError({ status: answer.status, code: 'foreign', message, fault: { kind: 'foreign', text } });
+    const fault: CarillonFault = { kind: 'foreign', text };
+    throw new CarillonError({ status: answer.status, code: 'foreign', message, fault, ...trace });
   }
 }
 
 /** Parses an error response in any of the service's shapes. */
-export async function toCarillonError(answer: Response): Promise<CarillonError> {
-  const { status } = answer;
+export async function toCarillonError(answer: Response, trace: CallTrace = {}): Promise<CarillonError> {
+  const { status, headers } = answer;
   const fault = readFault(await answer.text());
   const retryAfter = Number(answer.headers.get('retry-after') ?? NaN);
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
-  return new CarillonError({ status, fault, retryAfterSeconds, ...describe(fault, status) });
+  return new CarillonError({ status, fault, retryAfterSeconds, headers, ...trace, ...describe(fault, status) });
 }
 
 function readFault(text: string): CarillonFault {

@@ -1,21 +1,27 @@
-import type { CallOptions, CallService } from './call-service.ts';
+import type { CallOptions, CallWithReply, Replied } from './call-service.ts';
 import { CarillonError } from './carillon-error.ts';
 import type { PushAnswer, PushRequestV2, PushRequestV21, PushSuccess } from './generated/shapes.ts';
 import { signPush } from './sign-push.ts';
 import { signPushV2 } from './sign-push-v2.ts';
 
-/** A push as spelled in the manual; the client adds the workspace and the signature. */
-export type PushRequest = Omit<PushRequestV21, 'appId' | 'signature'>;
+/** A push as the interface spells it; the client adds the workspace and the signature. Audience and delivery decide what it must have. */
+export type PushRequest = Unsigned<PushRequestV21>;
+
+/** Each alternative keeps its own members. */
+type Unsigned<Push> = Push extends unknown ? Omit<Push, 'appId' | 'signature'> : never;
+
+/** The response to a push, with the parts of the push that have no effect. */
+export type SentPush = PushSuccess & { warnings: string[] };
 
 export type CarillonPush = {
   /** Creates and sends a push (v2.1). @throws CarillonError, also for an error with status 200 */
-  send(push: PushRequest, options?: CallOptions): Promise<PushSuccess>;
+  send(push: PushRequest, options?: CallOptions): Promise<SentPush>;
   /** Sends over v2, which has its signature in the body. @throws CarillonError */
-  sendV2(push: Omit<PushRequestV2, 'appId' | 'signature'>, options?: CallOptions): Promise<PushSuccess>;
+  sendV2(push: Unsigned<PushRequestV2>, options?: CallOptions): Promise<SentPush>;
 };
 
 export function makeCarillonPush(options: {
-  call: CallService;
+  callWithReply: CallWithReply;
   workspaceId: string;
   headerPrefix: string;
   pushKey: string | undefined;
@@ -23,7 +29,7 @@ export function makeCarillonPush(options: {
   signatures: 'name' | 'body';
   now: () => number;
 }): CarillonPush {
-  const { call, workspaceId, headerPrefix, signatures, now } = options;
+  const { callWithReply, workspaceId, headerPrefix, signatures, now } = options;
   const keyOf = (): string => {
     if (options.pushKey === undefined) throw new TypeError('pushKey is needed to send');
     return options.pushKey;
@@ -48,19 +54,19 @@ export function makeCarillonPush(options: {
         [`X-${headerPrefix}-Query-Type`]: push.targetAudience.toLowerCase(),
       };
       const sign = async (rawBody: string) => ({ ...headers, ...(await signBody(rawBody)) });
-      return succeeded(await call('sendPushV21', { body: push }, { ...given, sign }));
+      return succeeded(await callWithReply('sendPushV21', { body: push }, { ...given, sign }));
     },
     async sendV2(push, given) {
       const signature = await signPush({ workspaceId, campaignName: push.campaignName, pushKey: keyOf() });
       const body: PushRequestV2 = { ...push, appId: workspaceId, signature };
-      return succeeded(await call('sendPushV2', { body }, { ...given, sign: signBody }));
+      return succeeded(await callWithReply('sendPushV2', { body }, { ...given, sign: signBody }));
     },
   };
 }
 
 /** A business failure has status 200 (interface 2.11); callers get it as an error like any other. */
-function succeeded(answer: PushAnswer): PushSuccess {
-  if (answer.status === 'Success') return answer;
-  const message = answer.Error_Message;
-  throw new CarillonError({ status: 200, code: message, message, fault: { kind: 'push', body: answer } });
+function succeeded({ body, warnings, requestId, headers }: Replied & { body: PushAnswer }): SentPush {
+  if (body.status === 'Success') return { ...body, warnings };
+  const message = body.Error_Message;
+  throw new CarillonError({ status: 200, code: message, message, fault: { kind: 'push', body }, requestId, headers });
 }

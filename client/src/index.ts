@@ -1,12 +1,21 @@
 export { makeCarillonClient } from './carillon-client.ts';
 export type { CarillonClient, CarillonClientOptions } from './carillon-client.ts';
-export type { CallOptions, CallService, Given, OperationId } from './call-service.ts';
+export type {
+  Attempt,
+  CallHooks,
+  CallOptions,
+  CallService,
+  CallWithReply,
+  Given,
+  OperationId,
+  Replied,
+} from './call-service.ts';
 export type { CarillonBusinessEvents } from './carillon-business-events.ts';
 export type { CampaignBody, CampaignTestAnswer, CarillonCampaigns } from './carillon-campaigns.ts';
 export type { CarillonCampaignsV1 } from './carillon-campaigns-v1.ts';
 export { CarillonError, toCarillonError } from './carillon-error.ts';
 export type { CarillonFault } from './carillon-error.ts';
-export type { CarillonPush, PushRequest } from './carillon-push.ts';
+export type { CarillonPush, PushRequest, SentPush } from './carillon-push.ts';
 export type { CarillonSegments, FileOperation } from './carillon-segments.ts';
 export type { CarillonDevices, CarillonUsers } from './carillon-users.ts';
 export { makeCallbackReceiver } from './callback-receiver.ts';

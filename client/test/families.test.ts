@@ -45,7 +45,7 @@ const toAll = {
   campaignDelivery: { type: 'soon' as const },
 };
 const draft = {
-  ...{ channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'ada@example.com' },
+  ...({ channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'ada@example.com' } as const),
   basic_details: { name: 'Made by the client', platforms: ['ANDROID'] },
 };
 

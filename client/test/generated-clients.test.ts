@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -83,5 +83,35 @@ describe.skipIf(process.env.FULL !== '1')('clients that others generate from the
       expect(await compileAndRun('by-openapi-ts')).toEqual(expected);
     },
     5 * minutes,
+  );
+
+  test(
+    'everything that openapi-typescript, @hey-api/openapi-ts, kubb and orval write compiles without an error',
+    async () => {
+      await writeFile(join(folder, 'tsconfig.json'), '{"compilerOptions":{"module":"nodenext"}}');
+      await runTool('openapi-typescript/bin/cli.js', ['openapi.json', '-o', 'all/paths.d.ts']);
+      await runTool('@hey-api/openapi-ts/bin/run.js', ['-i', 'openapi.json', '-o', 'all/hey', '--no-log-file']);
+      const orval = { input: './openapi.json', output: { target: './all/orval.ts', client: 'fetch', mode: 'single' } };
+      await writeFile(join(folder, 'orval.config.mjs'), `export default ${JSON.stringify({ carillon: orval })};`);
+      await runTool('orval/dist/bin/orval.mjs', ['--config', 'orval.config.mjs']);
+      await copyFile(join(programs, 'kubb.config.mjs'), join(folder, 'kubb.config.mjs'));
+      await runTool('@kubb/cli/bin/kubb.cjs', ['generate', '--config', 'kubb.config.mjs']);
+      const compilerOptions = {
+        ...{ strict: true, noEmit: true, skipLibCheck: true, module: 'esnext', moduleResolution: 'bundler' },
+        ...{
+          target: 'es2022',
+          lib: ['es2023', 'dom', 'dom.iterable'],
+          types: ['node'],
+          allowImportingTsExtensions: true,
+        },
+      };
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['all/**/*.ts'] }));
+      const { stdout } = await runTool('typescript/bin/tsc', ['--listFilesOnly']);
+      for (const written of ['all/paths.d.ts', 'all/hey/types.gen.ts', 'all/orval.ts', 'all/kubb/index.ts'])
+        expect(stdout).toContain(written);
+      const told = await runTool('typescript/bin/tsc', []).catch((error: { stdout: string }) => error);
+      expect(told.stdout).toBe('');
+    },
+    10 * minutes,
   );
 });

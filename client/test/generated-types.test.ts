@@ -1,6 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { pythonOperationsFile, renderPythonOperations } from '../../scripts/render-python-operations.ts';
 import { clientTypesFolder, renderClientTypes } from '../../scripts/render-client-types.ts';
 
 test('the types of the client are as the document says; npm run client:types writes them', async () => {
@@ -8,4 +9,8 @@ test('the types of the client are as the document says; npm run client:types wri
   expect(Object.keys(rendered).sort()).toEqual((await readdir(clientTypesFolder)).sort());
   for (const [name, text] of Object.entries(rendered))
     expect(await readFile(join(clientTypesFolder, name), 'utf8'), name).toBe(text);
+});
+
+test('the operations of the Python client are those of the document; npm run client:types writes them', async () => {
+  expect(await readFile(pythonOperationsFile, 'utf8')).toBe(renderPythonOperations());
 });

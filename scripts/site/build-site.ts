@@ -3,6 +3,8 @@ import { stripTypeScriptTypes } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { Eleventy } from '@11ty/eleventy';
 import { compressFolder } from './compress-folder.ts';
+import { makePlainPages, plainPathOf } from './plain-pages.ts';
+import { makeSearchRows } from './search-rows.ts';
 import { sectionNames } from './list-pages.ts';
 import type { Page } from './list-pages.ts';
 import { readSite } from './read-site.ts';
@@ -64,21 +66,33 @@ async function writeSite(root: string, folder: string): Promise<string[]> {
           templateEngineOverride: false,
           ...describePage(pages, index),
         });
+      configuration.addTemplate('pages/404.html', notFoundPage, {
+        layout: 'layout.liquid',
+        permalink: '404.html',
+        templateEngineOverride: false,
+        ...describeNotFound(pages),
+      });
     },
   });
   await eleventy.write();
   for (const file of files) await cp(join(root, file), join(folder, file.replace(/^docs\//, '')));
   await addAssets(root, folder);
   await writeFile(join(folder, 'assets', 'calls.json'), JSON.stringify(calls));
-  await writeFile(join(folder, 'assets', 'search.json'), JSON.stringify(pages.flatMap(listEntries)));
+  await writeFile(join(folder, 'assets', 'search.json'), JSON.stringify(makeSearchRows(pages)));
+  for (const { path, text } of makePlainPages(pages)) await writeFile(join(folder, path), text);
   return dead;
 }
 
-/** The search index entries of a page: page, heading, URL and text of each section. */
-function listEntries({ title, address, sections }: SitePage): [string, string, string, string][] {
-  return sections.map(({ id, heading, level, text }) =>
-    level === 1 ? [title, '', address, text.trim()] : [title, heading, `${address}#${id}`, text.trim()],
-  );
+/** The script of the page fills in the search with the words of the address. */
+const notFoundPage = `<h1>Page not found</h1>
+<p>There is no page at this address. The search lists pages with the words of the address; the menu lists all pages.</p>
+`;
+
+/** A node serves the page at every unknown address below `/docs/`, so its links cannot be relative. */
+function describeNotFound(pages: readonly SitePage[]): object {
+  const layout = describePage(pages, 0);
+  const root = '/docs/';
+  return { ...layout, title: 'Page not found', address: '404', root, rootOrHere: root, outline: [], next: undefined };
 }
 
 /** The data that the layout shows around a page. */
@@ -97,6 +111,7 @@ function describePage(pages: readonly SitePage[], index: number): object {
   const isLong = outline.length > 40;
   return {
     ...{ title, address, source, menu, root: rootOf(source), rootOrHere: rootOf(source) || './' },
+    plain: plainPathOf(source),
     outline: outline.filter(({ level }) => !isLong || level === 2),
     previous: withoutText(pages[index - 1]),
     next: withoutText(pages[index + 1]),
@@ -106,7 +121,17 @@ function describePage(pages: readonly SitePage[], index: number): object {
 async function addAssets(root: string, folder: string): Promise<void> {
   const assets = join(folder, 'assets');
   await mkdir(assets, { recursive: true });
-  for (const name of ['site', 'search', 'calls', 'make-curl', 'parse-values', 'run-calls', 'scheme']) {
+  for (const name of [
+    'site',
+    'search',
+    'find-sections',
+    'search-words',
+    'calls',
+    'make-curl',
+    'parse-values',
+    'run-calls',
+    'scheme',
+  ]) {
     const source = await readFile(join(import.meta.dirname, 'browser', `${name}.ts`), 'utf8');
     const script = stripTypeScriptTypes(source)
       .replace(/(from '\.\/[\w-]+|import\('\.\/[\w-]+)\.ts'/g, "$1.js'")

@@ -13,7 +13,7 @@ const quality = 7;
  */
 export async function compressFolder(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const texts = entries.filter((entry) => entry.isFile() && /\.(js|css|html|svg|json|txt)$/.test(entry.name));
+  const texts = entries.filter((entry) => entry.isFile() && /\.(js|css|html|svg|json|txt|md)$/.test(entry.name));
   await Promise.all(texts.map(({ parentPath, name }) => compressFile(join(parentPath, name))));
 }
 

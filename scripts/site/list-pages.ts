@@ -6,15 +6,27 @@ export type Page = { source: string; address: string; section: string; title: st
 
 /** Sections in the order of the menu. A page in none of these lists is added to the last section, by its folder. */
 const sections: [name: string, sources: string[]][] = [
-  ['Start', ['README', 'quick-start', 'concepts', 'not-there']],
+  ['Start', ['README', 'quick-start', 'concepts', 'faq', 'troubleshooting', 'not-there']],
   ['Guides', ['guides/marketer', 'guides/integrator', 'guides/phone-developer', 'guides/operator', 'console']],
   ['Recipes', ['recipes/README']],
+  [
+    'Moving',
+    [
+      'moving/README',
+      'moving/onesignal',
+      'moving/firebase',
+      'moving/airship',
+      'moving/braze',
+      'switch',
+      'migration-v1-v5',
+    ],
+  ],
   ['API', []],
   [
     'Sending',
     [
       ...['bodies', 'fields', 'apps', 'phones', 'live-activities', 'experiments', 'triggered-campaigns'],
-      ...['statistics', 'event-stream', 'switch', 'migration-v1-v5', 'sandbox'],
+      ...['statistics', 'event-stream', 'sandbox'],
     ],
   ],
   [
@@ -44,7 +56,7 @@ const beside = [
     (name) => `${name}/README.md`,
   ),
 ];
-const folders = ['', 'guides', 'recipes', 'runbooks', 'decisions', 'spec', 'reports'];
+const folders = ['', 'guides', 'recipes', 'moving', 'runbooks', 'decisions', 'spec', 'reports'];
 const lastSection = sections.at(-1)![0];
 
 /** Returns the names of the menu's sections, in order. */

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fillCall, makeCurl, noValues } from '../../scripts/site/browser/make-curl.ts';
 import { parseValues } from '../../scripts/site/browser/parse-values.ts';
 import { listPages } from '../../scripts/site/list-pages.ts';
+import { makePlainPages } from '../../scripts/site/plain-pages.ts';
 import { readSite } from '../../scripts/site/read-site.ts';
 import type { Site } from '../../scripts/site/read-site.ts';
 import { makeManualClock } from '../src/clock.ts';
@@ -53,6 +54,32 @@ describe('the documentation site', () => {
       );
       expect(page).toContain('>QUARANTINED</text>');
       expect(page).not.toContain('stateDiagram');
+    });
+
+    test('every page is also Markdown, whose links lead to Markdown or to files of the site', () => {
+      const files = new Map(makePlainPages(site.pages).map(({ path, text }) => [path, text]));
+      expect(files.size).toBe(site.pages.length + 1);
+      const copied = new Set([...site.files].map((file) => file.replace(/^docs\//, '')));
+      const dead: string[] = [];
+      for (const [path, text] of files) {
+        expect(text, path).not.toContain('<!--');
+        for (const [, target] of text.replace(/```[^]*?```/g, '').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+          if (/^[a-z]+:/.test(target!)) continue;
+          const to = join(dirname(path), target!);
+          if (!files.has(to) && !copied.has(to)) dead.push(`${path}: ${target}`);
+        }
+      }
+      expect(dead).toEqual([]);
+    });
+
+    test('the list for programs describes every page, those about the making last', () => {
+      const list = makePlainPages(site.pages).at(-1)!;
+      expect(list.path).toBe('llms.txt');
+      expect(list.text).toMatch(/^# Carillon\n\n> Carillon is a push messaging server/);
+      expect(list.text).toContain('- [From OneSignal](moving/onesignal.md): What maps to what');
+      expect(list.text.match(/^- \[/gm)).toHaveLength(site.pages.length);
+      const sections = [...list.text.matchAll(/^## (.+)$/gm)].map(([, name]) => name);
+      expect([sections[0], sections.at(-1)]).toEqual(['Start', 'Optional']);
     });
 
     test('every error can be linked to by its name', () => {
@@ -253,6 +280,15 @@ describe('a page of the documentation site', () => {
       await next.click();
       await page.getByRole('heading', { level: 1, name: title }).waitFor();
       expect(faults).toEqual([]);
+    }, 60_000);
+
+    test('an unknown address shows the menu, and searches for its words', async () => {
+      const { page } = await openPage();
+      const answer = await page.goto(`${url}guide/migrate-from-onesignal/`);
+      expect(answer!.status()).toBe(404);
+      await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
+      await page.locator('#found a', { hasText: 'From OneSignal' }).first().click();
+      await page.waitForURL('**/docs/moving/onesignal/**');
     }, 60_000);
 
     test('the scheme that was chosen stays on the next page, and the menu of a phone opens', async () => {

@@ -14,6 +14,7 @@ async function listPages(): Promise<string[]> {
     'docs/decisions',
     'docs/guides',
     'docs/recipes',
+    'docs/moving',
     'docs/runbooks',
     'docs/spec',
     'client',

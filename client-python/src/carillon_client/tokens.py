@@ -48,9 +48,11 @@ class AccessTokens:
 
     def _take(self, path: str, form: Dict[str, str]) -> None:
         asked_at = self._now()
-        data = self._ask(path, {"client_id": self._workspace_id, **form})["data"]
+        data = self._ask(path, {"client_id": self._workspace_id, **form}).get("data")
+        if not isinstance(data, dict) or "access_token" not in data or "expires_in" not in data:
+            raise CarillonError(200, "foreign", "The response has no access token")
         life = float(data["expires_in"])
-        self._access_token = data["access_token"]
+        self._access_token = str(data["access_token"])
         self._expires_at = asked_at + max(life - RENEW_BEFORE_SECONDS, life * 0.8)
         if "refresh_token" in data:
             self._refresh_token = data["refresh_token"]

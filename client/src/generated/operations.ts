@@ -106,22 +106,6 @@ import type {
 
 /** How each operation is called. `*` stands for the abbreviation of the installation. */
 export const operations = {
-  sendPushV2: {
-    method: 'POST',
-    path: '/v2/transaction/sendpush',
-    family: 'Push',
-    key: 'none',
-    query: [],
-    headers: ['Idempotency-Key'],
-  },
-  sendPushV2Priority: {
-    method: 'POST',
-    path: '/v2/transaction/sendpush/priority',
-    family: 'Push',
-    key: 'none',
-    query: [],
-    headers: ['Idempotency-Key'],
-  },
   sendPushV21: {
     method: 'POST',
     path: '/v2.1/transaction/sendpush',
@@ -137,6 +121,22 @@ export const operations = {
     key: 'none',
     query: [],
     headers: ['X-*-APPKEY', 'Idempotency-Key'],
+  },
+  sendPushV2: {
+    method: 'POST',
+    path: '/v2/transaction/sendpush',
+    family: 'Push',
+    key: 'none',
+    query: [],
+    headers: ['Idempotency-Key'],
+  },
+  sendPushV2Priority: {
+    method: 'POST',
+    path: '/v2/transaction/sendpush/priority',
+    family: 'Push',
+    key: 'none',
+    query: [],
+    headers: ['Idempotency-Key'],
   },
   upsertCustomer: {
     method: 'POST',
@@ -769,18 +769,6 @@ export const operations = {
 
 /** What each operation takes and gives. What the client fills in itself is no parameter. */
 export type Operations = {
-  /** Create and send a push campaign, v2 */
-  sendPushV2: {
-    parameters: Record<never, never>;
-    body: PushRequestV2;
-    reply: PushAnswer;
-  };
-  /** Create and send a push campaign, v2 */
-  sendPushV2Priority: {
-    parameters: Record<never, never>;
-    body: PushRequestV2;
-    reply: PushAnswer;
-  };
   /** Create and send a push campaign, v2.1 */
   sendPushV21: {
     parameters: Record<never, never>;
@@ -791,6 +779,18 @@ export type Operations = {
   sendPushV21Priority: {
     parameters: Record<never, never>;
     body: PushRequestV21;
+    reply: PushAnswer;
+  };
+  /** Create and send a push campaign, v2 */
+  sendPushV2: {
+    parameters: Record<never, never>;
+    body: PushRequestV2;
+    reply: PushAnswer;
+  };
+  /** Create and send a push campaign, v2 */
+  sendPushV2Priority: {
+    parameters: Record<never, never>;
+    body: PushRequestV2;
     reply: PushAnswer;
   };
   /** Create or update a user */

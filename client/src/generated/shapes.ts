@@ -1,10 +1,13 @@
 // Generated from the OpenAPI document by `npm run client:types`; edits are lost.
 
 export type App = {
+  /** Id of the app */
   app_id: string;
 
   /** ANDROID, IOS or WEB */
   platform: 'ANDROID' | 'IOS' | 'WEB';
+
+  /** Name */
   name: string;
 
   /** Null for the default app without a credential */
@@ -98,37 +101,57 @@ export type AppRequest = {
 };
 
 export type Apps = {
+  /** Apps of the workspace */
   apps: App[];
 };
 
 export type BusinessEventAttribute = {
+  /** Name of the attribute */
   attribute_name: string;
 
   /** string, int, float, array, date */
-  attribute_data_type: string;
+  attribute_data_type: 'string' | 'int' | 'float' | 'array' | 'date';
 };
 
 export type BusinessEventCreated = {
+  /** What happened, as a sentence */
   message: string;
+
+  /** Id of the business event */
   event_id: string;
 };
 
 export type BusinessEventRequest = {
+  /** Name of the event */
   event_name: string;
+
+  /** Attributes of the business event */
   event_attributes?: BusinessEventAttribute[];
+
+  /** Email address of the author */
   created_by: string;
 };
 
 /** At least one of the two */
 export type BusinessEventSearchV1 = {
+  /** Ids of business events */
   event_ids?: string[];
+
+  /** Names of business events */
   event_names?: string[];
 };
 
 export type BusinessEventSearchV5 = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
+
+  /** Ids of business events */
   event_ids?: string[];
+
+  /** Names of business events */
   event_names?: string[];
+
+  /** Maximum number of items in a page */
   limit?: number;
 
   /** next_cursor of the previous page */
@@ -136,14 +159,18 @@ export type BusinessEventSearchV5 = {
 };
 
 export type BusinessEventTriggerV1 = {
+  /** Name of the event */
   event_name: string;
 
   /** Values of the event’s attributes */
   event_attributes?: Record<string, unknown>;
+
+  /** Email address of the caller */
   triggered_by?: string;
 };
 
 export type BusinessEventTriggerV5 = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
 
   /** Name or id */
@@ -151,63 +178,125 @@ export type BusinessEventTriggerV5 = {
 
   /** Values of the event’s attributes */
   event_attributes?: Record<string, unknown>;
+
+  /** Email address of the caller */
   triggered_by: string;
 };
 
 export type BusinessEventTriggeredV1 = {
+  /** What happened, as a sentence */
   message: string;
 };
 
 export type BusinessEventTriggeredV5 = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'business_event';
+
+  /** The result */
   data: {
     /** True if all campaigns were started */
     triggered_status: 'FAILURE' | 'PARTIAL_SUCCESS' | 'SUCCESS';
+
+    /** What happened, as a sentence */
     message: string;
+
+    /** Counts of campaigns */
     summary: {
+      /** Campaigns that the business event concerns */
       total: number;
+
+      /** Campaigns that the trigger started */
       triggered: number;
+
+      /** Campaigns that the trigger could not start */
       failed: number;
     };
+
+    /** Ids of the campaigns that the trigger started */
     triggered_campaign_ids: string[];
+
+    /** Ids of the campaigns that the trigger could not start */
     failed_campaign_ids: string[];
+
+    /** Empty: there are no flows */
     triggered_flow_ids: string[];
+
+    /** Empty: there are no flows */
     failed_flow_ids: string[];
   };
 };
 
 export type BusinessEventsV1 = {
+  /** The result */
   data: {
+    /** Database name of the workspace */
     db_name: string;
+
+    /** Id of the business event */
     event_id: string;
+
+    /** Name of the event */
     event_name: string;
+
+    /** Attributes of the business event */
     event_attributes: BusinessEventAttribute[];
+
+    /** Email address of the author */
     created_by: string;
+
+    /** Time of creation */
     created_at: string;
+
+    /** How often the business event was triggered */
     total_trigger: number;
 
     /** Number of campaigns published with it */
     usage_count: number;
+
+    /** Time of the last trigger */
     last_received_time?: string;
   }[];
 };
 
 export type BusinessEventsV5 = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'business_event';
+
+  /** The result */
   data: {
+    /** Business events that were found */
     business_events: {
+      /** Id */
       id: string;
+
+      /** Id of the business event */
       event_id: string;
+
+      /** Name of the event */
       event_name: string;
+
+      /** Attributes of the business event */
       event_attributes: BusinessEventAttribute[];
+
+      /** Email address of the author */
       created_by: string;
+
+      /** Time of creation */
       created_at: string;
+
+      /** How often the business event was triggered */
       total_trigger: number;
 
       /** Number of campaigns published with it */
       usage_count: number;
+
+      /** Time of the last trigger */
       last_received_time?: string;
     }[];
 
@@ -217,12 +306,13 @@ export type BusinessEventsV5 = {
 };
 
 export type CampaignAdvanced = {
+  /** How long the message may be delivered and shown */
   expiration_settings?: {
     /** At most seven days */
     expire_notification_after_value?: number;
 
     /** HOUR or DAY */
-    expire_notification_after_type?: string;
+    expire_notification_after_type?: 'HOUR' | 'DAY';
 
     /** Refused */
     remove_from_inbox_after_value?: number;
@@ -230,17 +320,24 @@ export type CampaignAdvanced = {
     /** Refused */
     remove_from_inbox_after_type?: string;
   };
+
+  /** Priority of the message for each platform */
   platform_level_priority?: {
+    /** Priority of the message for Android */
     android_specific_priority?: {
       /** HIGH or NORMAL */
-      send_with_priority?: string;
+      send_with_priority?: 'HIGH' | 'NORMAL';
     };
+
+    /** Priority of the message for APNs */
     ios_specific_priority?: {
       /** 1, 5 or 10 */
       apns_priority?: string;
 
       /** ACTIVE */
       interruption_level?: string;
+
+      /** Order within the summary of notifications, 0 to 1 */
       relevance_score?: number;
     };
   };
@@ -250,12 +347,18 @@ export type CampaignAdvanced = {
 };
 
 export type CampaignAnswerV5 = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: CampaignV5;
 };
 
 export type CampaignAudience = {
+  /** Whether the audience is all users */
   is_all_user_campaign?: boolean;
 
   /** As in filter segments */
@@ -276,25 +379,31 @@ export type CampaignAudienceLimit = {
   limit?: number;
 
   /** TOTAL: in all runs together; INSTANCE: in each */
-  frequency?: string;
+  frequency?: 'TOTAL' | 'INSTANCE';
 
   /** SENT */
-  metric?: string;
+  metric?: 'SENT';
 
   /** V1: SENT */
-  metrics?: string;
+  metrics?: 'SENT';
 };
 
 export type CampaignBasicDetails = {
+  /** Name */
   name?: string;
 
   /** ANDROID, IOS, WEB */
   platforms?: string[];
+
+  /** Settings of each platform */
   platform_specific_details?: {
+    /** Content or settings for Android */
     android?: {
       /** false */
       push_amp_plus_enabled?: boolean;
     };
+
+    /** Content or settings for iPhones and iPads */
     ios?: {
       /** true */
       send_to_all_eligible_device?: boolean;
@@ -306,6 +415,8 @@ export type CampaignBasicDetails = {
       send_to_only_provisional_push_enabled_devices?: boolean;
     };
   };
+
+  /** Tags of the campaign */
   tags?: string[];
 
   /** Default Team */
@@ -325,21 +436,38 @@ export type CampaignBasicDetails = {
 };
 
 export type CampaignChangeV1 = {
+  /** Your id of the request, returned in the response */
   request_id: string;
 
   /** PUSH */
-  channel?: string;
+  channel?: 'PUSH';
 
   /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
-  campaign_delivery_type?: string;
+  campaign_delivery_type?: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
+
+  /** Texts, media and the action of a tap */
   basic_details?: CampaignBasicDetails;
+
+  /** Content of the campaign */
   campaign_content?: CampaignContent;
   trigger_condition?: CampaignTrigger;
+
+  /** Audience of the campaign */
   segmentation_details?: CampaignAudience;
+
+  /** Schedule of the campaign */
   scheduling_details?: CampaignSchedule;
+
+  /** Limits and rate of the campaign */
   delivery_controls?: CampaignDeliveryControls;
+
+  /** Options of the platform, such as sound, group and coupon code */
   advanced?: CampaignAdvanced;
+
+  /** Events that count as conversions */
   conversion_goal_details?: CampaignGoals;
+
+  /** Control groups that get no message */
   control_group_details?: {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
@@ -351,14 +479,10 @@ export type CampaignChangeV1 = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Added to links; at most 5 other names */
-  utm_params?: {
-    utm_source: string;
-    utm_medium: string;
-    utm_campaign?: string;
-    utm_term?: string;
-    utm_content?: string;
-  } & Record<string, string>;
+  /** Added to links; at most 5 other names. Among the names: utm_source, utm_medium, utm_campaign, utm_term, utm_content */
+  utm_params?: Record<string, string>;
+
+  /** Maximum number of users who get the campaign */
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -366,27 +490,39 @@ export type CampaignChangeV1 = {
 
   /** Refused */
   sender_name?: string;
+
+  /** Email address of the author of the change */
   updated_by: string;
 };
 
 export type CampaignChangedAnswer = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Id */
     id: string;
   };
 };
 
 export type CampaignContent = {
+  /** Locales that have content */
   locales?: string[];
+
+  /** Variations of the content */
   variation_details?: {
+    /** Number of variations */
     no_of_variations?: number;
 
     /** MANUAL or SHERPA: learned */
-    distribution_type?: string;
+    distribution_type?: 'MANUAL' | 'SHERPA';
 
     /** CLICKS, or GOAL: the primary goal */
-    sherpa_metric?: string;
+    sherpa_metric?: 'CLICKS' | 'GOAL';
 
     /** Minimum share of each variation */
     sherpa_minimum_percentage?: number;
@@ -397,12 +533,14 @@ export type CampaignContent = {
 
   /** `push`, or `push` below each locale (`default` and language tags) and each variation */
   content?: {
+    /** Content for each platform */
     push?: CampaignPushContent;
     default?: CampaignVariations;
-  } & Record<string, CampaignVariations>;
+  } & Record<string, unknown>;
 };
 
 export type CampaignCreatedV1 = {
+  /** Id of the campaign */
   campaign_id: string;
 };
 
@@ -445,6 +583,8 @@ export type CampaignDeliveryControls = {
 
   /** V1: within this many hours */
   send_limit_granularity_in_hours?: number;
+
+  /** How often one user gets the campaign */
   limit_send_config?: {
     /** Default false */
     enabled?: boolean;
@@ -456,35 +596,60 @@ export type CampaignDeliveryControls = {
     window_value?: number;
 
     /** MINUTES, HOURS or DAYS */
-    window_unit?: string;
+    window_unit?: 'MINUTES' | 'HOURS' | 'DAYS';
   };
 };
 
 export type CampaignDraftAnswer = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Id */
     id: string;
+
+    /** Outcome or state */
     status: 'DRAFT';
   };
 };
 
 export type CampaignDraftChange = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
 
   /** PUSH */
-  channel?: string;
+  channel?: 'PUSH';
 
   /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
-  campaign_delivery_type?: string;
+  campaign_delivery_type?: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
+
+  /** Texts, media and the action of a tap */
   basic_details?: CampaignBasicDetails;
+
+  /** Content of the campaign */
   campaign_content?: CampaignContent;
   trigger_condition?: CampaignTrigger;
+
+  /** Audience of the campaign */
   segmentation_details?: CampaignAudience;
+
+  /** Schedule of the campaign */
   scheduling_details?: CampaignSchedule;
+
+  /** Limits and rate of the campaign */
   delivery_controls?: CampaignDeliveryControls;
+
+  /** Options of the platform, such as sound, group and coupon code */
   advanced?: CampaignAdvanced;
+
+  /** Events that count as conversions */
   conversion_goal_details?: CampaignGoals;
+
+  /** Control groups that get no message */
   control_group_details?: {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
@@ -496,14 +661,10 @@ export type CampaignDraftChange = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Added to links; at most 5 other names */
-  utm_params?: {
-    utm_source: string;
-    utm_medium: string;
-    utm_campaign?: string;
-    utm_term?: string;
-    utm_content?: string;
-  } & Record<string, string>;
+  /** Added to links; at most 5 other names. Among the names: utm_source, utm_medium, utm_campaign, utm_term, utm_content */
+  utm_params?: Record<string, string>;
+
+  /** Maximum number of users who get the campaign */
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -511,25 +672,44 @@ export type CampaignDraftChange = {
 
   /** Refused */
   sender_name?: string;
+
+  /** Email address of the author of the change */
   updated_by?: string;
 };
 
 export type CampaignDraftRequest = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
 
   /** PUSH */
-  channel: string;
+  channel: 'PUSH';
 
   /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
-  campaign_delivery_type: string;
+  campaign_delivery_type: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
+
+  /** Texts, media and the action of a tap */
   basic_details?: CampaignBasicDetails;
+
+  /** Content of the campaign */
   campaign_content?: CampaignContent;
   trigger_condition?: CampaignTrigger;
+
+  /** Audience of the campaign */
   segmentation_details?: CampaignAudience;
+
+  /** Schedule of the campaign */
   scheduling_details?: CampaignSchedule;
+
+  /** Limits and rate of the campaign */
   delivery_controls?: CampaignDeliveryControls;
+
+  /** Options of the platform, such as sound, group and coupon code */
   advanced?: CampaignAdvanced;
+
+  /** Events that count as conversions */
   conversion_goal_details?: CampaignGoals;
+
+  /** Control groups that get no message */
   control_group_details?: {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
@@ -541,14 +721,10 @@ export type CampaignDraftRequest = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Added to links; at most 5 other names */
-  utm_params?: {
-    utm_source: string;
-    utm_medium: string;
-    utm_campaign?: string;
-    utm_term?: string;
-    utm_content?: string;
-  } & Record<string, string>;
+  /** Added to links; at most 5 other names. Among the names: utm_source, utm_medium, utm_campaign, utm_term, utm_content */
+  utm_params?: Record<string, string>;
+
+  /** Maximum number of users who get the campaign */
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -556,10 +732,13 @@ export type CampaignDraftRequest = {
 
   /** Refused */
   sender_name?: string;
+
+  /** Email address of the author */
   created_by: string;
 };
 
 export type CampaignErrorV1 = {
+  /** The error */
   error: {
     /** The status in words */
     code:
@@ -575,13 +754,22 @@ export type CampaignErrorV1 = {
       | '429 conflict'
       | '500 Internal Server Error'
       | '503 Service Unavailable';
+
+    /** What happened, as a sentence */
     message: string;
 
     /** The subject; empty if there is none */
     target: string;
+
+    /** All errors of the request */
     details: {
+      /** Code of the error */
       code?: string;
+
+      /** Member that the error concerns */
       target: string;
+
+      /** What happened, as a sentence */
       message: string;
     }[];
 
@@ -593,6 +781,8 @@ export type CampaignErrorV1 = {
 export type CampaignErrorV5 = {
   /** Identifies this call in the API log */
   response_id: string;
+
+  /** The error */
   error: {
     /** The kind of error */
     code:
@@ -609,12 +799,23 @@ export type CampaignErrorV5 = {
       | 'UNPROCESSABLE_ENTITY'
       | 'UNSUPPORTED_MEDIA_TYPE'
       | 'VALIDATION_FAILED';
+
+    /** What happened, as a sentence */
     message: string;
+
+    /** Member that the error concerns */
     target?: string;
+
+    /** All errors of the request */
     details: {
+      /** Member that the error concerns */
       target: string;
+
+      /** What happened, as a sentence */
       message: string;
     }[];
+
+    /** Your id of the request, returned in the response */
     request_id?: string;
   };
 };
@@ -622,8 +823,13 @@ export type CampaignErrorV5 = {
 export type CampaignGoals = {
   /** How long after a message an event counts; default 36 */
   attribution_window_in_hours?: number;
+
+  /** Events that count as conversions */
   goals?: {
+    /** Name of the goal */
     goal_name?: string;
+
+    /** Event that counts as a conversion */
     goal_event_name?: string;
 
     /** name, type, operator, value */
@@ -641,52 +847,135 @@ export type CampaignGoals = {
 };
 
 export type CampaignMetaListV1 = {
+  /** Id of the campaign */
   campaign_id: string;
-  channel: string;
+
+  /** The channel of the campaign */
+  channel: 'EMAIL' | 'PUSH' | 'SMS';
+
+  /** Platforms of the campaign */
   platform: string[];
+
+  /** Email address of the author */
   created_by: string;
-  campaign_delivery_type: string;
+
+  /** How the campaign is started */
+  campaign_delivery_type:
+    | 'API_TRIGGERED'
+    | 'BROADCAST_LIVE_ACTIVITY'
+    | 'BUSINESS_EVENT_TRIGGERED'
+    | 'DEVICE_TRIGGERED'
+    | 'EVENT_TRIGGERED'
+    | 'LOCATION_TRIGGERED'
+    | 'ONE_TIME'
+    | 'PERIODIC';
+
+  /** Name of the campaign */
   campaign_name: string;
+
+  /** Team of the campaign */
   campaign_team: string;
+
+  /** Tags of the campaign */
   campaign_tags: string[];
+
+  /** State of the campaign */
   campaign_status: string;
+
+  /** Start of the campaign */
   campaign_start_time: string;
+
+  /** Id of the recurring campaign that this is a run of */
   parent_campaign_id?: string;
+
+  /** Number of runs */
   total_child_campaigns: number;
+
+  /** Number of devices that can be reached */
   reachability_details?: {
+    /** Number of reachable devices */
     count: number;
+
+    /** Time of the count */
     last_updated_time: string;
   };
 }[];
 
 export type CampaignMetaListV5 = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Campaigns that were found */
     campaigns: {
+      /** Id of the campaign */
       campaign_id: string;
-      channel: string;
+
+      /** The channel of the campaign */
+      channel: 'EMAIL' | 'PUSH' | 'SMS';
+
+      /** Platforms of the campaign */
       platform: string[];
+
+      /** Email address of the author */
       created_by: string;
-      campaign_delivery_type: string;
+
+      /** How the campaign is started */
+      campaign_delivery_type:
+        | 'API_TRIGGERED'
+        | 'BROADCAST_LIVE_ACTIVITY'
+        | 'BUSINESS_EVENT_TRIGGERED'
+        | 'DEVICE_TRIGGERED'
+        | 'EVENT_TRIGGERED'
+        | 'LOCATION_TRIGGERED'
+        | 'ONE_TIME'
+        | 'PERIODIC';
+
+      /** Name of the campaign */
       campaign_name: string;
+
+      /** Team of the campaign */
       campaign_team: string;
+
+      /** Tags of the campaign */
       campaign_tags: string[];
+
+      /** State of the campaign */
       campaign_status: string;
+
+      /** Start of the campaign */
       campaign_start_time: string;
+
+      /** Id of the recurring campaign that this is a run of */
       parent_campaign_id?: string;
+
+      /** Number of runs */
       total_child_campaigns: number;
+
+      /** Number of devices that can be reached */
       reachability_details?: {
+        /** Number of reachable devices */
         count: number;
+
+        /** Time of the count */
         last_updated_time: string;
       };
+
+      /** Number of the published revision */
       version_number?: number;
     }[];
   };
 };
 
 export type CampaignMetaSearchV5 = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
+
+  /** Maximum number of items in a page */
   limit: number;
 
   /** From 1 */
@@ -694,17 +983,24 @@ export type CampaignMetaSearchV5 = {
 
   /** Runs of recurring campaigns, with `parent_id` */
   include_child_campaigns?: boolean;
+
+  /** Whether archived campaigns are found */
   include_archive_campaigns?: boolean;
+
+  /** Conditions that the campaigns must fulfil */
   campaign_fields?: {
     /** PUSH, EMAIL, SMS; V1 finds no SMS, V5 only when asked */
-    channels?: string[];
+    channels?: ('PUSH' | 'EMAIL' | 'SMS')[];
 
     /** Names of keys or people, any of them */
     created_by?: string[];
 
     /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC unless it has an offset; both ends are included */
     created_date?: {
+      /** First day */
       from_date?: string;
+
+      /** Last day */
       to_date?: string;
     };
 
@@ -712,14 +1008,26 @@ export type CampaignMetaSearchV5 = {
     name?: string;
 
     /** DRAFT, SCHEDULED, SENDING, SENT, ACTIVE, PAUSED, RETIRED, STOPPED, FAILED, ARCHIVED */
-    status?: string[];
+    status?: (
+      'DRAFT' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'ACTIVE' | 'PAUSED' | 'RETIRED' | 'STOPPED' | 'FAILED' | 'ARCHIVED'
+    )[];
 
     /** Any of them */
     tags?: string[];
+
+    /** Id */
     id?: string;
 
     /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED; other documented types find no campaign */
-    delivery_type?: string;
+    delivery_type?:
+      | 'ONE_TIME'
+      | 'PERIODIC'
+      | 'EVENT_TRIGGERED'
+      | 'BUSINESS_EVENT_TRIGGERED'
+      | 'DEVICE_TRIGGERED'
+      | 'LOCATION_TRIGGERED'
+      | 'BROADCAST_LIVE_ACTIVITY'
+      | 'API_TRIGGERED';
 
     /** Only with campaign versioning */
     version_number?: number;
@@ -728,27 +1036,43 @@ export type CampaignMetaSearchV5 = {
 
 export type CampaignPeriod = {
   /** DAILY, WEEKLY or MONTHLY */
-  sending_frequency?: string;
+  sending_frequency?: 'DAILY' | 'WEEKLY' | 'MONTHLY';
 
   /** Days; weeks up to 52, months up to 12 */
   repeat_frequency?: number;
+
+  /** Number of runs after which the campaign ends */
   no_of_occurences?: number;
+
+  /** Days of the month on which the campaign is sent */
   repeat_on_date_of_month?: number[];
 
   /** MONDAY to SUNDAY */
   repeat_on_days_of_week?: string[];
+
+  /** Days of the week within the month on which the campaign is sent */
   repeat_on_days_of_week_for_month?: {
     /** FIRST to FIFTH, or LAST */
-    week_granularity?: string;
+    week_granularity?: 'FIRST' | 'SECOND' | 'THIRD' | 'FOURTH' | 'FIFTH' | 'LAST';
+
+    /** Days of the week on which the campaign is sent */
     repeat_on_days_of_week?: string[];
   }[];
 };
 
 export type CampaignPreview = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Customer id of the user */
     customer_id: string;
+
+    /** Platforms */
     platforms: Record<
       string,
       {
@@ -760,9 +1084,16 @@ export type CampaignPreview = {
 
         /** The content, in the form of campaign_content */
         content?: Record<string, unknown>;
+
+        /** Why the text could not be rendered */
         failure?: {
+          /** Path of the member that the error concerns */
           field: string;
+
+          /** Code of the cause */
           cause: string;
+
+          /** Why */
           reason: string;
         };
       }
@@ -775,12 +1106,16 @@ export type CampaignPreviewRequest = {
   draft_id?: string;
 
   /** PUSH */
-  channel?: string;
+  channel?: 'PUSH';
+
+  /** Texts, media and the action of a tap */
   basic_details?: CampaignBasicDetails;
+
+  /** Content of the campaign */
   campaign_content?: CampaignContent;
 
   /** One of the campaign's; absent: all of them */
-  platform?: string;
+  platform?: 'ANDROID' | 'IOS' | 'WEB';
 
   /** `default` or a language of the campaign; absent: each user's own */
   locale_name?: string;
@@ -790,6 +1125,8 @@ export type CampaignPreviewRequest = {
 
   /** USER_ATTRIBUTE_UNIQUE_ID, another name of the push API, or an attribute */
   identifier: string;
+
+  /** Value that names the user */
   identifier_value: string;
 
   /** Attributes of a sample firing of the business event */
@@ -797,17 +1134,23 @@ export type CampaignPreviewRequest = {
 };
 
 export type CampaignPushContent = {
+  /** Content or settings for Android */
   android?: {
     /** BASIC */
-    template_type?: string;
+    template_type?: 'BASIC';
 
     /** Refused */
     custom_template_id?: string;
 
     /** Refused */
     custom_template_version?: string;
+
+    /** Options beyond the interface */
     options?: {
+      /** Who shows the message: the app (`data`), the system (`notification`), or both */
       deliveryMode?: 'data' | 'notification' | 'both';
+
+      /** Whether a locked screen shows the message */
       visibility?: 'private' | 'public' | 'secret';
 
       /** #rrggbb */
@@ -815,6 +1158,8 @@ export type CampaignPushContent = {
 
       /** A drawable of the app */
       icon?: string;
+
+      /** Whether the user cannot swipe the notification away */
       sticky?: boolean | 'true' | 'false';
 
       /** Removed after this time */
@@ -822,55 +1167,104 @@ export type CampaignPushContent = {
 
       /** The number on the icon of the app */
       badge?: {
+        /** What happens to the number on the icon */
         operation: 'set' | 'clear' | 'increment';
 
         /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
+
+      /** Texts that are looked up in the app */
       locKeys?: {
         /** Key of a text in the app; required for its arguments */
         titleLocKey?: string;
+
+        /** Values for the placeholders of `titleLocKey` */
         titleLocArgs?: string[];
+
+        /** Key of the message's text in the app */
         bodyLocKey?: string;
+
+        /** Values for the placeholders of `bodyLocKey` */
         bodyLocArgs?: string[];
       };
+
+      /** Whether the app may get the message before the first unlock */
       directBootOk?: boolean | 'true' | 'false';
+
+      /** Whether FCM may deliver over a network with limited bandwidth */
       bandwidthConstrainedOk?: boolean | 'true' | 'false';
+
+      /** Whether FCM may deliver over a satellite link */
       restrictedSatelliteOk?: boolean | 'true' | 'false';
 
       /** 1 to 50 letters, digits and -_.~% */
       analyticsLabel?: string;
     };
+
+    /** Texts, media and the action of a tap */
     basic_details?: {
+      /** Channel of Android that shows the message */
       notification_channel?: string;
+
+      /** Title of the message */
       title?: string;
+
+      /** What happened, as a sentence */
       message?: string;
+
+      /** Line of text below the message on Android */
       summary?: string;
+
+      /** Address of the image */
       image_url?: string;
 
       /** Refused */
       input_gif_url?: string;
 
       /** DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING */
-      default_click_action?: string;
+      default_click_action?: 'RICH_LANDING' | 'NAVIGATE_TO_A_SCREEN' | 'DEEPLINKING';
+
+      /** Address or screen that a tap opens */
       default_click_action_value?: string;
+
+      /** Pairs that the app gets with the message */
       key_value_pairs?: {
+        /** Name of the pair */
         key: string;
+
+        /** Value of the pair */
         value?: string;
       }[];
     };
+
+    /** Buttons of the notification */
     buttons?: {
+      /** Text of the button */
       btn_name?: string;
 
       /** call, snooze, copy or share */
-      click_action_type?: string;
+      click_action_type?: 'call' | 'snooze' | 'copy' | 'share';
+
+      /** Value of the button's action, such as a number to call */
       click_action_value?: string;
+
+      /** Address of the icon */
       icon_url?: string;
     }[];
+
+    /** Options of the platform, such as sound, group and coupon code */
     advanced?: {
+      /** Coupon code that the app copies */
       coupon_code?: string;
+
+      /** Name of the sound file in the app */
       sound_file?: string;
+
+      /** Messages with the same key are shown as a group */
       group_key?: string;
+
+      /** A newer message with the same key replaces this one */
       collapse_replace_key?: string;
 
       /** false */
@@ -882,17 +1276,24 @@ export type CampaignPushContent = {
 
     /** Refused */
     timer?: Record<string, unknown>;
+
+    /** Content for users for whom rendering fails */
     template_backup?: {
       /** BASIC */
-      template_type?: string;
+      template_type?: 'BASIC';
 
       /** Refused */
       custom_template_id?: string;
 
       /** Refused */
       custom_template_version?: string;
+
+      /** Options beyond the interface */
       options?: {
+        /** Who shows the message: the app (`data`), the system (`notification`), or both */
         deliveryMode?: 'data' | 'notification' | 'both';
+
+        /** Whether a locked screen shows the message */
         visibility?: 'private' | 'public' | 'secret';
 
         /** #rrggbb */
@@ -900,6 +1301,8 @@ export type CampaignPushContent = {
 
         /** A drawable of the app */
         icon?: string;
+
+        /** Whether the user cannot swipe the notification away */
         sticky?: boolean | 'true' | 'false';
 
         /** Removed after this time */
@@ -907,55 +1310,104 @@ export type CampaignPushContent = {
 
         /** The number on the icon of the app */
         badge?: {
+          /** What happens to the number on the icon */
           operation: 'set' | 'clear' | 'increment';
 
           /** The number to set, or 1 to 99 to add to the device's count */
           value?: number;
         };
+
+        /** Texts that are looked up in the app */
         locKeys?: {
           /** Key of a text in the app; required for its arguments */
           titleLocKey?: string;
+
+          /** Values for the placeholders of `titleLocKey` */
           titleLocArgs?: string[];
+
+          /** Key of the message's text in the app */
           bodyLocKey?: string;
+
+          /** Values for the placeholders of `bodyLocKey` */
           bodyLocArgs?: string[];
         };
+
+        /** Whether the app may get the message before the first unlock */
         directBootOk?: boolean | 'true' | 'false';
+
+        /** Whether FCM may deliver over a network with limited bandwidth */
         bandwidthConstrainedOk?: boolean | 'true' | 'false';
+
+        /** Whether FCM may deliver over a satellite link */
         restrictedSatelliteOk?: boolean | 'true' | 'false';
 
         /** 1 to 50 letters, digits and -_.~% */
         analyticsLabel?: string;
       };
+
+      /** Texts, media and the action of a tap */
       basic_details?: {
+        /** Channel of Android that shows the message */
         notification_channel?: string;
+
+        /** Title of the message */
         title?: string;
+
+        /** What happened, as a sentence */
         message?: string;
+
+        /** Line of text below the message on Android */
         summary?: string;
+
+        /** Address of the image */
         image_url?: string;
 
         /** Refused */
         input_gif_url?: string;
 
         /** DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING */
-        default_click_action?: string;
+        default_click_action?: 'RICH_LANDING' | 'NAVIGATE_TO_A_SCREEN' | 'DEEPLINKING';
+
+        /** Address or screen that a tap opens */
         default_click_action_value?: string;
+
+        /** Pairs that the app gets with the message */
         key_value_pairs?: {
+          /** Name of the pair */
           key: string;
+
+          /** Value of the pair */
           value?: string;
         }[];
       };
+
+      /** Buttons of the notification */
       buttons?: {
+        /** Text of the button */
         btn_name?: string;
 
         /** call, snooze, copy or share */
-        click_action_type?: string;
+        click_action_type?: 'call' | 'snooze' | 'copy' | 'share';
+
+        /** Value of the button's action, such as a number to call */
         click_action_value?: string;
+
+        /** Address of the icon */
         icon_url?: string;
       }[];
+
+      /** Options of the platform, such as sound, group and coupon code */
       advanced?: {
+        /** Coupon code that the app copies */
         coupon_code?: string;
+
+        /** Name of the sound file in the app */
         sound_file?: string;
+
+        /** Messages with the same key are shown as a group */
         group_key?: string;
+
+        /** A newer message with the same key replaces this one */
         collapse_replace_key?: string;
 
         /** false */
@@ -969,20 +1421,33 @@ export type CampaignPushContent = {
       timer?: Record<string, unknown>;
     };
   };
+
+  /** Content or settings for iPhones and iPads */
   ios?: {
     /** BASIC */
-    template_type?: string;
+    template_type?: 'BASIC';
 
     /** Refused */
     custom_template_id?: string;
 
     /** Refused */
     custom_template_version?: string;
+
+    /** Options beyond the interface */
     options?: {
+      /** How strongly iOS interrupts the user */
       interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
+
+      /** Order within the summary of notifications, 0 to 1 */
       relevanceScore?: number;
+
+      /** Window of the app that the message concerns */
       targetContentId?: string;
+
+      /** Text that a Focus filter compares */
       filterCriteria?: string;
+
+      /** Sound of the message */
       sound?: {
         /** A file of the app, or default */
         name: string;
@@ -996,25 +1461,46 @@ export type CampaignPushContent = {
 
       /** The number on the icon of the app */
       badge?: {
+        /** What happens to the number on the icon */
         operation: 'set' | 'clear' | 'increment';
 
         /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
+
+      /** Whether iOS wakes the app to load content */
       contentAvailable?: boolean | 'true' | 'false';
+
+      /** Image that the app shows when it is launched by the message */
       launchImage?: string;
+
+      /** Texts that are looked up in the app */
       locKeys?: {
         /** Key of a text in the app; required for its arguments */
         titleLocKey?: string;
+
+        /** Values for the placeholders of `titleLocKey` */
         titleLocArgs?: string[];
+
+        /** Key of the message's text in the app */
         bodyLocKey?: string;
+
+        /** Values for the placeholders of `bodyLocKey` */
         bodyLocArgs?: string[];
+
+        /** Key of the subtitle in the app */
         subtitleLocKey?: string;
+
+        /** Values for the placeholders of `subtitleLocKey` */
         subtitleLocArgs?: string[];
       };
+
+      /** Buttons of the notification */
       additionalActions?: {
         /** Its name in reports, used only once */
         action: string;
+
+        /** Text of the button */
         title: string;
 
         /** http, https or the scheme of an app */
@@ -1024,53 +1510,96 @@ export type CampaignPushContent = {
         iconURL?: string;
       }[];
     };
+
+    /** Texts, media and the action of a tap */
     basic_details?: {
+      /** Title of the message */
       title?: string;
+
+      /** What happened, as a sentence */
       message?: string;
+
+      /** Second line of an iPhone's message */
       subtitle?: string;
 
       /** false */
       allow_bg_refresh?: boolean;
 
       /** Image, Video, GIF or Audio */
-      rich_media_type?: string;
+      rich_media_type?: 'Image' | 'GIF' | 'Video' | 'Audio';
+
+      /** Address of the media */
       rich_media_value?: string;
 
       /** DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING */
-      default_click_action?: string;
+      default_click_action?: 'RICH_LANDING' | 'NAVIGATE_TO_A_SCREEN' | 'DEEPLINKING';
+
+      /** Address or screen that a tap opens */
       default_click_action_value?: string;
+
+      /** Pairs that the app gets with the message */
       key_value_pairs?: {
+        /** Name of the pair */
         key: string;
+
+        /** Value of the pair */
         value?: string;
       }[];
     };
+
+    /** Buttons of the notification */
     buttons?: {
+      /** Category of buttons that the app has registered */
       button_category?: string;
     }[];
+
+    /** Options of the platform, such as sound, group and coupon code */
     advanced?: {
+      /** Coupon code that the app copies */
       coupon_code?: string;
+
+      /** Name of the sound file in the app */
       sound_file?: string;
+
+      /** Messages with the same key are shown as a group */
       group_key?: string;
+
+      /** A newer message with the same key replaces this one */
       collapse_replace_key?: string;
+
+      /** Whether the message raises the number on the app's icon */
       enable_ios_badge?: boolean;
     };
 
     /** Refused */
     timer?: Record<string, unknown>;
+
+    /** Content for users for whom rendering fails */
     template_backup?: {
       /** BASIC */
-      template_type?: string;
+      template_type?: 'BASIC';
 
       /** Refused */
       custom_template_id?: string;
 
       /** Refused */
       custom_template_version?: string;
+
+      /** Options beyond the interface */
       options?: {
+        /** How strongly iOS interrupts the user */
         interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
+
+        /** Order within the summary of notifications, 0 to 1 */
         relevanceScore?: number;
+
+        /** Window of the app that the message concerns */
         targetContentId?: string;
+
+        /** Text that a Focus filter compares */
         filterCriteria?: string;
+
+        /** Sound of the message */
         sound?: {
           /** A file of the app, or default */
           name: string;
@@ -1084,25 +1613,46 @@ export type CampaignPushContent = {
 
         /** The number on the icon of the app */
         badge?: {
+          /** What happens to the number on the icon */
           operation: 'set' | 'clear' | 'increment';
 
           /** The number to set, or 1 to 99 to add to the device's count */
           value?: number;
         };
+
+        /** Whether iOS wakes the app to load content */
         contentAvailable?: boolean | 'true' | 'false';
+
+        /** Image that the app shows when it is launched by the message */
         launchImage?: string;
+
+        /** Texts that are looked up in the app */
         locKeys?: {
           /** Key of a text in the app; required for its arguments */
           titleLocKey?: string;
+
+          /** Values for the placeholders of `titleLocKey` */
           titleLocArgs?: string[];
+
+          /** Key of the message's text in the app */
           bodyLocKey?: string;
+
+          /** Values for the placeholders of `bodyLocKey` */
           bodyLocArgs?: string[];
+
+          /** Key of the subtitle in the app */
           subtitleLocKey?: string;
+
+          /** Values for the placeholders of `subtitleLocKey` */
           subtitleLocArgs?: string[];
         };
+
+        /** Buttons of the notification */
         additionalActions?: {
           /** Its name in reports, used only once */
           action: string;
+
+          /** Text of the button */
           title: string;
 
           /** http, https or the scheme of an app */
@@ -1112,34 +1662,64 @@ export type CampaignPushContent = {
           iconURL?: string;
         }[];
       };
+
+      /** Texts, media and the action of a tap */
       basic_details?: {
+        /** Title of the message */
         title?: string;
+
+        /** What happened, as a sentence */
         message?: string;
+
+        /** Second line of an iPhone's message */
         subtitle?: string;
 
         /** false */
         allow_bg_refresh?: boolean;
 
         /** Image, Video, GIF or Audio */
-        rich_media_type?: string;
+        rich_media_type?: 'Image' | 'GIF' | 'Video' | 'Audio';
+
+        /** Address of the media */
         rich_media_value?: string;
 
         /** DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING */
-        default_click_action?: string;
+        default_click_action?: 'RICH_LANDING' | 'NAVIGATE_TO_A_SCREEN' | 'DEEPLINKING';
+
+        /** Address or screen that a tap opens */
         default_click_action_value?: string;
+
+        /** Pairs that the app gets with the message */
         key_value_pairs?: {
+          /** Name of the pair */
           key: string;
+
+          /** Value of the pair */
           value?: string;
         }[];
       };
+
+      /** Buttons of the notification */
       buttons?: {
+        /** Category of buttons that the app has registered */
         button_category?: string;
       }[];
+
+      /** Options of the platform, such as sound, group and coupon code */
       advanced?: {
+        /** Coupon code that the app copies */
         coupon_code?: string;
+
+        /** Name of the sound file in the app */
         sound_file?: string;
+
+        /** Messages with the same key are shown as a group */
         group_key?: string;
+
+        /** A newer message with the same key replaces this one */
         collapse_replace_key?: string;
+
+        /** Whether the message raises the number on the app's icon */
         enable_ios_badge?: boolean;
       };
 
@@ -1147,19 +1727,26 @@ export type CampaignPushContent = {
       timer?: Record<string, unknown>;
     };
   };
+
+  /** Content or settings for browsers */
   web?: {
     /** BASIC */
-    template_type?: string;
+    template_type?: 'BASIC';
 
     /** Refused */
     custom_template_id?: string;
 
     /** Refused */
     custom_template_version?: string;
+
+    /** Options beyond the interface */
     options?: {
+      /** Buttons of the notification */
       additionalActions?: {
         /** Its name in reports, used only once */
         action: string;
+
+        /** Text of the button */
         title: string;
 
         /** http or https */
@@ -1174,58 +1761,93 @@ export type CampaignPushContent = {
 
       /** The same tag replaces the earlier notification */
       tag?: string;
+
+      /** Whether a message that replaces another alerts again */
       renotify?: boolean | 'true' | 'false';
+
+      /** Whether the message makes no sound */
       silent?: boolean | 'true' | 'false';
+
+      /** Whether the notification stays until the user acts */
       requireInteraction?: boolean | 'true' | 'false';
 
       /** BCP 47 */
       lang?: string;
+
+      /** Direction of the text */
       dir?: 'auto' | 'ltr' | 'rtl';
+
+      /** Pattern of vibration in milliseconds */
       vibrate?: number[];
 
       /** Milliseconds since 1970 */
       timestamp?: number;
+
+      /** Whether the push has the declarative form */
       declarative?: 'auto' | 'always' | 'never';
 
       /** The number on the icon of the app */
       appBadge?: {
+        /** What happens to the number on the icon */
         operation: 'set' | 'clear' | 'increment';
 
         /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
     };
+
+    /** Texts, media and the action of a tap */
     basic_details?: {
+      /** Title of the message */
       title?: string;
+
+      /** What happened, as a sentence */
       message?: string;
+
+      /** Address that a click opens */
       redirect_url?: string;
+
+      /** Address of the image */
       image_url?: string;
+
+      /** Whether the notification disappears by itself */
       auto_dismiss_notification?: boolean;
     };
 
     /** Refused */
     buttons?: unknown[];
+
+    /** Options of the platform, such as sound, group and coupon code */
     advanced?: {
       /** ICON_URL */
-      icon_image_type?: string;
+      icon_image_type?: 'ICON_URL';
+
+      /** Address of the icon */
       icon_url?: string;
     };
 
     /** Refused */
     timer?: Record<string, unknown>;
+
+    /** Content for users for whom rendering fails */
     template_backup?: {
       /** BASIC */
-      template_type?: string;
+      template_type?: 'BASIC';
 
       /** Refused */
       custom_template_id?: string;
 
       /** Refused */
       custom_template_version?: string;
+
+      /** Options beyond the interface */
       options?: {
+        /** Buttons of the notification */
         additionalActions?: {
           /** Its name in reports, used only once */
           action: string;
+
+          /** Text of the button */
           title: string;
 
           /** http or https */
@@ -1240,40 +1862,68 @@ export type CampaignPushContent = {
 
         /** The same tag replaces the earlier notification */
         tag?: string;
+
+        /** Whether a message that replaces another alerts again */
         renotify?: boolean | 'true' | 'false';
+
+        /** Whether the message makes no sound */
         silent?: boolean | 'true' | 'false';
+
+        /** Whether the notification stays until the user acts */
         requireInteraction?: boolean | 'true' | 'false';
 
         /** BCP 47 */
         lang?: string;
+
+        /** Direction of the text */
         dir?: 'auto' | 'ltr' | 'rtl';
+
+        /** Pattern of vibration in milliseconds */
         vibrate?: number[];
 
         /** Milliseconds since 1970 */
         timestamp?: number;
+
+        /** Whether the push has the declarative form */
         declarative?: 'auto' | 'always' | 'never';
 
         /** The number on the icon of the app */
         appBadge?: {
+          /** What happens to the number on the icon */
           operation: 'set' | 'clear' | 'increment';
 
           /** The number to set, or 1 to 99 to add to the device's count */
           value?: number;
         };
       };
+
+      /** Texts, media and the action of a tap */
       basic_details?: {
+        /** Title of the message */
         title?: string;
+
+        /** What happened, as a sentence */
         message?: string;
+
+        /** Address that a click opens */
         redirect_url?: string;
+
+        /** Address of the image */
         image_url?: string;
+
+        /** Whether the notification disappears by itself */
         auto_dismiss_notification?: boolean;
       };
 
       /** Refused */
       buttons?: unknown[];
+
+      /** Options of the platform, such as sound, group and coupon code */
       advanced?: {
         /** ICON_URL */
-        icon_image_type?: string;
+        icon_image_type?: 'ICON_URL';
+
+        /** Address of the icon */
         icon_url?: string;
       };
 
@@ -1286,20 +1936,42 @@ export type CampaignPushContent = {
   locales?: Record<
     string,
     {
+      /** Content or settings for Android */
       android?: {
+        /** Title of the message */
         title?: string;
+
+        /** What happened, as a sentence */
         message?: string;
+
+        /** Line of text below the message on Android */
         summary?: string;
       };
+
+      /** Content or settings for iPhones and iPads */
       ios?: {
+        /** Title of the message */
         title?: string;
+
+        /** What happened, as a sentence */
         message?: string;
+
+        /** Second line of an iPhone's message */
         subtitle?: string;
       };
+
+      /** Content or settings for browsers */
       web?: {
+        /** Title of the message */
         title?: string;
+
+        /** What happened, as a sentence */
         message?: string;
+
+        /** Address that a click opens */
         redirectURL?: string;
+
+        /** Address of the icon */
         iconURL?: string;
 
         /** https */
@@ -1315,6 +1987,8 @@ export type CampaignPushContent = {
 
     /** For messages to Huawei Push Kit */
     hms?: Record<string, unknown>;
+
+    /** Members added to the finished request of APNs */
     apns?: {
       /** null removes it */
       headers?: Record<string, unknown>;
@@ -1322,6 +1996,8 @@ export type CampaignPushContent = {
       /** RFC 7386 */
       payload?: Record<string, unknown>;
     };
+
+    /** Members added to the finished request of Web Push */
     webpush?: {
       /** null removes it */
       headers?: Record<string, unknown>;
@@ -1333,21 +2009,38 @@ export type CampaignPushContent = {
 };
 
 export type CampaignRequestV1 = {
+  /** Your id of the request, returned in the response */
   request_id: string;
 
   /** PUSH */
-  channel: string;
+  channel: 'PUSH';
 
   /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
-  campaign_delivery_type: string;
+  campaign_delivery_type: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
+
+  /** Texts, media and the action of a tap */
   basic_details: CampaignBasicDetails;
+
+  /** Content of the campaign */
   campaign_content: CampaignContent;
   trigger_condition?: CampaignTrigger;
+
+  /** Audience of the campaign */
   segmentation_details: CampaignAudience;
+
+  /** Schedule of the campaign */
   scheduling_details: CampaignSchedule;
+
+  /** Limits and rate of the campaign */
   delivery_controls: CampaignDeliveryControls;
+
+  /** Options of the platform, such as sound, group and coupon code */
   advanced: CampaignAdvanced;
+
+  /** Events that count as conversions */
   conversion_goal_details?: CampaignGoals;
+
+  /** Control groups that get no message */
   control_group_details?: {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
@@ -1359,14 +2052,10 @@ export type CampaignRequestV1 = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Added to links; at most 5 other names */
-  utm_params?: {
-    utm_source: string;
-    utm_medium: string;
-    utm_campaign?: string;
-    utm_term?: string;
-    utm_content?: string;
-  } & Record<string, string>;
+  /** Added to links; at most 5 other names. Among the names: utm_source, utm_medium, utm_campaign, utm_term, utm_content */
+  utm_params?: Record<string, string>;
+
+  /** Maximum number of users who get the campaign */
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -1374,12 +2063,14 @@ export type CampaignRequestV1 = {
 
   /** Refused */
   sender_name?: string;
+
+  /** Email address of the author */
   created_by: string;
 };
 
 export type CampaignSchedule = {
   /** ASAP, AT_FIXED_TIME, SEND_IN_USER_TIMEZONE or SEND_IN_BTS: at the best time of each user */
-  delivery_type?: string;
+  delivery_type?: 'ASAP' | 'AT_FIXED_TIME' | 'SEND_IN_USER_TIMEZONE' | 'SEND_IN_BTS';
 
   /** YYYY-MM-DDThh:mm:ss */
   start_time?: string;
@@ -1389,17 +2080,23 @@ export type CampaignSchedule = {
 
   /** V5; default: the zone of the workspace. V1 is in UTC */
   timezone?: string;
+
+  /** How often the campaign is sent */
   periodic_details?: CampaignPeriod;
+
+  /** How the best time of each user is used */
   bts_details?: {
     /** From the start; default 24 */
     window_in_hours?: number;
 
     /** SEND_AT_START (default), SEND_AT_END or DO_NOT_SEND */
-    if_best_time_is_unknown?: string;
+    if_best_time_is_unknown?: 'SEND_AT_START' | 'SEND_AT_END' | 'DO_NOT_SEND';
 
     /** SEND_AT_START (default), SEND_AT_END or DO_NOT_SEND */
-    if_best_time_is_outside?: string;
+    if_best_time_is_outside?: 'SEND_AT_START' | 'SEND_AT_END' | 'DO_NOT_SEND';
   };
+
+  /** How the time zone of each user is used */
   user_timezone_details?: {
     /** Default false: these devices are excluded */
     send_if_user_timezone_has_passed?: boolean;
@@ -1407,7 +2104,10 @@ export type CampaignSchedule = {
 };
 
 export type CampaignSearchV1 = {
+  /** Your id of the request, returned in the response */
   request_id: string;
+
+  /** Maximum number of items in a page */
   limit: number;
 
   /** From 1 */
@@ -1415,17 +2115,24 @@ export type CampaignSearchV1 = {
 
   /** Runs of recurring campaigns, with `parent_id` */
   include_child_campaigns?: boolean;
+
+  /** Whether archived campaigns are found */
   include_archive_campaigns?: boolean;
+
+  /** Conditions that the campaigns must fulfil */
   campaign_fields?: {
     /** PUSH, EMAIL, SMS; V1 finds no SMS, V5 only when asked */
-    channels?: string[];
+    channels?: ('PUSH' | 'EMAIL' | 'SMS')[];
 
     /** Names of keys or people, any of them */
     created_by?: string[];
 
     /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC unless it has an offset; both ends are included */
     created_date?: {
+      /** First day */
       from_date?: string;
+
+      /** Last day */
       to_date?: string;
     };
 
@@ -1433,19 +2140,35 @@ export type CampaignSearchV1 = {
     name?: string;
 
     /** DRAFT, SCHEDULED, SENDING, SENT, ACTIVE, PAUSED, RETIRED, STOPPED, FAILED, ARCHIVED */
-    status?: string[];
+    status?: (
+      'DRAFT' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'ACTIVE' | 'PAUSED' | 'RETIRED' | 'STOPPED' | 'FAILED' | 'ARCHIVED'
+    )[];
 
     /** Any of them */
     tags?: string[];
+
+    /** Id */
     id?: string;
 
     /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED; other documented types find no campaign */
-    delivery_type?: string[];
+    delivery_type?: (
+      | 'ONE_TIME'
+      | 'PERIODIC'
+      | 'EVENT_TRIGGERED'
+      | 'BUSINESS_EVENT_TRIGGERED'
+      | 'DEVICE_TRIGGERED'
+      | 'LOCATION_TRIGGERED'
+      | 'BROADCAST_LIVE_ACTIVITY'
+      | 'API_TRIGGERED'
+    )[];
   };
 };
 
 export type CampaignSearchV5 = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
+
+  /** Maximum number of items in a page */
   limit: number;
 
   /** From 1 */
@@ -1453,17 +2176,24 @@ export type CampaignSearchV5 = {
 
   /** Runs of recurring campaigns, with `parent_id` */
   include_child_campaigns?: boolean;
+
+  /** Whether archived campaigns are found */
   include_archive_campaigns?: boolean;
+
+  /** Conditions that the campaigns must fulfil */
   campaign_fields?: {
     /** PUSH, EMAIL, SMS; V1 finds no SMS, V5 only when asked */
-    channels?: string[];
+    channels?: ('PUSH' | 'EMAIL' | 'SMS')[];
 
     /** Names of keys or people, any of them */
     created_by?: string[];
 
     /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC unless it has an offset; both ends are included */
     created_date?: {
+      /** First day */
       from_date?: string;
+
+      /** Last day */
       to_date?: string;
     };
 
@@ -1471,7 +2201,9 @@ export type CampaignSearchV5 = {
     name?: string;
 
     /** DRAFT, SCHEDULED, SENDING, SENT, ACTIVE, PAUSED, RETIRED, STOPPED, FAILED, ARCHIVED */
-    status?: string[];
+    status?: (
+      'DRAFT' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'ACTIVE' | 'PAUSED' | 'RETIRED' | 'STOPPED' | 'FAILED' | 'ARCHIVED'
+    )[];
 
     /** Any of them */
     tags?: string[];
@@ -1480,7 +2212,16 @@ export type CampaignSearchV5 = {
     ids?: string[];
 
     /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED; other documented types find no campaign */
-    campaign_delivery_type?: string[];
+    campaign_delivery_type?: (
+      | 'ONE_TIME'
+      | 'PERIODIC'
+      | 'EVENT_TRIGGERED'
+      | 'BUSINESS_EVENT_TRIGGERED'
+      | 'DEVICE_TRIGGERED'
+      | 'LOCATION_TRIGGERED'
+      | 'BROADCAST_LIVE_ACTIVITY'
+      | 'API_TRIGGERED'
+    )[];
 
     /** Only with campaign versioning */
     version_number?: number;
@@ -1488,64 +2229,96 @@ export type CampaignSearchV5 = {
 };
 
 export type CampaignStats = {
+  /** Id of the response */
   response_id: string;
+
+  /** Number of campaigns with statistics */
   total_campaigns: number;
+
+  /** Number of this page */
   current_page: number;
+
+  /** Number of pages */
   total_pages: number;
+
+  /** The result */
   data: Record<
     string,
     {
+      /** Platforms */
       platforms: Record<string, PlatformStats>;
     }[]
   >;
 };
 
 export type CampaignStatusAnswer = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Id */
     id: string;
+
+    /** The action that was carried out */
     action: string;
   };
 };
 
 export type CampaignStatusRequestV1 = {
+  /** Your id of the request, returned in the response */
   request_id: string;
 
   /** STOP, PAUSE or RESUME */
-  action: string;
+  action: 'STOP' | 'PAUSE' | 'RESUME';
 
   /** 1 to 10 */
   campaign_ids: string[];
 };
 
 export type CampaignStatusRequestV5 = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
 
   /** STOP, PAUSE, RESUME, or PUBLISH for a draft */
-  action: string;
+  action: 'STOP' | 'PAUSE' | 'RESUME' | 'PUBLISH';
 };
 
 export type CampaignTestAnswerV1 = {
+  /** The result */
   data: Record<
     string,
     {
       /** success or failed */
       status: string;
+
+      /** Why the test was not sent */
       failure_reason?: string;
     }
   >;
+
+  /** What happened, as a sentence */
   message: string;
 };
 
 export type CampaignTestAnswerV5 = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: Record<
     string,
     {
       /** success or failed */
       status: string;
+
+      /** Why the test was not sent */
       failure_reason?: string;
     }
   >;
@@ -1557,7 +2330,9 @@ export type CampaignTestMeta = {
 
   /** At most ten */
   identifier_values: string[];
-  platform?: string;
+
+  /** Platform */
+  platform?: 'ANDROID' | 'IOS' | 'WEB';
 
   /** `default` or a language of the campaign; absent: each user's own */
   locale_name?: string;
@@ -1567,21 +2342,38 @@ export type CampaignTestMeta = {
 };
 
 export type CampaignTestRequestV1 = {
+  /** Your id of the request, returned in the response */
   request_id: string;
 
   /** PUSH */
-  channel?: string;
+  channel?: 'PUSH';
 
   /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
-  campaign_delivery_type?: string;
+  campaign_delivery_type?: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
+
+  /** Texts, media and the action of a tap */
   basic_details?: CampaignBasicDetails;
+
+  /** Content of the campaign */
   campaign_content?: CampaignContent;
   trigger_condition?: CampaignTrigger;
+
+  /** Audience of the campaign */
   segmentation_details?: CampaignAudience;
+
+  /** Schedule of the campaign */
   scheduling_details?: CampaignSchedule;
+
+  /** Limits and rate of the campaign */
   delivery_controls?: CampaignDeliveryControls;
+
+  /** Options of the platform, such as sound, group and coupon code */
   advanced?: CampaignAdvanced;
+
+  /** Events that count as conversions */
   conversion_goal_details?: CampaignGoals;
+
+  /** Control groups that get no message */
   control_group_details?: {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
@@ -1593,14 +2385,10 @@ export type CampaignTestRequestV1 = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Added to links; at most 5 other names */
-  utm_params?: {
-    utm_source: string;
-    utm_medium: string;
-    utm_campaign?: string;
-    utm_term?: string;
-    utm_content?: string;
-  } & Record<string, string>;
+  /** Added to links; at most 5 other names. Among the names: utm_source, utm_medium, utm_campaign, utm_term, utm_content */
+  utm_params?: Record<string, string>;
+
+  /** Maximum number of users who get the campaign */
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -1608,6 +2396,8 @@ export type CampaignTestRequestV1 = {
 
   /** Refused */
   sender_name?: string;
+
+  /** Users who get the test */
   test_campaign_meta: CampaignTestMeta;
 
   /** Refused */
@@ -1615,24 +2405,41 @@ export type CampaignTestRequestV1 = {
 };
 
 export type CampaignTestRequestV5 = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
 
   /** Instead of campaign_content */
   draft_id?: string;
 
   /** PUSH */
-  channel?: string;
+  channel?: 'PUSH';
 
   /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
-  campaign_delivery_type?: string;
+  campaign_delivery_type?: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
+
+  /** Texts, media and the action of a tap */
   basic_details?: CampaignBasicDetails;
+
+  /** Content of the campaign */
   campaign_content?: CampaignContent;
   trigger_condition?: CampaignTrigger;
+
+  /** Audience of the campaign */
   segmentation_details?: CampaignAudience;
+
+  /** Schedule of the campaign */
   scheduling_details?: CampaignSchedule;
+
+  /** Limits and rate of the campaign */
   delivery_controls?: CampaignDeliveryControls;
+
+  /** Options of the platform, such as sound, group and coupon code */
   advanced?: CampaignAdvanced;
+
+  /** Events that count as conversions */
   conversion_goal_details?: CampaignGoals;
+
+  /** Control groups that get no message */
   control_group_details?: {
     /** Default false */
     is_campaign_control_group_enabled?: boolean;
@@ -1644,14 +2451,10 @@ export type CampaignTestRequestV5 = {
     is_global_control_group_enabled?: boolean;
   };
 
-  /** Added to links; at most 5 other names */
-  utm_params?: {
-    utm_source: string;
-    utm_medium: string;
-    utm_campaign?: string;
-    utm_term?: string;
-    utm_content?: string;
-  } & Record<string, string>;
+  /** Added to links; at most 5 other names. Among the names: utm_source, utm_medium, utm_campaign, utm_term, utm_content */
+  utm_params?: Record<string, string>;
+
+  /** Maximum number of users who get the campaign */
   campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
@@ -1659,6 +2462,8 @@ export type CampaignTestRequestV5 = {
 
   /** Refused */
   sender_name?: string;
+
+  /** Users who get the test */
   test_campaign_meta: CampaignTestMeta;
 
   /** Refused */
@@ -1674,16 +2479,16 @@ export type CampaignTrigger = {
   secondary_included_filters?: Record<string, unknown>;
 
   /** ASAP or DELAY */
-  trigger_delay_type?: string;
+  trigger_delay_type?: 'ASAP' | 'DELAY';
 
   /** With DELAY; at most 30 days */
   trigger_delay_value?: number;
 
   /** MINUTES, HOURS or DAYS */
-  trigger_delay_granularity?: string;
+  trigger_delay_granularity?: 'MINUTES' | 'HOURS' | 'DAYS';
 
   /** AFTER (default), or BEFORE with trigger_attr */
-  trigger_relation?: string;
+  trigger_relation?: 'BEFORE' | 'AFTER';
 
   /** A time attribute of the event, or else of the user; default: the time of the event */
   trigger_attr?: string;
@@ -1693,6 +2498,7 @@ export type CampaignTrigger = {
 };
 
 export type CampaignV1 = {
+  /** Id of the campaign */
   campaign_id: string;
 
   /** A run that waits in the queue is SCHEDULED */
@@ -1704,7 +2510,19 @@ export type CampaignV1 = {
 
   /** Includes SMS campaigns if requested */
   channel: 'EMAIL' | 'PUSH' | 'SMS';
-  campaign_delivery_type: string;
+
+  /** How the campaign is started */
+  campaign_delivery_type:
+    | 'API_TRIGGERED'
+    | 'BROADCAST_LIVE_ACTIVITY'
+    | 'BUSINESS_EVENT_TRIGGERED'
+    | 'DEVICE_TRIGGERED'
+    | 'EVENT_TRIGGERED'
+    | 'LOCATION_TRIGGERED'
+    | 'ONE_TIME'
+    | 'PERIODIC';
+
+  /** Email address of the author */
   created_by: string;
 
   /** The last editor */
@@ -1712,7 +2530,11 @@ export type CampaignV1 = {
 
   /** UTC: 2024-07-04 08:00:54.847000 */
   created_at: string;
+
+  /** Time of the last change */
   updated_at: string;
+
+  /** Time at which the campaign was sent */
   sent_time?: string;
 
   /** The time at which a child was due, or at which a FAILED campaign was due and missed */
@@ -1741,6 +2563,7 @@ export type CampaignV1 = {
 };
 
 export type CampaignV5 = {
+  /** Id */
   id: string;
 
   /** Shared by all versions */
@@ -1758,7 +2581,19 @@ export type CampaignV5 = {
 
   /** Includes SMS campaigns if requested */
   channel: 'EMAIL' | 'PUSH' | 'SMS';
-  campaign_delivery_type: string;
+
+  /** How the campaign is started */
+  campaign_delivery_type:
+    | 'API_TRIGGERED'
+    | 'BROADCAST_LIVE_ACTIVITY'
+    | 'BUSINESS_EVENT_TRIGGERED'
+    | 'DEVICE_TRIGGERED'
+    | 'EVENT_TRIGGERED'
+    | 'LOCATION_TRIGGERED'
+    | 'ONE_TIME'
+    | 'PERIODIC';
+
+  /** Email address of the author */
   created_by: string;
 
   /** The last editor */
@@ -1766,7 +2601,11 @@ export type CampaignV5 = {
 
   /** UTC: 2024-07-04 08:00:54.847000 */
   created_at: string;
+
+  /** Time of the last change */
   updated_at: string;
+
+  /** Time at which the campaign was sent */
   sent_time?: string;
 
   /** The time at which a child was due, or at which a FAILED campaign was due and missed */
@@ -1795,12 +2634,23 @@ export type CampaignV5 = {
 };
 
 export type CampaignValidation = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Whether the draft could be published */
     valid: boolean;
+
+    /** Problems that prevent publishing */
     errors: {
+      /** Path of the member that the error concerns */
       field: string;
+
+      /** What is wrong */
       issue: string;
     }[];
   };
@@ -1810,14 +2660,21 @@ export type CampaignValidation = {
 export type CampaignVariations = Record<
   string,
   {
+    /** Content for each platform */
     push?: CampaignPushContent;
   }
 >;
 
 export type CampaignWinner = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Id of the campaign */
     campaign_id: string;
 
     /** The variation for all users without a message so far; null: the shares decide */
@@ -1833,7 +2690,10 @@ export type CampaignWinner = {
     figures: {
       /** The counted metric */
       metric: 'CLICKS' | 'GOAL';
+
+      /** Figures of each variation */
       variations: {
+        /** Name of the variation */
         variation: string;
 
         /** Messages that a provider accepted, in all runs of this version */
@@ -1859,10 +2719,20 @@ export type CampaignWinner = {
 };
 
 export type CampaignWinnerRequest = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
 
   /** variation_1, variation_2 …; or metric */
-  variation?: string;
+  variation?:
+    | 'variation_1'
+    | 'variation_2'
+    | 'variation_3'
+    | 'variation_4'
+    | 'variation_5'
+    | 'variation_6'
+    | 'variation_7'
+    | 'variation_8'
+    | 'variation_9';
 
   /** The one that is best with 95 % probability */
   metric?: 'CLICKS' | 'GOAL';
@@ -1872,39 +2742,67 @@ export type CampaignsChangedV1 = Record<string, unknown>;
 
 export type CampaignsFoundV1 =
   | {
+      /** Number of campaigns that were found */
       total_count: number;
+
+      /** Campaigns that were found */
       campaigns: CampaignV1[];
     }
   | CampaignV1[];
 
 export type CampaignsFoundV5 = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Campaigns that were found */
     campaigns: CampaignV5[];
   };
 };
 
 export type CohortRequest = {
+  /** Whether the members join the segment or leave it */
   action: 'add_members' | 'remove_members';
+
+  /** Name of the partner */
   partner: string;
+
+  /** The cohort and its members */
   parameters: {
+    /** Name of the cohort, which becomes the name of the segment */
     cohort_name: string;
+
+    /** Id of the cohort at the partner */
     cohort_id: string;
+
+    /** Description of the cohort */
     cohort_description?: string;
+
+    /** Users that join or leave */
     members: {
+      /** Customer id of the user */
       uid: string | number;
     }[];
   };
 };
 
 export type ConnectionTestAnswer = {
+  /** Outcome or state */
   status: string;
+
+  /** Name of the workspace */
   app_name: string;
 };
 
 export type ConnectionTestRequest = {
+  /** Workspace id */
   app_id: string;
+
+  /** The data key to check */
   app_secret: string;
 
   /** The caller's name, stored in the API log */
@@ -1915,16 +2813,28 @@ export type ConnectionTestRequest = {
 };
 
 export type CustomerRequest = {
+  /** Kind of the object */
   type: 'customer';
+
+  /** Customer id of the user */
   customer_id: string;
+
+  /** Attributes by name; a value of `null` removes the attribute */
   attributes?: Record<string, unknown>;
+
+  /** Platforms */
   platforms?: {
+    /** Platform */
     platform: string;
 
     /** Not read; the devices determine it */
     active?: unknown;
   }[];
+
+  /** Whether only an existing user is changed */
   update_existing_only?: boolean;
+
+  /** Attributes to remove: names, or rules */
   unset_attributes?: (
     | {
         /** Name of the attribute, or a part of its name */
@@ -1941,7 +2851,10 @@ export type CustomerRequest = {
 };
 
 export type DataAccepted = {
+  /** Outcome or state */
   status: 'success';
+
+  /** What happened, as a sentence */
   message: string;
 
   /** Identifies this call in the API log */
@@ -1949,9 +2862,15 @@ export type DataAccepted = {
 };
 
 export type DataError = {
+  /** Outcome or state */
   status: 'fail';
+
+  /** The error */
   error: {
+    /** Attribute that the error concerns */
     attribute?: string;
+
+    /** What happened, as a sentence */
     message: string;
 
     /** The kind of error */
@@ -1976,17 +2895,27 @@ export type DataError = {
       | 'Resource not created'
       | 'ServiceUnavailable'
       | 'ValueError';
+
+    /** Your id of the request, returned in the response */
     request_id: string;
   };
 };
 
 export type DeadEventBatches = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'event_stream';
+
+  /** The result */
   data: {
+    /** Batches that the receiver did not accept */
     dead_batches: {
       /** webhook-id of the batch's attempts */
       id: string;
+
+      /** Number of events in the batch */
       events: number;
 
       /** ISO 8601 */
@@ -2010,39 +2939,72 @@ export type DeadEventBatches = {
 export type DeleteRequest = {
   /** customer_id or id */
   identity_type: string;
+
+  /** Customer id or id of the user */
   identity_value: string | number;
 };
 
 export type DeliveryExplanation = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Id of the campaign */
     campaign_id: string;
+
+    /** Name of the campaign */
     campaign_name: string;
+
+    /** State of the campaign */
     campaign_status: string;
 
     /** ISO 8601 */
     next_send: string | null;
+
+    /** Customer id of the user */
     customer_id: string;
 
     /** From the newest run; NO_RUN or UNKNOWN_PERSON if there is none */
     step: string;
+
+    /** The reason, as a sentence */
     explanation: string;
+
+    /** Runs of the campaign, newest first */
     runs: {
+      /** Id */
       id: string;
+
+      /** Outcome or state */
       status: string;
+
+      /** Time of creation */
       created_at: string;
       step: ExplanationStep;
+
+      /** The reason, as a sentence */
       explanation: string;
+
+      /** Devices of the user, with their outcomes */
       devices: {
         /** The app's name for the device; null if the device no longer exists */
         device_id: string | null;
+
+        /** Platform */
         platform: string;
         step: ExplanationStep;
+
+        /** The reason, as a sentence */
         explanation: string;
 
         /** The provider's reason, or why it was held */
         code: string | null;
+
+        /** Number of attempts to send the message */
         attempts: number;
 
         /** When the outcome was stored, ISO 8601 */
@@ -2061,7 +3023,10 @@ export type DeliveryExplanation = {
 
     /** For an EVENT_TRIGGERED campaign: the messages that the user's events started, newest first */
     triggers?: {
+      /** Name of the event */
       event_name: string;
+
+      /** Time of the event */
       occurred_at: string;
 
       /** ISO 8601; null if the event has no time */
@@ -2069,10 +3034,14 @@ export type DeliveryExplanation = {
 
       /** The outcome */
       state: 'DROPPED' | 'HELD' | 'SENT' | 'WAITING';
+
+      /** Why */
       reason: ('AUDIENCE' | 'CAMPAIGN_OVER' | 'CONDITION' | 'LATE' | 'NO_TIME' | 'TOO_FAR') | null;
 
       /** The run it is in */
       run_id: string | null;
+
+      /** The reason, as a sentence */
       explanation: string;
     }[];
   };
@@ -2081,19 +3050,34 @@ export type DeliveryExplanation = {
 export type DeviceBlockRequest = {
   /** customer_id or id */
   user_identifier_type: string;
+
+  /** Value that names the user */
   user_identifier_value: string | number;
+
+  /** BLOCK or UNBLOCK */
   action_type: 'block' | 'unblock';
 
   /** Absent: all devices. {"push_id": "…"}, or svc_gaid, unique_id, device_unique_id */
   device_identifiers?: Record<string, string>[];
+
+  /** Why */
   reason?: string;
+
+  /** Your reference, stored with the device */
   client_reference_id?: string;
 };
 
 export type DeviceRequest = {
+  /** Kind of the object */
   type: 'device';
+
+  /** Customer id of the user */
   customer_id: string;
+
+  /** Your id of the device, unique for the user */
   device_id: string | number;
+
+  /** Attributes of the device */
   attributes: {
     /** ANDROID, iOS or web */
     platform: string;
@@ -2109,9 +3093,17 @@ export type DeviceRequest = {
 
     /** An app of the workspace; absent: the device's current app, or the default app */
     app_id?: string;
+
+    /** Model of the device */
     model?: string;
+
+    /** Version of the app */
     app_version?: string;
+
+    /** Version of the operating system */
     os_version?: string;
+
+    /** Apple's identifier for vendors */
     idfv?: string;
 
     /** BCP 47: in which of `payload.locales` it gets messages */
@@ -2119,9 +3111,17 @@ export type DeviceRequest = {
 
     /** The number on the icon of the app */
     badge_count?: number;
+
+    /** Advertising id of the device; read if there is no `idfv` */
     advertising_identifier?: string;
+
+    /** False if the user opted out */
     svc_push_opted?: string | boolean;
+
+    /** Whether iOS granted provisional permission */
     svc_push_provisional_opted?: string | boolean;
+
+    /** Google's advertising id */
     svc_gaid?: string;
   };
 };
@@ -2129,10 +3129,14 @@ export type DeviceRequest = {
 export type EventBatch = {
   /** Name of the workspace */
   app_name: string;
+
+  /** What sent the events */
   source: 'CARILLON';
 
   /** The same value as webhook-id. The name of this member contains the abbreviation of the installation */
   svc_request_id: string;
+
+  /** Events, oldest first */
   events: {
     /** As event_code */
     event_name: string;
@@ -2145,8 +3149,14 @@ export type EventBatch = {
 
     /** Seconds since 1970 */
     event_time: number;
+
+    /** Kind of the event */
     event_type: 'CAMPAIGN_EVENT' | 'USER_ACTION_EVENT';
+
+    /** What created the event */
     event_source: 'CARILLON';
+
+    /** Push address of the device */
     push_id: string | null;
 
     /** customer_id */
@@ -2169,8 +3179,13 @@ export type EventBatchResend = {
 };
 
 export type EventBatchesResent = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'event_stream';
+
+  /** The result */
   data: {
     /** Due now */
     batches: number;
@@ -2178,16 +3193,27 @@ export type EventBatchesResent = {
 };
 
 export type EventRequest = {
+  /** Kind of the object */
   type: 'event';
+
+  /** Customer id of the user */
   customer_id: string;
+
+  /** Your id of the device, unique for the user */
   device_id?: string | number;
+
+  /** Events of the user, with their attributes and times */
   actions: {
     /** Name of the event */
     action: string;
+
+    /** Attributes of the event, by name */
     attributes?: Record<string, unknown>;
 
     /** ANDROID, iOS, web, TV or unknown */
     platform?: string;
+
+    /** Version of the app */
     app_version?: string;
 
     /** The time of the event: ISO 8601 (UTC unless it has an offset) or seconds since 1970 */
@@ -2202,6 +3228,7 @@ export type EventRequest = {
 };
 
 export type EventStream = {
+  /** Id */
   id: string;
 
   /** Receiver of the batches; a public address, http or https */
@@ -2218,6 +3245,8 @@ export type EventStream = {
 
   /** ISO 8601 */
   created_at: string;
+
+  /** Time of the last change */
   updated_at: string;
 
   /** In batches that the receiver accepted */
@@ -2240,9 +3269,15 @@ export type EventStream = {
 };
 
 export type EventStreamAnswer = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'event_stream';
+
+  /** The result */
   data: {
+    /** The event stream */
     event_stream: EventStream;
   };
 };
@@ -2277,9 +3312,15 @@ export type EventStreamCreate = {
 };
 
 export type EventStreamCreated = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'event_stream';
+
+  /** The result */
   data: {
+    /** The event stream */
     event_stream: EventStream;
 
     /** Signs the requests (Standard Webhooks); returned only once */
@@ -2291,23 +3332,38 @@ export type EventStreamCreated = {
 export type EventStreamKind = 'cleared' | 'clicked' | 'control_group' | 'delivered';
 
 export type EventStreamRemoved = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'event_stream';
+
+  /** The result */
   data: {
+    /** Whether the event stream was removed */
     removed: boolean;
   };
 };
 
 export type EventStreams = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'event_stream';
+
+  /** The result */
   data: {
+    /** Event streams of the workspace */
     event_streams: EventStream[];
   };
 };
 
 export type ExecutionsPageV1 = {
+  /** Your id of the request, returned in the response */
   request_id: string;
+
+  /** Maximum number of items in a page */
   limit: number;
 
   /** From 1 */
@@ -2315,7 +3371,10 @@ export type ExecutionsPageV1 = {
 };
 
 export type ExecutionsPageV5 = {
+  /** Your id of the request, returned in the response */
   request_id?: string;
+
+  /** Maximum number of items in a page */
   limit: number;
 
   /** From 1 */
@@ -2323,14 +3382,16 @@ export type ExecutionsPageV5 = {
 };
 
 export type ExecutionsV1 = {
+  /** Runs of the recurring campaign */
   executions: {
+    /** Id of the campaign */
     campaign_id: string;
 
     /** As in 2024-06-24T14:30:18.908000; null if not sent yet */
     sent_time: string | null;
 
-    /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
-    status: string;
+    /** The state of the run */
+    status: 'FAILED' | 'MISSED' | 'PAUSED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
 
     /** The reason for FAILED, PAUSED, STOPPED or MISSED, or the reason why a SENDING campaign waits; otherwise absent */
     status_reason?: string;
@@ -2338,22 +3399,33 @@ export type ExecutionsV1 = {
     /** The time at which it was due, in the format of `sent_time`; absent if an event started it */
     planned_time?: string;
   }[];
+
+  /** Number of runs */
   total_instances: number;
 };
 
 export type ExecutionsV5 = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'campaign';
+
+  /** The result */
   data: {
+    /** Runs of the recurring campaign */
     executions: {
+      /** Id */
       id: string;
+
+      /** Id of the campaign */
       campaign_id: string;
 
       /** As in 2024-06-24T14:30:18.908000; null if not sent yet */
       sent_time: string | null;
 
-      /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
-      status: string;
+      /** The state of the run */
+      status: 'FAILED' | 'MISSED' | 'PAUSED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
 
       /** The reason for FAILED, PAUSED, STOPPED or MISSED, or the reason why a SENDING campaign waits; otherwise absent */
       status_reason?: string;
@@ -2361,6 +3433,8 @@ export type ExecutionsV5 = {
       /** The time at which it was due, in the format of `sent_time`; absent if an event started it */
       planned_time?: string;
     }[];
+
+    /** Number of runs */
     total_instances: number;
   };
 };
@@ -2404,27 +3478,47 @@ export type ExplanationStep =
   | 'WAITING';
 
 export type ExportAnswer = {
+  /** Outcome or state */
   status: string;
+
+  /** Kind of the object */
   type: string;
+
+  /** The result */
   data: {
+    /** Identifiers that match no user */
     users_not_found: {
+      /** Attribute by whose value the user is named */
       identifier_type: string;
+
+      /** Value by which the user is named */
       identifier: string;
     }[];
+
+    /** Users that were found */
     users: {
+      /** Attributes of the user */
       user_attributes: Record<string, unknown>;
     }[];
   };
 };
 
 export type ExportRequest = {
+  /** Kind of the object */
   type?: 'export_users';
+
+  /** The result */
   data: {
+    /** Users to export */
     identifiers: {
       /** customer_id or id */
       identifier_type: string;
+
+      /** Value by which the user is named */
       identifier: string | number;
     }[];
+
+    /** Attributes to export; absent: all */
     user_fields_to_export?: string[];
   };
 };
@@ -2437,6 +3531,8 @@ export type FileSegmentChange = {
 
   /** User attribute that the file holds; `uid` is the customer id */
   attribute_name: string;
+
+  /** Type of the attribute's values */
   attribute_type: 'string' | 'double';
 
   /** Public address of a single-column CSV file of at most 150 MB */
@@ -2444,6 +3540,8 @@ export type FileSegmentChange = {
 
   /** Receives the result (interface 2.7) */
   callback_url?: string;
+
+  /** Addresses that get the result by email */
   emails?: string[];
 
   /** Takes precedence over the name */
@@ -2474,10 +3572,14 @@ export type FileSegmentError = {
 export type FileSegmentFailed = {
   /** Database name of the workspace */
   db_name: string;
+
+  /** Name of the segment */
   segment_name: string;
 
   /** Unique identifier of this processing request */
   request_id: string;
+
+  /** Outcome of the operation as an HTTP status */
   status: 400 | 500;
 
   /** Cause of the failure */
@@ -2487,10 +3589,14 @@ export type FileSegmentFailed = {
 export type FileSegmentProcessed = {
   /** Database name of the workspace */
   db_name: string;
+
+  /** Name of the segment */
   segment_name: string;
 
   /** Unique identifier of this processing request */
   request_id: string;
+
+  /** Outcome of the operation as an HTTP status */
   status: 201;
 
   /** Rows of the file */
@@ -2509,6 +3615,8 @@ export type FileSegmentRequest = {
 
   /** User attribute that the file holds; `uid` is the customer id */
   attribute_name: string;
+
+  /** Type of the attribute's values */
   attribute_type: 'string' | 'double';
 
   /** Public address of a single-column CSV file of at most 150 MB */
@@ -2516,6 +3624,8 @@ export type FileSegmentRequest = {
 
   /** Receives the result (interface 2.7) */
   callback_url?: string;
+
+  /** Addresses that get the result by email */
   emails?: string[];
 
   /** Days until the segment is archived */
@@ -2523,15 +3633,27 @@ export type FileSegmentRequest = {
 };
 
 export type FilterSegmentChange = {
+  /** Name */
   name?: string;
+
+  /** Filters that select the users */
   included_filters?: Filters;
+
+  /** Filters whose users are left out */
   excluded_filters?: Filters;
+
+  /** Email address of the author of the change */
   updated_by?: string;
 };
 
 export type FilterSegmentError = {
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'custom_segment';
+
+  /** The error */
   error: {
     /** The kind of error */
     code:
@@ -2552,6 +3674,8 @@ export type FilterSegmentError = {
       | 'Too Many Requests'
       | 'Too many segments in a query'
       | 'Unsupported Media Type';
+
+    /** What happened, as a sentence */
     message: string;
 
     /** The reason */
@@ -2560,8 +3684,13 @@ export type FilterSegmentError = {
 };
 
 export type FilterSegmentRequest = {
+  /** Name */
   name: string;
+
+  /** Filters that select the users */
   included_filters: Filters;
+
+  /** Filters whose users are left out */
   excluded_filters?: Filters;
 };
 
@@ -2574,14 +3703,21 @@ export type GatewayError = {
 
   /** The rejected request */
   target: 'Authentication Expired' | 'Authentication Invalid' | 'Authorization Invalid';
+
+  /** What happened, as a sentence */
   message: string;
 };
 
 export type GeneratedToken = {
+  /** Outcome or state */
   status: 'SUCCESS';
+
+  /** The result */
   data: {
     /** The Bearer token. */
     access_token: string;
+
+    /** Kind of the access token */
     token_type: 'Bearer';
 
     /** Seconds from the issue, 300 to 3600. */
@@ -2593,6 +3729,8 @@ export type GeneratedToken = {
 
   /** The Bearer token. */
   access_token: string;
+
+  /** Kind of the access token */
   token_type: 'Bearer';
 
   /** Seconds from the issue, 300 to 3600. */
@@ -2603,6 +3741,7 @@ export type GeneratedToken = {
 };
 
 export type Health = {
+  /** Outcome or state */
   status: 'ok' | 'not ready';
 
   /** The missing conditions; docs/operations.md lists them */
@@ -2615,6 +3754,8 @@ export type Health = {
 export type InteractionReport = {
   /** The token that was sent with the message */
   token: string;
+
+  /** What the device reports */
   kind: 'impression' | 'click' | 'close' | 'badge';
 
   /** For kind badge: the current number on the app icon */
@@ -2631,18 +3772,27 @@ export type InteractionReport = {
 };
 
 export type LiveActivity = {
+  /** App of the Live Activity */
   app_id: string;
 
   /** Your name for the activity */
   activityId: string;
+
+  /** Number of tokens of each kind */
   tokens: {
+    /** Number of tokens that start a Live Activity */
     start: number;
+
+    /** Number of tokens that update a Live Activity */
     update: number;
   };
 
   /** Newest first */
   events: {
+    /** What happens to the Live Activity */
     event: 'start' | 'update' | 'end';
+
+    /** Time of the event */
     timestamp: number;
 
     /** WAITING, ACCEPTED, GONE, REJECTED, FAILED, EXPIRED or SUPERSEDED */
@@ -2650,15 +3800,20 @@ export type LiveActivity = {
 
     /** Apple's reason, or the reason why the message was not sent */
     code: string | null;
+
+    /** Number of devices that the event was sent to */
     devices: number;
   }[];
 };
 
 export type LiveActivityEvent = {
+  /** App of the Live Activity */
   app_id: string;
 
   /** Your name for the activity */
   activityId: string;
+
+  /** What happens to the Live Activity */
   event: 'start' | 'update' | 'end';
 
   /** Epoch seconds; grows with every event of the activity */
@@ -2674,6 +3829,8 @@ export type LiveActivityEventRequest = {
 
   /** Your name for the activity */
   activityId: string;
+
+  /** What happens to the Live Activity */
   event: 'start' | 'update' | 'end';
 
   /** As the app decodes it */
@@ -2687,7 +3844,10 @@ export type LiveActivityEventRequest = {
 
   /** Required for a start */
   alert?: {
+    /** Title of the message */
     title: string;
+
+    /** Text of the message */
     body: string;
   };
 
@@ -2702,12 +3862,18 @@ export type LiveActivityEventRequest = {
 };
 
 export type LiveActivityTokens = {
+  /** App of the Live Activity */
   app_id: string;
 
   /** Your name for the activity */
   activityId: string;
+
+  /** Number of stored tokens of each kind */
   tokens: {
+    /** Number of tokens that start a Live Activity */
     start: number;
+
+    /** Number of tokens that update a Live Activity */
     update: number;
   };
 };
@@ -2724,11 +3890,15 @@ export type LiveActivityTokensRequest = {
 };
 
 export type MergeAnswer = {
+  /** Outcome or state */
   status: string;
+
+  /** The operation */
   operation: string;
 };
 
 export type MergeRequest = {
+  /** Pairs of users */
   merge_data: {
     /** Customer id of the user that is merged and removed */
     merged_user: string;
@@ -2743,26 +3913,32 @@ export type PlatformStats = {
   locales: {
     /** The same as all_locales, as some clients spell it */
     all_locale?: unknown;
+
+    /** The sum over all locales */
     all_locales: {
       /** and variation_1, variation_2 …, if there are several */
       variations: {
+        /** Sum of all variations */
         all_variations: StatsFigures;
+
+        /** Users of the campaign's control group */
         campaign_control_group?: StatsControlGroup;
+
+        /** Users of the workspace's control group */
         global_control_group?: StatsControlGroup;
-      } & Record<string, StatsFigures>;
+      } & Record<string, unknown>;
     };
-  } & Record<
-    string,
-    {
-      variations: Record<string, StatsFigures>;
-    }
-  >;
+  } & Record<string, unknown>;
 };
 
 export type Problem = {
   /** urn:carillon:error: and the code */
   type: string;
+
+  /** What is wrong */
   title: string;
+
+  /** HTTP status */
   status: number;
 
   /** The name of the error */
@@ -2832,6 +4008,7 @@ export type Problem = {
 };
 
 export type PushAdvancedSettings = {
+  /** Seconds for which the message may be delivered */
   ttl?: {
     /** Minutes */
     ANDROID?: number;
@@ -2842,14 +4019,29 @@ export type PushAdvancedSettings = {
     /** Minutes */
     WEB?: number;
   };
+
+  /** Whether the message wakes the app and shows nothing */
   silent?: boolean | 'true' | 'false';
+
+  /** Whether the message ignores the frequency caps */
   ignoreFC?: boolean | 'true' | 'false';
+
+  /** Whether the message counts towards the frequency caps */
   countFC?: boolean | 'true' | 'false';
+
+  /** Priority of the message for each platform */
   notificationPrioritySettings?: {
-    Android?: string;
+    /** Priority of Android messages */
+    Android?: 'High' | 'Low';
+
+    /** Priority of the message for APNs */
     iOS?: 1 | 5 | 10;
   };
+
+  /** Accepted without effect */
   'pushAmp+'?: boolean | 'true' | 'false';
+
+  /** Accepted without effect */
   preCacheSegment?: boolean | 'true' | 'false';
 
   /** Minutes */
@@ -2857,23 +4049,40 @@ export type PushAdvancedSettings = {
 
   /** Devices a minute */
   campaignThrottleRpm?: number;
+
+  /** Whether texts are templates */
   useJinjaPersonalization?: boolean | 'true' | 'false';
+
+  /** Whether the message ignores the minimum delay between campaigns */
   ignoreMinimumDelay?: boolean | 'true' | 'false';
 
   /** Hours */
   inboxExpiry?: number;
-  iOSTargetDevice?: string;
+
+  /** Kind of Apple device that gets the message */
+  iOSTargetDevice?: 'apns_device_default_push' | 'apns_device_provisional_push' | 'apns_device_non_provisional_push';
 
   /** Apps whose devices are reached; absent: all */
   appIds?: string[];
+
+  /** Accepted without effect */
   deliverWhenActive?: boolean | 'true' | 'false';
+
+  /** Whether the message ignores quiet hours */
   bypassDND?: boolean | 'true' | 'false';
+
+  /** Whether the message is sent with high priority */
   sendAtHighPriority?: boolean | 'true' | 'false';
 };
 
 export type PushAndroidContent = {
+  /** What happened, as a sentence */
   message: string;
+
+  /** Title of the message */
   title: string;
+
+  /** Line of text below the message on Android */
   summary?: string;
 
   /** Older spelling of summary */
@@ -2887,19 +4096,40 @@ export type PushAndroidContent = {
 
   /** The same key updates the earlier notification */
   collapseReplaceKey?: string;
+
+  /** Media of the message */
   richContent?: {
-    type: string;
+    /** Kind of media */
+    type: 'image' | 'coupon' | 'sound';
+
+    /** Address of the media */
     value: string;
   }[];
+
+  /** What a tap opens */
   defaultAction?: PushDefaultAction;
+
+  /** Buttons of the notification */
   additionalActions?: {
-    type: string;
+    /** What the button does */
+    type: 'call' | 'snooze' | 'copy' | 'share';
+
+    /** Value of the button's action, such as a number to call */
     value?: string;
+
+    /** Name */
     name?: string;
+
+    /** Address of the icon */
     iconURL?: string;
   }[];
+
+  /** Options beyond the interface */
   options?: {
+    /** Who shows the message: the app (`data`), the system (`notification`), or both */
     deliveryMode?: 'data' | 'notification' | 'both';
+
+    /** Whether a locked screen shows the message */
     visibility?: 'private' | 'public' | 'secret';
 
     /** #rrggbb */
@@ -2907,6 +4137,8 @@ export type PushAndroidContent = {
 
     /** A drawable of the app */
     icon?: string;
+
+    /** Whether the user cannot swipe the notification away */
     sticky?: boolean | 'true' | 'false';
 
     /** Removed after this time */
@@ -2914,28 +4146,50 @@ export type PushAndroidContent = {
 
     /** The number on the icon of the app */
     badge?: {
+      /** What happens to the number on the icon */
       operation: 'set' | 'clear' | 'increment';
 
       /** The number to set, or 1 to 99 to add to the device's count */
       value?: number;
     };
+
+    /** Texts that are looked up in the app */
     locKeys?: {
       /** Key of a text in the app; required for its arguments */
       titleLocKey?: string;
+
+      /** Values for the placeholders of `titleLocKey` */
       titleLocArgs?: string[];
+
+      /** Key of the message's text in the app */
       bodyLocKey?: string;
+
+      /** Values for the placeholders of `bodyLocKey` */
       bodyLocArgs?: string[];
     };
+
+    /** Whether the app may get the message before the first unlock */
     directBootOk?: boolean | 'true' | 'false';
+
+    /** Whether FCM may deliver over a network with limited bandwidth */
     bandwidthConstrainedOk?: boolean | 'true' | 'false';
+
+    /** Whether FCM may deliver over a satellite link */
     restrictedSatelliteOk?: boolean | 'true' | 'false';
 
     /** 1 to 50 letters, digits and -_.~% */
     analyticsLabel?: string;
   };
+
+  /** Content for users for whom rendering fails */
   fallback?: {
+    /** What happened, as a sentence */
     message?: string;
+
+    /** Title of the message */
     title?: string;
+
+    /** Line of text below the message on Android */
     summary?: string;
 
     /** Older spelling of summary */
@@ -2949,19 +4203,40 @@ export type PushAndroidContent = {
 
     /** The same key updates the earlier notification */
     collapseReplaceKey?: string;
+
+    /** Media of the message */
     richContent?: {
-      type: string;
+      /** Kind of media */
+      type: 'image' | 'coupon' | 'sound';
+
+      /** Address of the media */
       value: string;
     }[];
+
+    /** What a tap opens */
     defaultAction?: PushDefaultAction;
+
+    /** Buttons of the notification */
     additionalActions?: {
-      type: string;
+      /** What the button does */
+      type: 'call' | 'snooze' | 'copy' | 'share';
+
+      /** Value of the button's action, such as a number to call */
       value?: string;
+
+      /** Name */
       name?: string;
+
+      /** Address of the icon */
       iconURL?: string;
     }[];
+
+    /** Options beyond the interface */
     options?: {
+      /** Who shows the message: the app (`data`), the system (`notification`), or both */
       deliveryMode?: 'data' | 'notification' | 'both';
+
+      /** Whether a locked screen shows the message */
       visibility?: 'private' | 'public' | 'secret';
 
       /** #rrggbb */
@@ -2969,6 +4244,8 @@ export type PushAndroidContent = {
 
       /** A drawable of the app */
       icon?: string;
+
+      /** Whether the user cannot swipe the notification away */
       sticky?: boolean | 'true' | 'false';
 
       /** Removed after this time */
@@ -2976,20 +4253,35 @@ export type PushAndroidContent = {
 
       /** The number on the icon of the app */
       badge?: {
+        /** What happens to the number on the icon */
         operation: 'set' | 'clear' | 'increment';
 
         /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
+
+      /** Texts that are looked up in the app */
       locKeys?: {
         /** Key of a text in the app; required for its arguments */
         titleLocKey?: string;
+
+        /** Values for the placeholders of `titleLocKey` */
         titleLocArgs?: string[];
+
+        /** Key of the message's text in the app */
         bodyLocKey?: string;
+
+        /** Values for the placeholders of `bodyLocKey` */
         bodyLocArgs?: string[];
       };
+
+      /** Whether the app may get the message before the first unlock */
       directBootOk?: boolean | 'true' | 'false';
+
+      /** Whether FCM may deliver over a network with limited bandwidth */
       bandwidthConstrainedOk?: boolean | 'true' | 'false';
+
+      /** Whether FCM may deliver over a satellite link */
       restrictedSatelliteOk?: boolean | 'true' | 'false';
 
       /** 1 to 50 letters, digits and -_.~% */
@@ -3001,44 +4293,85 @@ export type PushAndroidContent = {
 export type PushAnswer = PushSuccess | PushFailure;
 
 export type PushConversionGoal = {
+  /** Name */
   name: string;
+
+  /** Event that counts as a conversion */
   eventName: string;
+
+  /** Condition on an attribute of the event */
   attrs?: {
+    /** Name */
     name: string;
+
+    /** Comparison, such as `is` */
     filter: string;
+
+    /** Type of the attribute */
     type: 'string' | 'numeric';
+
+    /** Value */
     value?: string | number | string[];
   };
 };
 
 export type PushDefaultAction = {
+  /** What a tap opens: a web page, a screen, or an address of an app */
   type: 'richlanding' | 'navigation' | 'deeplinking';
+
+  /** Address or screen that a tap opens */
   value: string;
+
+  /** Pairs that the app gets with the message */
   kvPairs?: Record<string, string>;
 };
 
-export type PushDelivery = {
-  type: 'soon' | 'later' | 'periodic';
+export type PushDelivery = PushDeliverySoon | PushDeliveryLater | PushDeliveryPeriodic;
+
+export type PushDeliveryLater = {
+  /** Once, at a date and time */
+  type: 'later';
 
   /** MM/DD/YYYY */
-  date?: string;
+  date: string;
 
   /** hh:mm AM/PM */
-  time?: string;
+  time: string;
+
+  /** IANA name */
+  timezone?: string;
+};
+
+export type PushDeliveryPeriodic = {
+  /** Repeatedly, until the end date */
+  type: 'periodic';
+
+  /** hh:mm AM/PM */
+  time: string;
 
   /** MM/DD/YYYY */
-  endDate?: string;
+  endDate: string;
 
   /** IANA name */
   timezone?: string;
 
   /** Days between sends, 1 to 365 */
-  repeatAfter?: string;
+  repeatAfter: string;
+};
+
+export type PushDeliverySoon = {
+  /** At once */
+  type: 'soon';
 };
 
 export type PushFailure = {
+  /** Outcome or state */
   status: 'Fail';
+
+  /** Id of the request */
   requestId: string;
+
+  /** Id of the response */
   responseId: string;
 
   /** One of: Invalid Request Type; Invalid appId; appId not present; Campaign Name not found; Campaign Name too short (must be >= 5 chars); Request limit exceeded; Signature not present; Signature is not verified; Duplicate campaign name; Key not of Type List or Value not allowed: <field>; Error parsing parameters: <field>: <reason>; The request body could not be decoded.; A request body is required.; The request body is too large.; The media type of the request is not supported.; The request is not well-formed: <reason>; This host is not served here.; This method is not allowed here.; Idempotency-Key must be 1 to 255 printable characters.; Idempotency-Key reused with a different request body.; The service is busy. Please retry.; The service cannot reach its storage. Please retry.; The service cannot store anything at present. Please retry. */
@@ -3046,8 +4379,13 @@ export type PushFailure = {
 };
 
 export type PushFault = {
+  /** Code of the error */
   code: 500;
+
+  /** Outcome or state */
   status: 'error';
+
+  /** Why */
   reason: string;
 
   /** Identifies this call in the API log */
@@ -3055,25 +4393,57 @@ export type PushFault = {
 };
 
 export type PushIosContent = {
+  /** What happened, as a sentence */
   message: string;
+
+  /** Title of the message */
   title: string;
+
+  /** Second line of an iPhone's message */
   subtitle?: string;
+
+  /** Messages with the same key are shown as a group */
   groupKey?: string;
+
+  /** A newer message with the same key replaces this one */
   collapseReplaceKey?: string;
+
+  /** Whether the message raises the number on the app's icon */
   enableIosBadge?: boolean | 'true' | 'false';
+
+  /** Media of the message */
   richContent?: {
-    type: string;
+    /** Kind of media */
+    type: 'gif' | 'coupon' | 'sound' | 'image' | 'audio' | 'video';
+
+    /** Address of the media */
     value: string;
   }[];
+
+  /** What a tap opens */
   defaultAction?: PushDefaultAction;
+
+  /** Buttons of the notification */
   additionalActions?: {
+    /** Category of buttons that the app has registered */
     category: string;
   }[];
+
+  /** Options beyond the interface */
   options?: {
+    /** How strongly iOS interrupts the user */
     interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
+
+    /** Order within the summary of notifications, 0 to 1 */
     relevanceScore?: number;
+
+    /** Window of the app that the message concerns */
     targetContentId?: string;
+
+    /** Text that a Focus filter compares */
     filterCriteria?: string;
+
+    /** Sound of the message */
     sound?: {
       /** A file of the app, or default */
       name: string;
@@ -3087,25 +4457,46 @@ export type PushIosContent = {
 
     /** The number on the icon of the app */
     badge?: {
+      /** What happens to the number on the icon */
       operation: 'set' | 'clear' | 'increment';
 
       /** The number to set, or 1 to 99 to add to the device's count */
       value?: number;
     };
+
+    /** Whether iOS wakes the app to load content */
     contentAvailable?: boolean | 'true' | 'false';
+
+    /** Image that the app shows when it is launched by the message */
     launchImage?: string;
+
+    /** Texts that are looked up in the app */
     locKeys?: {
       /** Key of a text in the app; required for its arguments */
       titleLocKey?: string;
+
+      /** Values for the placeholders of `titleLocKey` */
       titleLocArgs?: string[];
+
+      /** Key of the message's text in the app */
       bodyLocKey?: string;
+
+      /** Values for the placeholders of `bodyLocKey` */
       bodyLocArgs?: string[];
+
+      /** Key of the subtitle in the app */
       subtitleLocKey?: string;
+
+      /** Values for the placeholders of `subtitleLocKey` */
       subtitleLocArgs?: string[];
     };
+
+    /** Buttons of the notification */
     additionalActions?: {
       /** Its name in reports, used only once */
       action: string;
+
+      /** Text of the button */
       title: string;
 
       /** http, https or the scheme of an app */
@@ -3115,26 +4506,60 @@ export type PushIosContent = {
       iconURL?: string;
     }[];
   };
+
+  /** Content for users for whom rendering fails */
   fallback?: {
+    /** What happened, as a sentence */
     message?: string;
+
+    /** Title of the message */
     title?: string;
+
+    /** Second line of an iPhone's message */
     subtitle?: string;
+
+    /** Messages with the same key are shown as a group */
     groupKey?: string;
+
+    /** A newer message with the same key replaces this one */
     collapseReplaceKey?: string;
+
+    /** Whether the message raises the number on the app's icon */
     enableIosBadge?: boolean | 'true' | 'false';
+
+    /** Media of the message */
     richContent?: {
-      type: string;
+      /** Kind of media */
+      type: 'gif' | 'coupon' | 'sound' | 'image' | 'audio' | 'video';
+
+      /** Address of the media */
       value: string;
     }[];
+
+    /** What a tap opens */
     defaultAction?: PushDefaultAction;
+
+    /** Buttons of the notification */
     additionalActions?: {
+      /** Category of buttons that the app has registered */
       category: string;
     }[];
+
+    /** Options beyond the interface */
     options?: {
+      /** How strongly iOS interrupts the user */
       interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
+
+      /** Order within the summary of notifications, 0 to 1 */
       relevanceScore?: number;
+
+      /** Window of the app that the message concerns */
       targetContentId?: string;
+
+      /** Text that a Focus filter compares */
       filterCriteria?: string;
+
+      /** Sound of the message */
       sound?: {
         /** A file of the app, or default */
         name: string;
@@ -3148,25 +4573,46 @@ export type PushIosContent = {
 
       /** The number on the icon of the app */
       badge?: {
+        /** What happens to the number on the icon */
         operation: 'set' | 'clear' | 'increment';
 
         /** The number to set, or 1 to 99 to add to the device's count */
         value?: number;
       };
+
+      /** Whether iOS wakes the app to load content */
       contentAvailable?: boolean | 'true' | 'false';
+
+      /** Image that the app shows when it is launched by the message */
       launchImage?: string;
+
+      /** Texts that are looked up in the app */
       locKeys?: {
         /** Key of a text in the app; required for its arguments */
         titleLocKey?: string;
+
+        /** Values for the placeholders of `titleLocKey` */
         titleLocArgs?: string[];
+
+        /** Key of the message's text in the app */
         bodyLocKey?: string;
+
+        /** Values for the placeholders of `bodyLocKey` */
         bodyLocArgs?: string[];
+
+        /** Key of the subtitle in the app */
         subtitleLocKey?: string;
+
+        /** Values for the placeholders of `subtitleLocKey` */
         subtitleLocArgs?: string[];
       };
+
+      /** Buttons of the notification */
       additionalActions?: {
         /** Its name in reports, used only once */
         action: string;
+
+        /** Text of the button */
         title: string;
 
         /** http, https or the scheme of an app */
@@ -3179,51 +4625,94 @@ export type PushIosContent = {
   };
 };
 
-export type PushRequestV2 = {
+export type PushRequestV2 = PushToAllUsersV2 | PushToSegmentV2 | PushToUsersV2;
+
+export type PushRequestV21 = PushToAllUsersV21 | PushToSegmentV21 | PushToUsersV21;
+
+export type PushSuccess = {
+  /** Outcome or state */
+  status: 'Success';
+
+  /** Id of the request */
+  requestId: string;
+
+  /** Id of the response */
+  responseId: string;
+
+  /** The id of the campaign */
+  cid: string;
+};
+
+export type PushToAllUsersV2 = {
+  /** Name of the campaign. A `User` push with the name of an existing campaign joins it */
   campaignName: string;
 
   /** Returned in the response; generated if absent */
   requestId?: string;
+
+  /** Kind of the request */
   requestType?: 'push';
+
+  /** Platforms that get the push */
   targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
-  targetAudience: 'All Users' | 'Custom Segment' | 'User';
 
-  /** Required for audience Custom Segment */
-  customSegmentName?: string;
-  targetUserAttributes?: {
-    attribute: string;
+  /** Who gets the push: all users, a segment, or the users that `targetUserAttributes` names */
+  targetAudience: 'All Users';
 
-    /** is or in */
-    comparisonParameter: string;
-    attributeValue: string | string[];
-    isCustom?: boolean | 'true' | 'false';
-  };
+  /** Content for each platform */
   payload: {
+    /** Texts for Android that replace those of the content in this locale */
     ANDROID?: PushAndroidContent;
+
+    /** Texts for iPhones and iPads that replace those of the content in this locale */
     IOS?: PushIosContent;
+
+    /** Texts for browsers that replace those of the content in this locale */
     WEB?: PushWebContent;
 
     /** Texts by language tag (BCP 47); at most 50 */
     locales?: Record<
       string,
       {
+        /** Texts for Android that replace those of the content in this locale */
         ANDROID?: {
+          /** Title of the message */
           title?: string;
+
+          /** What happened, as a sentence */
           message?: string;
+
+          /** Line of text below the message on Android */
           summary?: string;
 
           /** Older spelling of summary */
           Summary?: string;
         };
+
+        /** Texts for iPhones and iPads that replace those of the content in this locale */
         IOS?: {
+          /** Title of the message */
           title?: string;
+
+          /** What happened, as a sentence */
           message?: string;
+
+          /** Second line of an iPhone's message */
           subtitle?: string;
         };
+
+        /** Texts for browsers that replace those of the content in this locale */
         WEB?: {
+          /** Title of the message */
           title?: string;
+
+          /** What happened, as a sentence */
           message?: string;
+
+          /** Address that a click opens */
           redirectURL?: string;
+
+          /** Address of the icon */
           iconURL?: string;
 
           /** https */
@@ -3239,6 +4728,8 @@ export type PushRequestV2 = {
 
       /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
+
+      /** Members added to the finished request of APNs */
       apns?: {
         /** null removes it */
         headers?: Record<string, unknown>;
@@ -3246,6 +4737,8 @@ export type PushRequestV2 = {
         /** RFC 7386 */
         payload?: Record<string, unknown>;
       };
+
+      /** Members added to the finished request of Web Push */
       webpush?: {
         /** null removes it */
         headers?: Record<string, unknown>;
@@ -3255,59 +4748,96 @@ export type PushRequestV2 = {
       };
     };
   };
+
+  /** When the push is sent */
   campaignDelivery: PushDelivery;
+
+  /** Tags of the campaign */
   campaignTags?: string[];
+
+  /** Events that count as conversions */
   conversionGoals?: PushConversionGoal[];
+
+  /** Priority, time to live, limits and other settings */
   advancedSettings?: PushAdvancedSettings;
+
+  /** Workspace id */
   appId: string;
+
+  /** Signature of the push */
   signature: string;
 };
 
-export type PushRequestV21 = {
+export type PushToAllUsersV21 = {
+  /** Name of the campaign. A `User` push with the name of an existing campaign joins it */
   campaignName: string;
 
   /** Returned in the response; generated if absent */
   requestId?: string;
+
+  /** Kind of the request */
   requestType?: 'push';
+
+  /** Platforms that get the push */
   targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
-  targetAudience: 'All Users' | 'Custom Segment' | 'User';
 
-  /** Required for audience Custom Segment */
-  customSegmentName?: string;
-  targetUserAttributes?: {
-    attribute: string;
+  /** Who gets the push: all users, a segment, or the users that `targetUserAttributes` names */
+  targetAudience: 'All Users';
 
-    /** is or in */
-    comparisonParameter: string;
-    attributeValue: string | string[];
-    isCustom?: boolean | 'true' | 'false';
-  };
+  /** Content for each platform */
   payload: {
+    /** Texts for Android that replace those of the content in this locale */
     ANDROID?: PushAndroidContent;
+
+    /** Texts for iPhones and iPads that replace those of the content in this locale */
     IOS?: PushIosContent;
+
+    /** Texts for browsers that replace those of the content in this locale */
     WEB?: PushWebContent;
 
     /** Texts by language tag (BCP 47); at most 50 */
     locales?: Record<
       string,
       {
+        /** Texts for Android that replace those of the content in this locale */
         ANDROID?: {
+          /** Title of the message */
           title?: string;
+
+          /** What happened, as a sentence */
           message?: string;
+
+          /** Line of text below the message on Android */
           summary?: string;
 
           /** Older spelling of summary */
           Summary?: string;
         };
+
+        /** Texts for iPhones and iPads that replace those of the content in this locale */
         IOS?: {
+          /** Title of the message */
           title?: string;
+
+          /** What happened, as a sentence */
           message?: string;
+
+          /** Second line of an iPhone's message */
           subtitle?: string;
         };
+
+        /** Texts for browsers that replace those of the content in this locale */
         WEB?: {
+          /** Title of the message */
           title?: string;
+
+          /** What happened, as a sentence */
           message?: string;
+
+          /** Address that a click opens */
           redirectURL?: string;
+
+          /** Address of the icon */
           iconURL?: string;
 
           /** https */
@@ -3323,6 +4853,8 @@ export type PushRequestV21 = {
 
       /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
+
+      /** Members added to the finished request of APNs */
       apns?: {
         /** null removes it */
         headers?: Record<string, unknown>;
@@ -3330,6 +4862,8 @@ export type PushRequestV21 = {
         /** RFC 7386 */
         payload?: Record<string, unknown>;
       };
+
+      /** Members added to the finished request of Web Push */
       webpush?: {
         /** null removes it */
         headers?: Record<string, unknown>;
@@ -3339,9 +4873,17 @@ export type PushRequestV21 = {
       };
     };
   };
+
+  /** When the push is sent */
   campaignDelivery: PushDelivery;
+
+  /** Tags of the campaign */
   campaignTags?: string[];
+
+  /** Events that count as conversions */
   conversionGoals?: PushConversionGoal[];
+
+  /** Priority, time to live, limits and other settings */
   advancedSettings?: PushAdvancedSettings;
 
   /** Must be equal to the header */
@@ -3351,17 +4893,547 @@ export type PushRequestV21 = {
   signature?: string;
 };
 
-export type PushSuccess = {
-  status: 'Success';
-  requestId: string;
-  responseId: string;
+export type PushToSegmentV2 = {
+  /** Name of the campaign. A `User` push with the name of an existing campaign joins it */
+  campaignName: string;
 
-  /** The id of the campaign */
-  cid: string;
+  /** Returned in the response; generated if absent */
+  requestId?: string;
+
+  /** Kind of the request */
+  requestType?: 'push';
+
+  /** Platforms that get the push */
+  targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
+
+  /** Who gets the push: all users, a segment, or the users that `targetUserAttributes` names */
+  targetAudience: 'Custom Segment';
+
+  /** Required for audience Custom Segment */
+  customSegmentName: string;
+
+  /** Content for each platform */
+  payload: {
+    /** Texts for Android that replace those of the content in this locale */
+    ANDROID?: PushAndroidContent;
+
+    /** Texts for iPhones and iPads that replace those of the content in this locale */
+    IOS?: PushIosContent;
+
+    /** Texts for browsers that replace those of the content in this locale */
+    WEB?: PushWebContent;
+
+    /** Texts by language tag (BCP 47); at most 50 */
+    locales?: Record<
+      string,
+      {
+        /** Texts for Android that replace those of the content in this locale */
+        ANDROID?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Line of text below the message on Android */
+          summary?: string;
+
+          /** Older spelling of summary */
+          Summary?: string;
+        };
+
+        /** Texts for iPhones and iPads that replace those of the content in this locale */
+        IOS?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Second line of an iPhone's message */
+          subtitle?: string;
+        };
+
+        /** Texts for browsers that replace those of the content in this locale */
+        WEB?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Address that a click opens */
+          redirectURL?: string;
+
+          /** Address of the icon */
+          iconURL?: string;
+
+          /** https */
+          imageURL?: string;
+        };
+      }
+    >;
+
+    /** Changes to the finished requests, as merge patches */
+    providerOverrides?: {
+      /** For messages to FCM */
+      fcm?: Record<string, unknown>;
+
+      /** For messages to Huawei Push Kit */
+      hms?: Record<string, unknown>;
+
+      /** Members added to the finished request of APNs */
+      apns?: {
+        /** null removes it */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+
+      /** Members added to the finished request of Web Push */
+      webpush?: {
+        /** null removes it */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+    };
+  };
+
+  /** When the push is sent */
+  campaignDelivery: PushDelivery;
+
+  /** Tags of the campaign */
+  campaignTags?: string[];
+
+  /** Events that count as conversions */
+  conversionGoals?: PushConversionGoal[];
+
+  /** Priority, time to live, limits and other settings */
+  advancedSettings?: PushAdvancedSettings;
+
+  /** Workspace id */
+  appId: string;
+
+  /** Signature of the push */
+  signature: string;
+};
+
+export type PushToSegmentV21 = {
+  /** Name of the campaign. A `User` push with the name of an existing campaign joins it */
+  campaignName: string;
+
+  /** Returned in the response; generated if absent */
+  requestId?: string;
+
+  /** Kind of the request */
+  requestType?: 'push';
+
+  /** Platforms that get the push */
+  targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
+
+  /** Who gets the push: all users, a segment, or the users that `targetUserAttributes` names */
+  targetAudience: 'Custom Segment';
+
+  /** Required for audience Custom Segment */
+  customSegmentName: string;
+
+  /** Content for each platform */
+  payload: {
+    /** Texts for Android that replace those of the content in this locale */
+    ANDROID?: PushAndroidContent;
+
+    /** Texts for iPhones and iPads that replace those of the content in this locale */
+    IOS?: PushIosContent;
+
+    /** Texts for browsers that replace those of the content in this locale */
+    WEB?: PushWebContent;
+
+    /** Texts by language tag (BCP 47); at most 50 */
+    locales?: Record<
+      string,
+      {
+        /** Texts for Android that replace those of the content in this locale */
+        ANDROID?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Line of text below the message on Android */
+          summary?: string;
+
+          /** Older spelling of summary */
+          Summary?: string;
+        };
+
+        /** Texts for iPhones and iPads that replace those of the content in this locale */
+        IOS?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Second line of an iPhone's message */
+          subtitle?: string;
+        };
+
+        /** Texts for browsers that replace those of the content in this locale */
+        WEB?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Address that a click opens */
+          redirectURL?: string;
+
+          /** Address of the icon */
+          iconURL?: string;
+
+          /** https */
+          imageURL?: string;
+        };
+      }
+    >;
+
+    /** Changes to the finished requests, as merge patches */
+    providerOverrides?: {
+      /** For messages to FCM */
+      fcm?: Record<string, unknown>;
+
+      /** For messages to Huawei Push Kit */
+      hms?: Record<string, unknown>;
+
+      /** Members added to the finished request of APNs */
+      apns?: {
+        /** null removes it */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+
+      /** Members added to the finished request of Web Push */
+      webpush?: {
+        /** null removes it */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+    };
+  };
+
+  /** When the push is sent */
+  campaignDelivery: PushDelivery;
+
+  /** Tags of the campaign */
+  campaignTags?: string[];
+
+  /** Events that count as conversions */
+  conversionGoals?: PushConversionGoal[];
+
+  /** Priority, time to live, limits and other settings */
+  advancedSettings?: PushAdvancedSettings;
+
+  /** Must be equal to the header */
+  appId?: string;
+
+  /** Must be equal to the header */
+  signature?: string;
+};
+
+export type PushToUsersV2 = {
+  /** Name of the campaign. A `User` push with the name of an existing campaign joins it */
+  campaignName: string;
+
+  /** Returned in the response; generated if absent */
+  requestId?: string;
+
+  /** Kind of the request */
+  requestType?: 'push';
+
+  /** Platforms that get the push */
+  targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
+
+  /** Who gets the push: all users, a segment, or the users that `targetUserAttributes` names */
+  targetAudience: 'User';
+
+  /** The users of audience `User`, by the value of an attribute */
+  targetUserAttributes: {
+    /** Attribute by whose value the users are named */
+    attribute: string;
+
+    /** is or in */
+    comparisonParameter: 'is' | 'in';
+
+    /** Value of the attribute, or a list of values for `in` */
+    attributeValue: string | string[];
+
+    /** Whether `attribute` is the name of a custom attribute */
+    isCustom?: boolean | 'true' | 'false';
+  };
+
+  /** Content for each platform */
+  payload: {
+    /** Texts for Android that replace those of the content in this locale */
+    ANDROID?: PushAndroidContent;
+
+    /** Texts for iPhones and iPads that replace those of the content in this locale */
+    IOS?: PushIosContent;
+
+    /** Texts for browsers that replace those of the content in this locale */
+    WEB?: PushWebContent;
+
+    /** Texts by language tag (BCP 47); at most 50 */
+    locales?: Record<
+      string,
+      {
+        /** Texts for Android that replace those of the content in this locale */
+        ANDROID?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Line of text below the message on Android */
+          summary?: string;
+
+          /** Older spelling of summary */
+          Summary?: string;
+        };
+
+        /** Texts for iPhones and iPads that replace those of the content in this locale */
+        IOS?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Second line of an iPhone's message */
+          subtitle?: string;
+        };
+
+        /** Texts for browsers that replace those of the content in this locale */
+        WEB?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Address that a click opens */
+          redirectURL?: string;
+
+          /** Address of the icon */
+          iconURL?: string;
+
+          /** https */
+          imageURL?: string;
+        };
+      }
+    >;
+
+    /** Changes to the finished requests, as merge patches */
+    providerOverrides?: {
+      /** For messages to FCM */
+      fcm?: Record<string, unknown>;
+
+      /** For messages to Huawei Push Kit */
+      hms?: Record<string, unknown>;
+
+      /** Members added to the finished request of APNs */
+      apns?: {
+        /** null removes it */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+
+      /** Members added to the finished request of Web Push */
+      webpush?: {
+        /** null removes it */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+    };
+  };
+
+  /** When the push is sent */
+  campaignDelivery: PushDelivery;
+
+  /** Tags of the campaign */
+  campaignTags?: string[];
+
+  /** Events that count as conversions */
+  conversionGoals?: PushConversionGoal[];
+
+  /** Priority, time to live, limits and other settings */
+  advancedSettings?: PushAdvancedSettings;
+
+  /** Workspace id */
+  appId: string;
+
+  /** Signature of the push */
+  signature: string;
+};
+
+export type PushToUsersV21 = {
+  /** Name of the campaign. A `User` push with the name of an existing campaign joins it */
+  campaignName: string;
+
+  /** Returned in the response; generated if absent */
+  requestId?: string;
+
+  /** Kind of the request */
+  requestType?: 'push';
+
+  /** Platforms that get the push */
+  targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
+
+  /** Who gets the push: all users, a segment, or the users that `targetUserAttributes` names */
+  targetAudience: 'User';
+
+  /** The users of audience `User`, by the value of an attribute */
+  targetUserAttributes: {
+    /** Attribute by whose value the users are named */
+    attribute: string;
+
+    /** is or in */
+    comparisonParameter: 'is' | 'in';
+
+    /** Value of the attribute, or a list of values for `in` */
+    attributeValue: string | string[];
+
+    /** Whether `attribute` is the name of a custom attribute */
+    isCustom?: boolean | 'true' | 'false';
+  };
+
+  /** Content for each platform */
+  payload: {
+    /** Texts for Android that replace those of the content in this locale */
+    ANDROID?: PushAndroidContent;
+
+    /** Texts for iPhones and iPads that replace those of the content in this locale */
+    IOS?: PushIosContent;
+
+    /** Texts for browsers that replace those of the content in this locale */
+    WEB?: PushWebContent;
+
+    /** Texts by language tag (BCP 47); at most 50 */
+    locales?: Record<
+      string,
+      {
+        /** Texts for Android that replace those of the content in this locale */
+        ANDROID?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Line of text below the message on Android */
+          summary?: string;
+
+          /** Older spelling of summary */
+          Summary?: string;
+        };
+
+        /** Texts for iPhones and iPads that replace those of the content in this locale */
+        IOS?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Second line of an iPhone's message */
+          subtitle?: string;
+        };
+
+        /** Texts for browsers that replace those of the content in this locale */
+        WEB?: {
+          /** Title of the message */
+          title?: string;
+
+          /** What happened, as a sentence */
+          message?: string;
+
+          /** Address that a click opens */
+          redirectURL?: string;
+
+          /** Address of the icon */
+          iconURL?: string;
+
+          /** https */
+          imageURL?: string;
+        };
+      }
+    >;
+
+    /** Changes to the finished requests, as merge patches */
+    providerOverrides?: {
+      /** For messages to FCM */
+      fcm?: Record<string, unknown>;
+
+      /** For messages to Huawei Push Kit */
+      hms?: Record<string, unknown>;
+
+      /** Members added to the finished request of APNs */
+      apns?: {
+        /** null removes it */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+
+      /** Members added to the finished request of Web Push */
+      webpush?: {
+        /** null removes it */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+    };
+  };
+
+  /** When the push is sent */
+  campaignDelivery: PushDelivery;
+
+  /** Tags of the campaign */
+  campaignTags?: string[];
+
+  /** Events that count as conversions */
+  conversionGoals?: PushConversionGoal[];
+
+  /** Priority, time to live, limits and other settings */
+  advancedSettings?: PushAdvancedSettings;
+
+  /** Must be equal to the header */
+  appId?: string;
+
+  /** Must be equal to the header */
+  signature?: string;
 };
 
 export type PushWebContent = {
+  /** What happened, as a sentence */
   message: string;
+
+  /** Title of the message */
   title: string;
 
   /** Absent: a click opens the site */
@@ -3372,11 +5444,18 @@ export type PushWebContent = {
 
   /** https */
   imageURL?: string;
+
+  /** Whether the notification disappears by itself */
   autoDismiss?: boolean | 'true' | 'false';
+
+  /** Options beyond the interface */
   options?: {
+    /** Buttons of the notification */
     additionalActions?: {
       /** Its name in reports, used only once */
       action: string;
+
+      /** Text of the button */
       title: string;
 
       /** http or https */
@@ -3391,29 +5470,47 @@ export type PushWebContent = {
 
     /** The same tag replaces the earlier notification */
     tag?: string;
+
+    /** Whether a message that replaces another alerts again */
     renotify?: boolean | 'true' | 'false';
+
+    /** Whether the message makes no sound */
     silent?: boolean | 'true' | 'false';
+
+    /** Whether the notification stays until the user acts */
     requireInteraction?: boolean | 'true' | 'false';
 
     /** BCP 47 */
     lang?: string;
+
+    /** Direction of the text */
     dir?: 'auto' | 'ltr' | 'rtl';
+
+    /** Pattern of vibration in milliseconds */
     vibrate?: number[];
 
     /** Milliseconds since 1970 */
     timestamp?: number;
+
+    /** Whether the push has the declarative form */
     declarative?: 'auto' | 'always' | 'never';
 
     /** The number on the icon of the app */
     appBadge?: {
+      /** What happens to the number on the icon */
       operation: 'set' | 'clear' | 'increment';
 
       /** The number to set, or 1 to 99 to add to the device's count */
       value?: number;
     };
   };
+
+  /** Content for users for whom rendering fails */
   fallback?: {
+    /** What happened, as a sentence */
     message?: string;
+
+    /** Title of the message */
     title?: string;
 
     /** Absent: a click opens the site */
@@ -3424,11 +5521,18 @@ export type PushWebContent = {
 
     /** https */
     imageURL?: string;
+
+    /** Whether the notification disappears by itself */
     autoDismiss?: boolean | 'true' | 'false';
+
+    /** Options beyond the interface */
     options?: {
+      /** Buttons of the notification */
       additionalActions?: {
         /** Its name in reports, used only once */
         action: string;
+
+        /** Text of the button */
         title: string;
 
         /** http or https */
@@ -3443,21 +5547,34 @@ export type PushWebContent = {
 
       /** The same tag replaces the earlier notification */
       tag?: string;
+
+      /** Whether a message that replaces another alerts again */
       renotify?: boolean | 'true' | 'false';
+
+      /** Whether the message makes no sound */
       silent?: boolean | 'true' | 'false';
+
+      /** Whether the notification stays until the user acts */
       requireInteraction?: boolean | 'true' | 'false';
 
       /** BCP 47 */
       lang?: string;
+
+      /** Direction of the text */
       dir?: 'auto' | 'ltr' | 'rtl';
+
+      /** Pattern of vibration in milliseconds */
       vibrate?: number[];
 
       /** Milliseconds since 1970 */
       timestamp?: number;
+
+      /** Whether the push has the declarative form */
       declarative?: 'auto' | 'always' | 'never';
 
       /** The number on the icon of the app */
       appBadge?: {
+        /** What happens to the number on the icon */
         operation: 'set' | 'clear' | 'increment';
 
         /** The number to set, or 1 to 99 to add to the device's count */
@@ -3482,10 +5599,15 @@ export type RefreshRequest = {
 };
 
 export type RefreshedToken = {
+  /** Outcome or state */
   status: 'SUCCESS';
+
+  /** The result */
   data: {
     /** The Bearer token. */
     access_token: string;
+
+    /** Kind of the access token */
     token_type: 'Bearer';
 
     /** Seconds from the issue, 300 to 3600. */
@@ -3494,6 +5616,8 @@ export type RefreshedToken = {
 
   /** The Bearer token. */
   access_token: string;
+
+  /** Kind of the access token */
   token_type: 'Bearer';
 
   /** Seconds from the issue, 300 to 3600. */
@@ -3515,10 +5639,20 @@ export type ReportFile = {
 
   /** Number of lines */
   campaigns?: number;
+
+  /** Size of the file in bytes */
   size_bytes?: number;
+
+  /** First day */
   start_date: string;
+
+  /** Last day */
   end_date: string;
+
+  /** What must come before an event for it to count as a conversion */
   attribution_type: string;
+
+  /** Whether repeated reports of a user count once */
   metric_type: string;
 
   /** ISO 8601 */
@@ -3532,9 +5666,15 @@ export type ReportFile = {
 export type ReportFileBytes = string;
 
 export type ReportFileError = {
+  /** The error */
   error: {
+    /** Member that the error concerns */
     attribute: string;
+
+    /** What happened, as a sentence */
     message: string;
+
+    /** Code of the error */
     type: string;
 
     /** Eight letters that identify this call in the API log */
@@ -3545,6 +5685,8 @@ export type ReportFileError = {
 export type ReportFileRequest = {
   /** Echoed as response_id */
   request_id: string;
+
+  /** Ids of the campaigns */
   campaign_ids?: string[];
 
   /** YYYY-MM-DD in the zone of the workspace */
@@ -3554,11 +5696,14 @@ export type ReportFileRequest = {
   end_date: string;
 
   /** What must come before an event for it to count as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (it was clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (it was sent) or CLICK_CONVERSIONS (it was sent and has been clicked) */
-  attribution_type: string;
+  attribution_type: 'VIEW_THROUGH' | 'CLICK_THROUGH' | 'IN_SESSION' | 'TOTAL_CONVERSIONS' | 'CLICK_CONVERSIONS';
+
+  /** Whether repeated reports of a user count once */
   metric_type: 'TOTAL' | 'UNIQUE';
 };
 
 export type ReportFileRequested = {
+  /** Id of the response */
   response_id: string;
 
   /** JSON lines, one per campaign, compressed with gzip */
@@ -3575,6 +5720,7 @@ export type ReportFileRequested = {
 };
 
 export type ReportFiles = {
+  /** Files that have not expired */
   report_files: ReportFile[];
 };
 
@@ -3593,21 +5739,32 @@ export type RevokeRequest = {
 };
 
 export type RevokedToken = {
+  /** Outcome or state */
   status: 'SUCCESS';
 };
 
 export type SandboxBrowserDevice = {
+  /** Customer id of the user */
   customerId: string;
+
+  /** Subscription of the browser */
   subscription: {
+    /** Address of the browser's push service */
     endpoint: string;
+
+    /** Keys with which the message is encrypted */
     keys: {
+      /** Public key of the browser's subscription */
       p256dh: string;
+
+      /** Authentication secret of the browser's subscription */
       auth: string;
     };
   };
 };
 
 export type SandboxClock = {
+  /** Time of the installation */
   now: string;
 
   /** Seconds ahead of real time; negative if behind it */
@@ -3618,16 +5775,21 @@ export type SandboxClock = {
 
   /** Progress of the advance; null if the clock is not being moved */
   advancing: {
+    /** Times at which the clock stopped because something was due */
     stops: number;
+
+    /** Seconds that the clock still has to move */
     remainingSeconds: number;
   } | null;
 };
 
 export type SandboxClockAdvance = {
+  /** Seconds by which the clock moves forward */
   advanceSeconds: number;
 };
 
 export type SandboxClockFreeze = {
+  /** Stops the clock */
   freeze: true;
 };
 
@@ -3635,35 +5797,56 @@ export type SandboxClockMove =
   SandboxClockAdvance | SandboxRunUntilIdle | SandboxClockFreeze | SandboxClockResume | SandboxClockReset;
 
 export type SandboxClockReset = {
+  /** Returns the clock to real time */
   reset: true;
 };
 
 export type SandboxClockResume = {
+  /** Lets the clock run */
   resume: true;
 };
 
 export type SandboxCounted = {
+  /** Requests that the simulated provider received */
   received: number;
+
+  /** Requests that the simulated provider accepted */
   accepted: number;
+
+  /** Requests that the simulated provider refused */
   refused: number;
 };
 
 export type SandboxCounters = {
+  /** Texts for Android that replace those of the content in this locale */
   ANDROID?: SandboxCounted;
+
+  /** Texts for iPhones and iPads that replace those of the content in this locale */
   IOS?: SandboxCounted;
+
+  /** Texts for browsers that replace those of the content in this locale */
   WEB?: SandboxCounted;
+
+  /** Counts of the simulated Huawei Push Kit */
   HMS?: SandboxCounted;
+
+  /** Counts of the simulated Amazon Device Messaging */
   ADM?: SandboxCounted;
 };
 
 export type SandboxDemo = {
+  /** Workspace id */
   workspaceId: string;
 };
 
 export type SandboxFault = {
   /** Return this response instead of processing the request */
   status?: number;
+
+  /** Body of the injected response */
   body?: string;
+
+  /** Headers of the injected response */
   headers?: Record<string, string>;
 
   /** For a provider: an answer of the real provider, by its name in docs/sandbox.md */
@@ -3710,28 +5893,59 @@ export type SandboxFault = {
 };
 
 export type SandboxFaults = {
+  /** Faults of the simulated FCM */
   fcm?: SandboxFault | SandboxFault[];
+
+  /** Faults of the simulated APNs */
   apns?: SandboxFault | SandboxFault[];
+
+  /** Faults of the simulated push service */
   webpush?: SandboxFault | SandboxFault[];
+
+  /** Faults of the simulated Huawei Push Kit */
   hms?: SandboxFault | SandboxFault[];
+
+  /** Faults of the simulated Amazon Device Messaging */
   adm?: SandboxFault | SandboxFault[];
+
+  /** Faults of this API */
   api?: SandboxFault | SandboxFault[];
 };
 
 export type SandboxInbox = {
+  /** Messages, newest first */
   messages: SandboxMessage[];
 };
 
 export type SandboxMessage = {
+  /** Id */
   id: string;
+
+  /** Workspace id */
   workspaceId: string;
+
+  /** Messages with the same id replace each other */
   collapseId: string | null;
+
+  /** Id of the message */
   messageId: string;
+
+  /** Platform */
   platform: 'ANDROID' | 'IOS' | 'WEB';
+
+  /** Push address of the device */
   deviceToken: string;
+
+  /** Title of the message */
   title: string;
+
+  /** Text of the message */
   body: string;
+
+  /** Id of the campaign */
   campaignId: string | null;
+
+  /** Time at which the simulated device got the message */
   receivedAt: string;
 
   /** Parameters of the request other than the message, such as its priority and time to live. */
@@ -3739,15 +5953,28 @@ export type SandboxMessage = {
 
   /** All headers of the request, with only the scheme of credentials. Empty for messages of older versions. */
   headers: Record<string, string>;
+
+  /** The message as the provider got it */
   payload: unknown;
 
   /** The visible part while the app is in the background; empty for messages of older versions. */
   screen: {
+    /** What shows the message: the system or the app */
     shownBy?: 'app' | 'system' | 'extension' | 'worker' | 'nobody';
+
+    /** Title of the message */
     title?: string;
+
+    /** Text of the message */
     body?: string;
+
+    /** Address of the image */
     image?: string;
+
+    /** Buttons of the notification */
     buttons?: string[];
+
+    /** What the simulated phone can report */
     reports?: ('impression' | 'click' | 'close')[];
   };
 };
@@ -3755,9 +5982,17 @@ export type SandboxMessage = {
 export type SandboxRefusal = {
   /** Counted from 1 at the start of the node */
   number: number;
+
+  /** Time of the request */
   at: string;
+
+  /** Provider that got the request */
   provider: 'fcm' | 'apns' | 'webpush' | 'hms' | 'adm';
+
+  /** Path of the request */
   path: string;
+
+  /** Device that the request was for */
   device: string | null;
 
   /** Null: no response, or the stream was cut */
@@ -3765,6 +6000,8 @@ export type SandboxRefusal = {
 
   /** The reason in the provider's words */
   reason: string;
+
+  /** Rule that the request breaks */
   rule: 'fault' | 'magic address' | 'credentials' | 'route' | 'headers' | 'payload' | 'device address';
 
   /** Credentials are reduced to their scheme */
@@ -3772,14 +6009,17 @@ export type SandboxRefusal = {
 };
 
 export type SandboxRefusals = {
+  /** Refused requests, newest first */
   refusals: SandboxRefusal[];
 };
 
 export type SandboxRegisteredDevice = {
+  /** Your id of the device */
   deviceId: string;
 };
 
 export type SandboxRunUntilIdle = {
+  /** Moves the clock until nothing is due */
   runUntilIdle: true;
 
   /** Stops before messages that are due later than this; default 2678400, 31 days */
@@ -3787,15 +6027,26 @@ export type SandboxRunUntilIdle = {
 };
 
 export type SegmentAccepted = {
+  /** What happened, as a sentence */
   message: string;
+
+  /** Whether the request was accepted */
   success: boolean;
+
+  /** Name of the segment */
   cs_name: string;
+
+  /** Id of the segment */
   cs_id: string;
 };
 
 export type SegmentAnswer = {
+  /** The result */
   data: {
+    /** Name */
     name: string;
+
+    /** Id */
     id: string;
 
     /** UTC, without a zone */
@@ -3806,22 +6057,40 @@ export type SegmentAnswer = {
 
     /** Where it was created */
     source: 'API' | 'DASHBOARD' | 'PARTNER';
+
+    /** Time of the last change */
     updated_time: string;
+
+    /** Description */
     description: string | null;
+
+    /** Filters that select the users */
     included_filters: unknown;
+
+    /** Filters whose users are left out */
     excluded_filters: unknown;
 
     /** FILLING: the segment has none or some of its members so far */
     status: 'ARCHIVED' | 'FAILED' | 'FILLING' | 'READY';
+
+    /** Number of users in the segment */
     user_count: number | null;
   };
+
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'custom_segment';
 };
 
 export type SegmentList = {
+  /** The result */
   data: {
+    /** Name */
     name: string;
+
+    /** Id */
     id: string;
 
     /** UTC, without a zone */
@@ -3833,11 +6102,16 @@ export type SegmentList = {
     /** Where it was created */
     source: 'API' | 'DASHBOARD' | 'PARTNER';
   }[];
+
+  /** Id of the response */
   response_id: string;
+
+  /** Kind of the object */
   type: 'custom_segment';
 };
 
 export type SegmentName = {
+  /** Name */
   name: string;
 
   /** Takes precedence over the name */
@@ -3845,6 +6119,7 @@ export type SegmentName = {
 };
 
 export type StatsControlGroup = {
+  /** Counts of sent, shown and clicked messages */
   performance_stats: {
     /** Users of the runs in the group */
     eligible_users: number;
@@ -3884,6 +6159,8 @@ export type StatsError = {
     | 'Service Unavailable'
     | 'Too Many Requests'
     | 'Unsupported Media Type';
+
+  /** What is wrong */
   description: string;
 
   /** Eight letters that identify this call in the API log */
@@ -3891,6 +6168,7 @@ export type StatsError = {
 };
 
 export type StatsFigures = {
+  /** Counts of sent, shown and clicked messages */
   performance_stats: {
     /** Devices with an attempt: sent, failed, or waiting for a retry */
     attempted?: number;
@@ -3940,6 +6218,8 @@ export type StatsFigures = {
     /** Upper bound of the 95 % interval of clicked_rate */
     clicked_rate_high?: number;
   };
+
+  /** Conversions of each goal */
   conversion_goal_stats: Record<
     string,
     {
@@ -3972,9 +6252,13 @@ export type StatsFigures = {
 
       /** Revenue of the events, if the goal has a revenue_attribute */
       revenue?: number;
+
+      /** Currency of the revenue */
       revenue_currency?: string;
     }
   >;
+
+  /** Counts from the audience to the delivered messages */
   delivery_funnel: {
     /** Users of the runs with a device of the platform that is sent to */
     reachable_users_in_segment?: number;
@@ -4000,12 +6284,16 @@ export type StatsFigures = {
     /** As above */
     impressions?: number;
   };
+
+  /** Failed and withheld messages, by reason */
   failure_breakdown?: Record<string, number>;
 };
 
 export type StatsRequest = {
   /** Echoed as response_id */
   request_id: string;
+
+  /** Ids of the campaigns */
   campaign_ids?: string[];
 
   /** YYYY-MM-DD in the zone of the workspace */
@@ -4015,7 +6303,9 @@ export type StatsRequest = {
   end_date: string;
 
   /** What must come before an event for it to count as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (it was clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (it was sent) or CLICK_CONVERSIONS (it was sent and has been clicked) */
-  attribution_type: string;
+  attribution_type: 'VIEW_THROUGH' | 'CLICK_THROUGH' | 'IN_SESSION' | 'TOTAL_CONVERSIONS' | 'CLICK_CONVERSIONS';
+
+  /** Whether repeated reports of a user count once */
   metric_type: 'TOTAL' | 'UNIQUE';
 
   /** Campaigns to skip; default 0 */
@@ -4026,6 +6316,7 @@ export type StatsRequest = {
 };
 
 export type TokenError = {
+  /** Outcome or state */
   status: 'FAILURE';
 
   /** Error code, for example ER011. */
@@ -4060,6 +6351,8 @@ export type TokenError = {
     | 'temporarily_unavailable'
     | 'unauthorized_client'
     | 'unsupported_grant_type';
+
+  /** What is wrong */
   error_description: string;
 };
 
@@ -4075,6 +6368,9 @@ export type TokenRequest = {
 };
 
 export type TransitionRequest = {
+  /** Kind of the object */
   type: 'transition';
+
+  /** Users, devices and events */
   elements: (CustomerRequest | EventRequest | DeviceRequest)[];
 };

@@ -1,35 +1,22 @@
-import MiniSearch from 'minisearch';
+import { makeFinder } from './find-sections.ts';
+import type { Found, Row } from './find-sections.ts';
 
-type Entry = { id: number; title: string; heading: string; address: string; text: string };
-const maxShown = 12;
 const excerptCharacters = 120;
 
 /** Searches every section of every page; runs in the browser only. */
 export async function startSearch(input: HTMLInputElement): Promise<void> {
   const root = document.body.dataset.root!;
   const list = document.querySelector<HTMLElement>('#found')!;
-  const rows = (await (await fetch(`${root}assets/search.json`)).json()) as [string, string, string, string][];
-  const entries = rows.map(([title, heading, address, text], id) => ({ id, title, heading, address, text }));
-  const index = new MiniSearch<Entry>({
-    fields: ['heading', 'title', 'text'],
-    // Names of the API can be found by their parts: SVC-APPKEY, campaign_name.
-    tokenize: (text) => text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== ''),
-    searchOptions: {
-      boost: { heading: 4, title: 3 },
-      prefix: true,
-      fuzzy: (word) => (word.length > 4 ? 0.2 : false),
-      combineWith: 'AND',
-    },
-  });
-  index.addAll(entries);
+  const rows = (await (await fetch(`${root}assets/search.json`)).json()) as Row[];
+  const find = makeFinder(rows);
 
   const show = (): void => {
     const words = input.value.trim();
     list.hidden = words === '';
     if (words === '') return;
-    const found = index.search(words).slice(0, maxShown);
+    const found = find(words);
     list.replaceChildren(
-      ...found.map(({ id, terms }) => renderFound(entries[id]!, { terms, root })),
+      ...found.map((one) => renderFound(one, root)),
       ...(found.length === 0 ? [element('p', 'Nothing found. Try another word.')] : []),
     );
   };
@@ -56,10 +43,7 @@ function move(event: KeyboardEvent, { input, list }: { input: HTMLInputElement; 
   event.preventDefault();
 }
 
-function renderFound(
-  { title, heading, address, text }: Entry,
-  { terms, root }: { terms: string[]; root: string },
-): HTMLElement {
+function renderFound({ row: [title, heading, address, text], terms }: Found, root: string): HTMLElement {
   const link = document.createElement('a');
   link.href = `${root}${address}` || './';
   link.append(element('strong', heading === '' ? title : heading), element('small', heading === '' ? '' : title));

@@ -48,4 +48,11 @@ document.addEventListener('keydown', (event) => {
   input.focus();
 });
 
+if (document.body.dataset.missing !== undefined) {
+  // An address says what its reader looked for: /docs/guide/install-docker.html.
+  const words = decodeURIComponent(location.pathname).replace(/^\/docs\/|\.\w+$/g, '');
+  input.value = words.replace(/[^\p{L}\p{N}]+/gu, ' ').trim();
+  input.focus();
+}
+
 if (document.querySelector('[data-call]')) void import('./calls.ts').then(({ startCalls }) => startCalls());

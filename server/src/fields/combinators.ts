@@ -230,9 +230,9 @@ export function choice<const W extends Word>(among: readonly W[], description?: 
   return { read: (part, name) => part.choice(name, among), schema };
 }
 
-/** A choice that the OpenAPI document describes in a sentence, because other spellings are accepted. */
-export function word<const W extends Word>(among: readonly W[], description?: string): Field<W> {
-  return { read: (part, name) => part.choice(name, among), schema: Type.String(described(description)) };
+/** A choice that the OpenAPI document lists as an enum of the usual spellings, with a sentence. Other spellings may be accepted. */
+export function word<const W extends string>(among: readonly W[], description?: string): Field<W> {
+  return { ...enumeration(among, description), read: (part, name) => part.choice(name, among) };
 }
 
 export function literal<const W extends Word>(only: W): Field<W> {
@@ -241,7 +241,7 @@ export function literal<const W extends Word>(only: W): Field<W> {
 
 /** A list of words, in the order of `among`. */
 export function choices<const W extends string>(among: readonly W[], description?: string): Field<W[]> {
-  const schema = Type.Array(Type.String(), described(description));
+  const schema = Type.Array(Type.Unsafe<W>({ type: 'string', enum: [...among] }), described(description));
   return { read: (part, name) => part.choices(name, among), schema };
 }
 

@@ -39,15 +39,21 @@ export function docsRoutes(folder: string): RouteFamily {
     server.get('/docs/*', hidden, (request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply) => {
       if (!isThere(folder, 'index.html')) return replyNotFound(reply);
       const path = request.params['*'];
-      if (!/^[A-Za-z0-9_./-]*$/.test(path) || /(^|\/)\./.test(path)) return reply.callNotFound();
+      if (!/^[A-Za-z0-9_./-]*$/.test(path) || /(^|\/)\./.test(path)) return replyNoPage(request, { reply, folder });
       // A page is a folder; without the trailing slash its relative links would be wrong.
       if (!/\.[a-z0-9]+$/i.test(path) && path !== '' && !path.endsWith('/')) return reply.redirect(`/docs/${path}/`);
       const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
-      if (isKeptPlain(folder, file) || /\bbr\b/.test(request.headers['accept-encoding'] ?? ''))
-        return reply.sendFile(file);
-      return sendDecompressed(reply, { folder, file });
+      if (!isThere(folder, file)) return replyNoPage(request, { reply, folder });
+      return sendText(request, { reply, folder, file });
     });
   };
+}
+
+type Sent = { reply: FastifyReply; folder: string; file: string };
+
+function sendText(request: FastifyRequest, { reply, folder, file }: Sent): FastifyReply {
+  if (isKeptPlain(folder, file) || /\bbr\b/.test(request.headers['accept-encoding'] ?? '')) return reply.sendFile(file);
+  return sendDecompressed(reply, { folder, file });
 }
 
 function isThere(folder: string, file: string): boolean {
@@ -56,6 +62,16 @@ function isThere(folder: string, file: string): boolean {
 
 function isKeptPlain(folder: string, file: string): boolean {
   return existsSync(join(folder, file));
+}
+
+/** Browsers get a page with the menu and a search; other clients the error that every unknown address gets. */
+function replyNoPage(request: FastifyRequest, { reply, folder }: Omit<Sent, 'file'>): FastifyReply {
+  const file = '404.html';
+  if (!/\btext\/html\b/.test(request.headers.accept ?? '') || !isThere(folder, file)) {
+    reply.callNotFound();
+    return reply;
+  }
+  return sendText(request, { reply: reply.code(404), folder, file });
 }
 
 /** A package contains texts only compressed, as every browser accepts them; other clients get them decompressed. */
@@ -74,6 +90,7 @@ const contentTypes: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',

@@ -57,7 +57,11 @@ describe('console composer', () => {
     ...more,
   });
   const later = {
-    scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: '2098-03-30T02:30', timezone: 'Europe/Berlin' },
+    scheduling_details: {
+      delivery_type: 'AT_FIXED_TIME' as const,
+      start_time: '2098-03-30T02:30',
+      timezone: 'Europe/Berlin',
+    },
   };
   const android = (details: object, more: object = {}) => ({
     campaign_content: { content: { push: { android: { basic_details: { message: 'There', ...details }, ...more } } } },
@@ -104,7 +108,7 @@ describe('console composer', () => {
         campaign: {
           channel: 'PUSH',
           campaign_delivery_type: 'ONE_TIME',
-          scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: '2020-01-01T10:00' },
+          scheduling_details: { delivery_type: 'AT_FIXED_TIME' as const, start_time: '2020-01-01T10:00' },
           segmentation_details: {
             included_filters: {
               filter_operator: 'or',
@@ -340,7 +344,7 @@ describe('console composer', () => {
       workspaceId,
       campaignsKey: bundle.keys.campaigns,
     });
-    const kind = { channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'a program' };
+    const kind = { channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'a program' } as const;
     const { id } = await campaigns.create({ ...campaign(later), ...kind });
     await campaigns.change(id, { scheduling_details: { start_time: '2020-01-01T00:00' } });
     expect(await campaigns.validate(id)).toEqual({

@@ -306,6 +306,35 @@ describe('the routes of the documentation', () => {
     expect(brotliDecompressSync(packed.rawPayload).toString()).toBe('<p>limits</p>');
   });
 
+  test('serves Markdown and a list of the pages for programs as text', async () => {
+    await writeFile(join(folder, 'dist', 'limits.md.br'), brotliCompressSync('# Limits'));
+    await writeFile(join(folder, 'dist', 'llms.txt'), '# Carillon');
+    const page = await get('/docs/limits.md');
+    expect([page.statusCode, page.body, page.headers['content-type']]).toEqual([
+      200,
+      '# Limits',
+      'text/markdown; charset=utf-8',
+    ]);
+    const list = await get('/docs/llms.txt');
+    expect([list.statusCode, list.body]).toEqual([200, '# Carillon']);
+  });
+
+  test('returns 404 with a page of the site to a browser, and with an error to other clients', async () => {
+    const asBrowser = { host: 'carillon.test', accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const openAsBrowser = (url: string) => server.inject({ url, headers: asBrowser });
+    expect((await openAsBrowser('/docs/no-such-page/')).json()).toMatchObject({ code: 404 });
+    await writeFile(join(folder, 'dist', '404.html'), 'no such page');
+    const shown = await openAsBrowser('/docs/no-such-page/');
+    expect([shown.statusCode, shown.body]).toEqual([404, 'no such page']);
+    expect(shown.headers['content-security-policy']).toContain("default-src 'none'");
+    await rename(join(folder, 'dist', '404.html'), join(folder, 'dist', '404-plain.html'));
+    await writeFile(join(folder, 'dist', '404.html.br'), brotliCompressSync('no such page'));
+    const unpacked = await openAsBrowser('/docs/no-such-page/');
+    expect([unpacked.statusCode, unpacked.body]).toEqual([404, 'no such page']);
+    const other = await get('/docs/no-such-page/');
+    expect([other.statusCode, other.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8']);
+  });
+
   test('lets a page load only files of its own origin, and no inline code', async () => {
     const policy = String((await get('/docs/')).headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");

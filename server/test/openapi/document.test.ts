@@ -7,8 +7,10 @@ import { campaignV1Errors } from '../../src/http/campaigns/v1-answers.ts';
 import { campaignV5Errors } from '../../src/http/campaigns/v5-answers.ts';
 import { dataErrors } from '../../src/http/data/answers.ts';
 import { Type } from 'typebox';
+import { convertTo30 } from '../../src/http/openapi/convert-to-30.ts';
 import { buildDocument } from '../../src/http/openapi/document.ts';
 import examples from '../../src/http/openapi/examples.json' with { type: 'json' };
+import { memberDescriptions } from '../../src/http/openapi/member-descriptions.ts';
 import { named } from '../../src/http/openapi/shapes.ts';
 import { pushErrors } from '../../src/http/push/answers.ts';
 import { filterSegmentErrors, segmentErrors } from '../../src/http/segments/answers.ts';
@@ -192,6 +194,104 @@ describe('shapes with names', () => {
     const shape = { type: 'string', description: 'As X-SVC-APPKEY or svc_gaid', example: 'svc_gaid' };
     const { paths } = documentOf([shape]) as any;
     expect(paths['/'].shapes).toEqual([{ ...shape, description: 'As X-ACME-APPKEY or acme_gaid' }]);
+  });
+});
+
+describe('what generators of clients need', () => {
+  type Part = { [member: string]: any };
+
+  /** Every schema of the document, with its place. */
+  function* listSchemas(value: unknown, at: string): Generator<{ at: string; schema: Part }> {
+    if (value === null || typeof value !== 'object') return;
+    if (!Array.isArray(value)) yield { at, schema: value as Part };
+    for (const [name, member] of Object.entries(value))
+      if (name !== 'example' && name !== 'examples') yield* listSchemas(member, `${at}/${name}`);
+  }
+  const shapes = () => (document.components as Part).schemas as Record<string, Part>;
+
+  test('every member of every shape, and every parameter, is described', () => {
+    const isDescribed = ({ description, $ref }: Part): boolean =>
+      typeof description === 'string' || ($ref && isDescribed(shapes()[$ref.split('/').at(-1)]!));
+    let count = 0;
+    const silent = [...listSchemas(document.components.schemas, ''), ...listSchemas(document.paths, '')]
+      .filter(({ schema, at }) => schema.properties && !at.endsWith('/properties'))
+      .flatMap(({ at, schema }) =>
+        Object.entries(schema.properties as Record<string, Part>).flatMap(([name, member]) => {
+          count += 1;
+          return isDescribed(member) ? [] : [`${at}.${name}`];
+        }),
+      );
+    for (const [name, { parameters = [] }] of operations as [string, Part][])
+      for (const parameter of parameters)
+        if (!isDescribed(parameter) && !isDescribed(parameter.schema)) silent.push(`${name} ${parameter.name}`);
+    expect(silent).toEqual([]);
+    expect(count).toBeGreaterThan(1_800);
+  });
+
+  test('every entry of the list of descriptions is used', () => {
+    const described = JSON.stringify(document);
+    const unused = Object.entries(memberDescriptions).filter(([, text]) => !described.includes(JSON.stringify(text)));
+    expect(unused.map(([key]) => key)).toEqual([]);
+  });
+
+  test('no shape has both named members and typed others, which TypeScript cannot express', () => {
+    const mixed = [...listSchemas(document, '')].filter(
+      ({ schema: { properties, additionalProperties } }) =>
+        properties &&
+        additionalProperties &&
+        typeof additionalProperties === 'object' &&
+        'type' in additionalProperties,
+    );
+    expect(mixed.map(({ at }) => at)).toEqual([]);
+  });
+
+  test('the audience and the delivery of a push decide which members it must have', () => {
+    expect(shapes().PushRequestV21!.discriminator.propertyName).toBe('targetAudience');
+    expect(Object.keys(shapes().PushRequestV21!.discriminator.mapping)).toEqual([
+      'All Users',
+      'Custom Segment',
+      'User',
+    ]);
+    const toUsers = shapes().PushToUsersV21!;
+    expect(toUsers.required).toContain('targetUserAttributes');
+    expect(toUsers.properties.targetAudience.enum).toEqual(['User']);
+    expect(Object.keys(toUsers.properties)).not.toContain('customSegmentName');
+    expect(shapes().PushDelivery!.discriminator.propertyName).toBe('type');
+    expect(shapes().PushDeliveryLater!.required).toEqual(['type', 'date', 'time']);
+    expect(Object.keys(shapes().PushDeliverySoon!.properties)).toEqual(['type']);
+  });
+
+  test('words of states, channels and types are enums, in requests and replies', () => {
+    const members = [...listSchemas(document.components.schemas, '')].filter(
+      ({ at, schema }) =>
+        /properties\/(channel|campaign_delivery_type|trigger_delay_type|delivery_type|comparisonParameter)$/.test(at) &&
+        schema.type === 'string',
+    );
+    expect(members.length).toBeGreaterThan(12);
+    expect(members.filter(({ schema }) => !schema.enum).map(({ at }) => at)).toEqual([]);
+  });
+
+  test('documents v2.1 before v2', () => {
+    const paths = Object.keys(document.paths).filter((path) => path.endsWith('/sendpush'));
+    expect(paths).toEqual(['/v2.1/transaction/sendpush', '/v2/transaction/sendpush']);
+  });
+
+  test('the copy in OpenAPI 3.0 is valid, and has every operation and shape', async () => {
+    const copy = convertTo30(document as never) as Part;
+    const config = await createConfig({ rules: { struct: 'error', 'no-unresolved-refs': 'error' } });
+    const problems = await lintFromString({ source: JSON.stringify(copy), absoluteRef: '/openapi-3.0.json', config });
+    expect(problems.map(({ message, location: [at] }) => `${at?.pointer}: ${message}`)).toEqual([]);
+    expect(copy.openapi).toBe('3.0.3');
+    expect(Object.keys(copy.paths)).toEqual(Object.keys(document.paths));
+    expect(Object.keys(copy.components.schemas)).toEqual(Object.keys(shapes()));
+    const beyond = [...listSchemas(copy.components.schemas, ''), ...listSchemas(copy.paths, '')].filter(
+      ({ at, schema: { type, $ref, ...beside } }) =>
+        Array.isArray(type) ||
+        type === 'null' ||
+        (!at.endsWith('/properties') && 'const' in beside) ||
+        (typeof $ref === 'string' && Object.keys(beside).length > 0),
+    );
+    expect(beyond.map(({ at }) => at)).toEqual([]);
   });
 });
 

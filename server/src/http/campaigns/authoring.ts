@@ -2,7 +2,12 @@ import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
 import { campaignDocument, partNames } from '../../domain/campaign-document/campaign.ts';
 import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
-import { statusActions } from '../../domain/campaigns/campaign.ts';
+import {
+  campaignChannels,
+  campaignDeliveryTypes,
+  otherDeliveryTypes,
+  statusActions,
+} from '../../domain/campaigns/campaign.ts';
 import type { StatusAction, SearchVersion } from '../../domain/campaigns/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxActedCampaigns } from '../../domain/limits/campaigns.ts';
@@ -11,7 +16,7 @@ import { reading, schemaOf, schemaRequiring } from '../../fields/field.ts';
 import { isObject } from '../../fields/request-reader.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
 import { findUnstorable, unstorable } from '../../domain/storable-text.ts';
-import { named, text as textShape } from '../openapi/shapes.ts';
+import { codeShape, named, text as textShape } from '../openapi/shapes.ts';
 import { makeCampaignReader, refuseFaults } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';
 
@@ -185,10 +190,10 @@ export const v1StatusAnswer = named('CampaignsChangedV1', Type.Object({}));
 
 const metaRow = {
   campaign_id: Type.String(),
-  channel: Type.String(),
+  channel: codeShape(campaignChannels, 'The channel of the campaign'),
   platform: Type.Array(Type.String()),
   created_by: Type.String(),
-  campaign_delivery_type: Type.String(),
+  campaign_delivery_type: codeShape([...campaignDeliveryTypes, ...otherDeliveryTypes], 'How the campaign is started'),
   campaign_name: Type.String(),
   campaign_team: Type.String(),
   campaign_tags: Type.Array(Type.String()),

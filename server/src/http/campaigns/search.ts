@@ -213,7 +213,7 @@ const record = {
   status: codeShape(shownStatuses, 'A run that waits in the queue is SCHEDULED'),
   status_reason: statusReason,
   channel: codeShape(campaignChannels, 'Includes SMS campaigns if requested'),
-  campaign_delivery_type: Type.String(),
+  campaign_delivery_type: codeShape(typeNames, 'How the campaign is started'),
   created_by: Type.String(),
   updated_by: Type.Optional(Type.String({ description: 'The last editor' })),
   created_at: Type.String({ description: 'UTC: 2024-07-04 08:00:54.847000' }),
@@ -257,12 +257,13 @@ const envelope = (data: TSchema) => Type.Object({ response_id: Type.String(), ty
 export const v5SearchAnswer = named('CampaignsFoundV5', envelope(Type.Object({ campaigns: Type.Array(v5Campaign) })));
 export const v5CampaignAnswer = named('CampaignAnswerV5', envelope(v5Campaign));
 
+const executionStatuses = ['SCHEDULED', 'SENDING', 'PAUSED', 'SENT', 'FAILED', 'STOPPED', 'MISSED'] as const;
 const execution = {
   campaign_id: Type.String(),
   sent_time: Type.Union([Type.String(), Type.Null()], {
     description: 'As in 2024-06-24T14:30:18.908000; null if not sent yet',
   }),
-  status: Type.String({ description: 'SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED' }),
+  status: codeShape(executionStatuses, 'The state of the run'),
   status_reason: statusReason,
   planned_time: Type.Optional(
     Type.String({

@@ -3,7 +3,11 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { spellAbbreviation } from '../../domain/abbreviation.ts';
 import { dataCenters } from '../../domain/access/data-centers.ts';
+import { splitShapes } from './alternatives.ts';
+import { completeSchemas } from './complete-schemas.ts';
+import { convertTo30 } from './convert-to-30.ts';
 import examples from './examples.json' with { type: 'json' };
+import type { Node } from './shapes.ts';
 import { makeWebhooks } from './webhooks.ts';
 
 const tags = [
@@ -35,12 +39,15 @@ export type Description = Addresses & {
   version: string;
 };
 
-/** Serves OpenAPI 3.1 at /openapi.json and /openapi.yaml, generated from the routes' own schemas. */
+/**
+ * Serves OpenAPI 3.1 at /openapi.json and /openapi.yaml, generated from the routes' own schemas, and a copy in OpenAPI 3.0 at
+ * /openapi-3.0.json for older tools.
+ */
 export async function describeRoutes(server: FastifyInstance, described: Description): Promise<void> {
   const { servers, serversOf } = describeServers(described);
   // The description is not an API call, so the log omits it.
   server.addHook('onRoute', (route) => {
-    if (/^\/openapi\./.test(route.url)) route.config = { ...route.config, isUnrecorded: true };
+    if (/^\/openapi[.-]/.test(route.url)) route.config = { ...route.config, isUnrecorded: true };
   });
   await server.register(swagger, {
     openapi: {
@@ -72,6 +79,7 @@ export async function describeRoutes(server: FastifyInstance, described: Descrip
   });
   const hidden = { schema: { hide: true } };
   server.get('/openapi.json', hidden, async () => server.swagger());
+  server.get('/openapi-3.0.json', hidden, async () => convertTo30(server.swagger() as unknown as Node));
   server.get('/openapi.yaml', hidden, (_request, reply) =>
     // RFC 9512.
     reply.type('application/yaml; charset=utf-8').send(server.swagger({ yaml: true })),
@@ -117,8 +125,6 @@ export function describeServers({ publicUrl, serviceDomain }: Addresses): {
   };
 }
 
-/** A part of a JSON Schema or of the document around it; all of it is JSON. */
-type Node = { [member: string]: unknown };
 type Union = { oneOf: Node[]; discriminator?: object } | { anyOf: Node[] };
 
 type Building = {
@@ -130,8 +136,8 @@ type Building = {
 
 /**
  * Builds the document for client generators from the output of Fastify's plugin. Every named shape appears once and is
- * referenced, lists of words become enums, alternatives that are objects exclude each other, and header names get the
- * abbreviation of the installation.
+ * referenced, lists of words become enums, alternatives that are objects exclude each other, every member is described, and
+ * header names get the abbreviation of the installation.
  *
  * @throws Error for two different shapes of one name
  */
@@ -148,8 +154,10 @@ export function buildDocument(
     examples: JSON.parse(spellAbbreviation(JSON.stringify(examples), headerPrefix)) as typeof examples,
     nameOf,
   });
+  splitShapes(building.schemas);
   const schemas = [...building.schemas].sort(([one], [other]) => (one < other ? -1 : 1));
   document.components = { ...(document.components as Node), schemas: Object.fromEntries(schemas) };
+  completeSchemas(document, headerPrefix);
   return document;
 }
 

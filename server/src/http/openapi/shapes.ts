@@ -1,6 +1,9 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 
+/** A part of a JSON Schema or of the document around it; all of it is JSON. */
+export type Node = { [member: string]: unknown };
+
 /**
  * Returns the same shape with a name. The document defines it once, among the schemas, and references it elsewhere; parsing
  * requests is unaffected. The hidden properties that typebox adds to a schema are kept.

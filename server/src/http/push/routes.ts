@@ -78,8 +78,11 @@ const versions = {
 
 type Version = keyof typeof versions;
 
-/** Clients with a separate lane for one-time passwords call the second; here pushes to users have the lane anyway. */
-const addresses = (['v2', 'v2.1'] as const).flatMap((version) => [
+/**
+ * Clients with a separate lane for one-time passwords call the second; here pushes to users have the lane anyway. The version that
+ * new code should use is documented first.
+ */
+const addresses = (['v2.1', 'v2'] as const).flatMap((version) => [
   { version, path: '', suffix: '' },
   { version, path: '/priority', suffix: 'Priority' },
 ]);
