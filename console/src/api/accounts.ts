@@ -41,13 +41,15 @@ export function makeAccountCalls({ ask }: ConsoleCaller) {
     endOwnSession: (id: string) => ask('DELETE own/sessions/:id', { params: { id } }),
     /** Ends every other session. */
     changePassword: (change: { current: string; password: string }) => ask('PUT own/password', { body: change }),
-    /** The owners, who can change roles. */
+    /** The owners of the installation, who can change roles. */
     listOwners: async () => (await ask('GET owners')).owners,
     list: () => ask('GET accounts'),
-    invite: (invited: { email: string; role: Role }) => ask('POST invitations', { body: invited }),
+    invite: (invited: { email: string; role: Role | null; workspaceRoles: Record<string, Role> }) =>
+      ask('POST invitations', { body: invited }),
     withdrawInvitation: (id: string) => ask('DELETE invitations/:id', { params: { id } }),
-    changeRole: async ({ id, role }: { id: string; role: Role }) =>
-      (await ask('PUT accounts/:id/role', { params: { id }, body: { role } })).account,
+    /** Without a workspace: the role in the installation. `role` null takes the role away. */
+    changeRole: async ({ id, ...change }: { id: string; role: Role | null; workspaceId: string | null }) =>
+      (await ask('PUT accounts/:id/role', { params: { id }, body: change })).account,
     disable: async (id: string) => (await ask('POST accounts/:id/disable', { params: { id } })).account,
     enable: async (id: string) => (await ask('POST accounts/:id/enable', { params: { id } })).account,
     makePasswordLink: (id: string) => ask('POST accounts/:id/password-link', { params: { id } }),

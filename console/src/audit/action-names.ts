@@ -26,6 +26,7 @@ export const actionNames: Record<string, string> = {
   'account.create': 'Account created',
   'account.disable': 'Account disabled',
   'account.enable': 'Account enabled',
+  'account.group-roles': 'Roles by groups changed',
   'account.link': 'Company account linked',
   'account.password': 'Password changed',
   'account.password-link': 'Password link created',

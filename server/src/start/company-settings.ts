@@ -1,4 +1,4 @@
-import { emailTrusts } from '../domain/access/accounts.ts';
+import { emailTrusts } from '../domain/access/company-accounts.ts';
 
 /** Settings for console sign-in with a company account, and for the passwords that remain allowed next to it. */
 export const companySettings = {
@@ -50,6 +50,21 @@ export const companySettings = {
     default: 'verified',
     sentence:
       'Email address that is accepted at the first sign-in: `verified` requires that the issuer reports it as verified; `issuer` also accepts an address without such a statement, as from Microsoft Entra; `issuer-or-username` also accepts the user name if there is no address. Read [the risk](operations.md#microsoft-entra) first. Needs `CARILLON_OIDC_DOMAINS` and an issuer of one tenant.',
+  },
+  oidcGroupRoles: {
+    kind: 'list',
+    variable: 'CARILLON_OIDC_GROUP_ROLES',
+    default: [],
+    sentence:
+      'Roles by groups of the company (comma-separated): `group=role` for a role in the installation, which cannot be `owner`, or `group=role@workspace` for a role in the workspace of that id or app id. They are replaced at each sign-in; roles assigned in the console stay. [How](operations.md#roles-by-groups).',
+  },
+  oidcGroupsClaim: {
+    kind: 'text',
+    variable: 'CARILLON_OIDC_GROUPS_CLAIM',
+    pattern: /^.{1,200}$/,
+    default: 'groups',
+    sentence:
+      'Claim of the identity token with the groups of a user: a list of texts. A name with dots may lead into an object, as `realm_access.roles` of Keycloak.',
   },
   passwordSignIn: {
     kind: 'choice',

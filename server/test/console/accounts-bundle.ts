@@ -235,8 +235,8 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       return (await call('POST', 'first-owner', { body: owner })).cookie;
     },
     /** Invites a person and accepts. @returns the cookie */
-    async join(owner: string, { email, role }: { email: string; role: Role }): Promise<string> {
-      const { body } = await call('POST', 'invitations', { cookie: owner, body: { email, role } });
+    async join(owner: string, { email, ...offered }: Joining): Promise<string> {
+      const { body } = await call('POST', 'invitations', { cookie: owner, body: { email, ...offered } });
       const code = String(body.link).split('#invitation=')[1]!;
       const acceptance = { code, name: email.split('@')[0]!, password: goodPassword };
       return (await call('POST', 'invitation/acceptance', { body: acceptance })).cookie;
@@ -247,5 +247,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     },
   };
 }
+
+type Joining = { email: string; role?: Role | null; workspaceRoles?: Record<string, Role> };
 
 type CallOptions = { body?: unknown; cookie?: string; address?: string; headers?: Record<string, string> };

@@ -1,8 +1,9 @@
 import type { RealClock } from '../../clock.ts';
-import type { Role } from '../../domain/access/accounts.ts';
+import { isPermitted } from '../../domain/access/accounts.ts';
+import type { Access } from '../../domain/access/accounts.ts';
 import { makeId } from '../../domain/ids.ts';
 import { insertAuditEntry, listAuditEntries } from '../../storage/accounts/accounts.ts';
-import type { AuditEntry, AuditFilters } from '../../storage/accounts/accounts.ts';
+import type { AuditEntry, AuditFilters, AuditScope } from '../../storage/accounts/accounts.ts';
 import type { Queryable, Database } from '../../storage/database.ts';
 import type { PasswordHash } from './password-hash.ts';
 
@@ -84,7 +85,11 @@ export type AccountDependencies = {
 export type ConsoleAccountDependencies = AccountDependencies & { isSandbox: boolean };
 
 /** The signed-in user. The start link of a sandbox opens the console without an account, as an owner. */
-export type SignedIn = Extract<Actor, { kind: 'account' }> & { sessionId: string; email: string | null; role: Role };
+export type SignedIn = Extract<Actor, { kind: 'account' }> & {
+  sessionId: string;
+  email: string | null;
+  access: Access;
+};
 
 /** The source of a call to the console. */
 export type ConsoleCaller = { address: string; userAgent: string };
@@ -93,15 +98,19 @@ export type OpenedSession = { token: string; maxAgeSeconds: number };
 
 export type { AuditEntry };
 
-export type AuditQuery = AuditFilters & { workspaceId: string; beforeId: string | undefined };
+export type AuditQuery = AuditFilters & { reader: SignedIn; workspaceId: string; beforeId: string | undefined };
 
 const maxEntries = 100;
 /** Per exported file. */
 export const maxExportedLines = 10_000;
 
-/** Newest first. */
+/** Newest first. Entries of the installation are only for users who may read the log of every workspace. */
 export function listAudit({ database }: Pick<AccountDependencies, 'database'>, query: AuditQuery) {
-  return listAuditEntries(database, { ...query, limit: maxEntries });
+  return listAuditEntries(database, { ...query, scope: scopeOf(query.reader), limit: maxEntries });
+}
+
+function scopeOf({ access }: SignedIn): AuditScope {
+  return isPermitted(access, { permission: 'audit.read', workspaceId: undefined }) ? 'installation' : 'workspace';
 }
 
 /** Yields the same entries page by page, up to `maxExportedLines`. */
@@ -110,9 +119,10 @@ export async function* exportAudit(
   query: Omit<AuditQuery, 'beforeId'>,
 ): AsyncGenerator<AuditEntry[]> {
   const limit = 500;
+  const scope = scopeOf(query.reader);
   let beforeId: string | undefined;
   for (let left = maxExportedLines; left > 0; left -= limit) {
-    const entries = await listAuditEntries(database, { ...query, beforeId, limit });
+    const entries = await listAuditEntries(database, { ...query, scope, beforeId, limit });
     yield entries;
     beforeId = entries.at(-1)?.id;
     if (entries.length < limit) return;

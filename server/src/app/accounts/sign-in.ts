@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mayDo, readEmail } from '../../domain/access/accounts.ts';
+import { accessOf, isPermitted, readEmail } from '../../domain/access/accounts.ts';
 import type { Role, Permission } from '../../domain/access/accounts.ts';
 import { limitSubject, hashSecret } from '../../domain/access/keys.ts';
 import { secondsUntilPass, sourceOfAddress } from '../../domain/access/rate-limits.ts';
@@ -103,8 +103,11 @@ async function limit(database: Database, { at, ...counter }: Attempt): Promise<v
   });
 }
 
-/** Rejects roles other than owner where passwords are reserved for owners. @throws ServiceError ACCOUNT_PASSWORDS_OFF */
-export function requirePasswords({ passwordSignIn }: Pick<AccountDependencies, 'passwordSignIn'>, role: Role): void {
+/** Rejects all but owners where passwords are reserved for owners. @throws ServiceError ACCOUNT_PASSWORDS_OFF */
+export function requirePasswords(
+  { passwordSignIn }: Pick<AccountDependencies, 'passwordSignIn'>,
+  role: Role | null,
+): void {
   if (passwordSignIn === 'owners' && role !== 'owner') throw new ServiceError('ACCOUNT_PASSWORDS_OFF');
 }
 
@@ -117,11 +120,12 @@ const seenMilliseconds = 60_000;
 /** Authorizes a call to the console; every call uses it. @throws ServiceError AUTHENTICATION_INVALID, ACCOUNT_NOT_PERMITTED */
 export async function authorizeSession(
   deps: ConsoleAccountDependencies,
-  { token, permission }: { token: string | undefined; permission: Permission },
+  { token, ...asked }: { token: string | undefined; permission: Permission; workspaceId: string | undefined },
 ): Promise<SignedIn> {
   const signedIn = await findSignedIn(deps, token);
-  if (!mayDo(signedIn.role, permission))
-    throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: `${signedIn.role} asked for ${permission}` });
+  // The same response for a workspace of others and for one that does not exist.
+  if (!isPermitted(signedIn.access, asked))
+    throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: `no role allows ${asked.permission} here` });
   return signedIn;
 }
 
@@ -138,10 +142,18 @@ async function findSignedIn(
     throw new ServiceError('AUTHENTICATION_INVALID', { detail: 'no open console session' });
   if (at.getTime() - found.lastSeenAt.getTime() >= seenMilliseconds)
     await touchConsoleSession(database, { tokenHash, at });
-  return { kind: 'account', ...(found.account ?? sandboxOwner), sessionId: found.sessionId };
+  const { sessionId } = found;
+  if (!found.account) return { kind: 'account', ...sandboxOwner, sessionId };
+  const { id, name, email } = found.account;
+  return { kind: 'account', id, name, email, access: accessOf(found.account), sessionId };
 }
 
-const sandboxOwner = { id: null, name: 'Console', email: null, role: 'owner' } as const;
+const sandboxOwner = {
+  id: null,
+  name: 'Console',
+  email: null,
+  access: { installation: ['owner'], workspaces: {} },
+} as const;
 
 const maxUserAgentCharacters = 300;
 

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { createPasswordLink, listAccountsAndInvitations } from '../../app/accounts/accounts.ts';
+import { accessOf } from '../../domain/access/accounts.ts';
 import { createStartLink } from '../../app/accounts/links.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { findAccountByEmail, maxAccountsListed } from '../../storage/accounts/accounts.ts';
+import type { Account } from '../../storage/accounts/accounts.ts';
 import { commandLine, withInstallation } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonOption } from '../command-options.ts';
@@ -31,12 +33,12 @@ export function registerAccounts(program: Command): void {
 async function listAccounts({ database, clock }: CommandContext, options: { json?: true }): Promise<void> {
   const { accounts } = await listAccountsAndInvitations({ database, clock });
   printTable(
-    ['ID', 'E-MAIL', 'NAME', 'ROLE', 'LAST SIGNED IN', 'STATE'],
+    ['ID', 'E-MAIL', 'NAME', 'ROLES', 'LAST SIGNED IN', 'STATE'],
     accounts.map((account) => [
       account.id,
       account.email,
       account.name,
-      account.role,
+      describeRoles(account),
       account.signedInAt?.toISOString() ?? 'never',
       account.disabledAt ? 'disabled' : 'active',
     ]),
@@ -44,6 +46,13 @@ async function listAccounts({ database, clock }: CommandContext, options: { json
   );
   if (accounts.length === maxAccountsListed)
     process.stderr.write(`At most the oldest ${maxAccountsListed} accounts are listed.\n`);
+}
+
+/** Returns the roles as text: `analyst, developer@shop-1` for one in all workspaces and one in the workspace `shop-1`. */
+function describeRoles(account: Account): string {
+  const { installation, workspaces } = accessOf(account);
+  const inWorkspaces = Object.entries(workspaces).map(([id, roles]) => `${roles.join('+')}@${id}`);
+  return [...installation, ...inWorkspaces].join(', ') || 'none';
 }
 
 async function makeFirstOwnerLink(context: CommandContext): Promise<void> {

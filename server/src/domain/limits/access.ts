@@ -28,6 +28,9 @@ export const failedSignInWindows = {
   ],
 } as const satisfies Record<string, readonly LimitWindow[]>;
 
+/** Workspaces in which an invitation offers a role. Unit: workspaces per invitation. Exceeded: PARAMETER_INVALID. */
+export const maxInvitedWorkspaces = 100;
+
 /** Saved views of a screen of the console, in a workspace. Unit: views per account. Exceeded: PARAMETER_INVALID. */
 export const maxSavedViews = 50;
 /** Lifetime of a session of the console. Unit: hours per session. Exceeded: The sign-in page opens. */
@@ -38,6 +41,11 @@ export const sessionHours = 12;
  * Unit: seconds per sign-in. Exceeded: ACCOUNT_COMPANY_REFUSED.
  */
 export const companySignInSeconds = 600;
+
+/**
+ * Time for which an address counts as known after it opened an account. Unit: days per address. Exceeded: The address is unknown.
+ */
+export const knownSourceDays = 30;
 
 /** Lifetime of a link that works once, by purpose. Unit: hours per link. Exceeded: ACCOUNT_LINK_INVALID. */
 export const linkHours = { SIGN_IN: 24, FIRST_OWNER: 24, INVITATION: 7 * 24, PASSWORD: 24 } as const;

@@ -1,5 +1,6 @@
-import type { Role } from '../../domain/access/accounts.ts';
+import type { AssignedRole, WorkspaceRole } from '../../domain/access/accounts.ts';
 import type { Queryable } from '../database.ts';
+import { findAccount, workspaceRolesOf } from './accounts.ts';
 import type { Account } from './accounts.ts';
 
 export type NewSession = {
@@ -25,7 +26,7 @@ export async function insertConsoleSession(tx: Queryable, session: NewSession): 
 export type SessionOwner = {
   sessionId: string;
   lastSeenAt: Date;
-  account: { id: string; email: string; name: string; role: Role } | null;
+  account: ({ id: string; email: string; name: string; workspaceRoles: WorkspaceRole[] } & AssignedRole) | null;
 };
 
 /**
@@ -39,7 +40,8 @@ export async function findSessionOwner(
   const [row] = await tx<SessionOwner[]>`
     select console_sessions.id as "sessionId", console_sessions.last_seen_at as "lastSeenAt",
       case when accounts.id is not null then jsonb_build_object(
-        'id', accounts.id, 'email', accounts.email, 'name', accounts.name, 'role', accounts.role
+        'id', accounts.id, 'email', accounts.email, 'name', accounts.name, 'role', accounts.role,
+        'groupRole', accounts.group_role, 'workspaceRoles', ${workspaceRolesOf(tx)}
       ) end as account
     from console_sessions
     left join accounts on accounts.id = console_sessions.account_id
@@ -154,12 +156,9 @@ export async function findAccountByIdentity(
   tx: Queryable,
   { issuer, subject }: Identity,
 ): Promise<Account | undefined> {
-  const [row] = await tx<Account[]>`
-    select accounts.id, accounts.email, accounts.name, accounts.role, accounts.created_at as "createdAt",
-      accounts.signed_in_at as "signedInAt", accounts.disabled_at as "disabledAt"
-    from account_identities join accounts on accounts.id = account_identities.account_id
-    where account_identities.issuer = ${issuer} and account_identities.subject = ${subject}`;
-  return row;
+  const [row] = await tx<{ accountId: string }[]>`
+    select account_id as "accountId" from account_identities where issuer = ${issuer} and subject = ${subject}`;
+  return row && findAccount(tx, row.accountId);
 }
 
 /**
