@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text, Title, Alert } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConsoleAccount, ConsoleInvitation, OneTimeLink } from '../api/generated/accounts.ts';
+import type { ConsoleInvitation, ListedAccount, OneTimeLink } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable } from '../parts/copyable.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -57,9 +57,9 @@ export function AccountsPage() {
 }
 
 type AccountTableProps = {
-  accounts: ConsoleAccount[];
+  accounts: ListedAccount[];
   onChanged: () => Promise<unknown>;
-  onLink: (account: ConsoleAccount, link: OneTimeLink) => void;
+  onLink: (account: ListedAccount, link: OneTimeLink) => void;
 };
 
 function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
@@ -94,6 +94,11 @@ function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
           },
           ...roleColumns,
           {
+            key: 'factor',
+            title: 'Second factor',
+            cell: ({ hasSecondFactor }) => (hasSecondFactor ? 'Yes' : 'No'),
+          },
+          {
             key: 'seen',
             title: 'Last signed in',
             cell: ({ signedInAt }) => (signedInAt === null ? 'never' : <Ago at={signedInAt} clock="real" />),
@@ -112,13 +117,13 @@ function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
 }
 
 type AccountActionsProps = {
-  account: ConsoleAccount;
+  account: ListedAccount;
   onChanged: () => Promise<unknown>;
   onLink: (link: OneTimeLink) => void;
 };
 
 function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
-  const { id, email, name, role, disabledAt } = account;
+  const { id, email, name, role, disabledAt, hasSecondFactor } = account;
   const hasPassword = usePasswordsOf();
   if (disabledAt !== null)
     return (
@@ -146,6 +151,19 @@ function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
           title={`A new password for ${name}?`}
           hits={`You get a link to pass on. Using it ends every session of ${email}.`}
           onConfirmed={async () => onLink(await consoleClient.accounts.makePasswordLink(id))}
+        />
+      )}
+      {hasSecondFactor && (
+        <ConfirmButton
+          label="Reset second factor"
+          size="compact-xs"
+          ariaLabel={`Reset second factor of ${email}`}
+          title={`Reset the second factor of ${name}?`}
+          hits={`For a user who lost the phone and the recovery codes. All passkeys, the app and the codes of ${email} are removed, and all sessions end. The password stays. Make sure that it is ${name} who asks.`}
+          onConfirmed={async () => {
+            await consoleClient.accounts.resetFactors(id);
+            await onChanged();
+          }}
         />
       )}
       <ConfirmButton

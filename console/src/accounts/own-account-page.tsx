@@ -10,9 +10,10 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { Ago } from '../parts/text/time.tsx';
 import { NewPasswordField } from '../session/new-password-field.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
+import { FactorCards } from './second-factors.tsx';
 import { useRoleNames, useSession } from '../session/use-session.ts';
 
-/** The signed-in user's own account: sessions and password. */
+/** The signed-in user's own account: sessions, second factors and password. */
 export function AccountPage() {
   const { account } = useSession();
   const hasPassword = usePasswordsOf();
@@ -22,6 +23,7 @@ export function AccountPage() {
     <Stack gap="lg">
       <PageHeader about={`${account.email ?? account.name} · ${roleNames} in this workspace`} />
       <Sessions />
+      {account.id !== null && <FactorCards />}
       {account.id !== null && hasPassword(isOwner ? 'owner' : null) && <PasswordCard />}
     </Stack>
   );

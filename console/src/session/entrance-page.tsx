@@ -1,15 +1,20 @@
 import { CarillonError } from '@carillon/client';
 import { Container, Stack, Title, Alert, Divider, Code, PasswordInput, TextInput, Button, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import type { ReactNode } from 'react';
 import type { OpenInvitation } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import type { Link } from './take-link.ts';
 import { useEntrance, usePasswordsOf } from './use-entrance.ts';
 import type { EntranceProps } from './use-entrance.ts';
+
+// Few sign-ins have a second step, whose libraries are a quarter of the page.
+const SecondStep = lazy(async () => ({ default: (await import('./second-step.tsx')).SecondStep }));
 
 type EntrancePageProps = EntranceProps & {
   link: Link | undefined;
@@ -17,6 +22,8 @@ type EntrancePageProps = EntranceProps & {
   refusal: string | undefined;
   /** The reason why a sandbox's start link was rejected. */
   linkError: Error | undefined;
+  /** True if the second step of the sign-in is missing. */
+  isHalfway: boolean;
 };
 
 /** The page of users who are not signed in. */
@@ -31,7 +38,7 @@ export function EntrancePage(props: EntrancePageProps) {
   );
 }
 
-function Entrance({ link, refusal, linkError, onEntered }: EntrancePageProps) {
+function Entrance({ link, refusal, linkError, isHalfway, onEntered }: EntrancePageProps) {
   switch (link?.kind) {
     case 'first-owner':
       return <FirstOwnerForm code={link.code} onEntered={onEntered} />;
@@ -40,6 +47,12 @@ function Entrance({ link, refusal, linkError, onEntered }: EntrancePageProps) {
     case 'new-password':
       return <NewPasswordForm code={link.code} onEntered={onEntered} />;
     default:
+      if (isHalfway)
+        return (
+          <Suspense fallback={<Waiting />}>
+            <SecondStep onEntered={onEntered} />
+          </Suspense>
+        );
       return (
         <Stack>
           {linkError && <LinkFailure error={linkError} kind="sign-in" />}

@@ -1,3 +1,4 @@
+import { secondFactorRules } from '../domain/access/second-factor.ts';
 import { emailTrusts } from '../domain/access/company-accounts.ts';
 
 /** Settings for console sign-in with a company account, and for the passwords that remain allowed next to it. */
@@ -65,6 +66,14 @@ export const companySettings = {
     default: 'groups',
     sentence:
       'Claim of the identity token with the groups of a user: a list of texts. A name with dots may lead into an object, as `realm_access.roles` of Keycloak.',
+  },
+  secondFactor: {
+    kind: 'choice',
+    variable: 'CARILLON_SECOND_FACTOR',
+    choices: secondFactorRules,
+    default: 'optional',
+    sentence:
+      'Accounts of the console that need a [second factor](console.md#second-factors): `optional` only those that added one; `passwords` all that sign in with a password; `everyone` also company accounts, which otherwise rely on the issuer. Users without one must add it before they can do anything else.',
   },
   passwordSignIn: {
     kind: 'choice',

@@ -98,7 +98,7 @@ describe('accounts', () => {
 
     test('opens no session that outlives a concurrent password change', async () => {
       const cookie = await bundle.createOwner();
-      const { database, clock, accounts } = bundle;
+      const { accounts, database } = bundle;
       const passwords = {
         ...accounts.passwords,
         // The change comes between the comparison and the session.
@@ -110,7 +110,7 @@ describe('accounts', () => {
         },
       };
       const caller = { address: '203.0.113.9', userAgent: '' };
-      await expect(useCase({ database, clock, passwords }, { ...credentials, caller })).rejects.toMatchObject({
+      await expect(useCase({ ...accounts, passwords }, { ...credentials, caller })).rejects.toMatchObject({
         code: 'ACCOUNT_SIGN_IN_FAILED',
       });
       expect((await session(cookie)).status).toBe(200);
@@ -296,7 +296,7 @@ describe('accounts', () => {
       const { id, name } = (await session(cookie)).body.account;
       const made = await bundle.call('POST', `accounts/${id}/password-link`, { cookie: owner });
       const code = String(made.body.link).split('#new-password=')[1]!;
-      const { database, clock, accounts } = bundle;
+      const { database, accounts } = bundle;
       const passwords = {
         ...accounts.passwords,
         async matches(password: string, stored: string | undefined) {
@@ -314,10 +314,12 @@ describe('accounts', () => {
         email: 'max@example.com',
         access: { installation: ['marketer'], workspaces: {} },
         sessionId: row!.id as string,
+        stage: 'OPEN',
+        openedAt: start,
       } as const;
       const caller = { address: '203.0.113.9', userAgent: '' };
       const change = { actor, caller, current: goodPassword, password: 'one of a thief' };
-      await expect(changeOwnPassword({ database, clock, passwords }, change)).rejects.toMatchObject({
+      await expect(changeOwnPassword({ ...accounts, passwords }, change)).rejects.toMatchObject({
         code: 'ACCOUNT_SIGN_IN_FAILED',
       });
       expect((await signIn({ email: 'max@example.com', password: 'one of a thief' })).status).toBe(401);

@@ -290,7 +290,8 @@ describe('the API log', () => {
     const database = bundle.application.forWorkspace(workspaceId);
     const calls = makeConsoleCalls({ database, acrossWorkspaces: bundle.database, headerPrefix: 'SVC' });
     const access = { installation: ['owner' as const], workspaces: {} };
-    const reader = { kind: 'account' as const, id: null, name: 'Olga', email: null, sessionId: '', access };
+    const session = { sessionId: '', stage: 'OPEN' as const, openedAt: at };
+    const reader = { kind: 'account' as const, id: null, name: 'Olga', email: null, access, ...session };
     const walk = async (search: object) => {
       const pages: { ids: number[]; searchedUntil: number | null }[] = [];
       for (let after: CallQuery['after'] | undefined; ;) {

@@ -1,7 +1,7 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
 export type AccountList = {
-  accounts: ConsoleAccount[];
+  accounts: ListedAccount[];
   invitations: ConsoleInvitation[];
 };
 
@@ -100,6 +100,23 @@ export type InvitationLink = {
   expiresAt: string;
 };
 
+export type ListedAccount = {
+  id: string;
+  email: string;
+  name: string;
+
+  /** The role in the installation, which applies in every workspace; null if there is none. */
+  role: Role | null;
+
+  /** The role in the installation by groups of the company account. */
+  groupRole: Role | null;
+  workspaceRoles: WorkspaceRole[];
+  createdAt: string;
+  signedInAt: string | null;
+  disabledAt: string | null;
+  hasSecondFactor: boolean;
+};
+
 /** A link that works once. */
 export type OneTimeLink = {
   /** An address at the public URL, or a path if no public URL is set. */
@@ -135,6 +152,8 @@ export type Owner = {
 };
 
 export type Permission =
+  | 'session.enter'
+  | 'session.factors'
   | 'session.own'
   | 'overview.read'
   | 'campaigns.write'

@@ -18,6 +18,7 @@ import {
 } from '../../storage/accounts/accounts.ts';
 import type { Account } from '../../storage/accounts/accounts.ts';
 import { deleteSessionsOf, deleteSessionOf, listConsoleSessions } from '../../storage/accounts/console-sessions.ts';
+import { listProtectedAccounts } from '../../storage/accounts/second-factors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { requireWorkspace } from '../workspaces.ts';
@@ -26,13 +27,18 @@ import type { AccountDependencies, SignedIn, Actor, ConsoleCaller } from './audi
 import { makeLink } from './links.ts';
 import { requirePasswords, limitAttempts } from './sign-in.ts';
 
-type ManageDependencies = Omit<AccountDependencies, 'passwords'>;
+type ManageDependencies = Pick<AccountDependencies, 'database' | 'clock' | 'passwordSignIn'>;
 type By = { actor: SignedIn };
 
 /** Oldest first, including invitations not accepted yet. */
 export async function listAccountsAndInvitations({ database, clock }: ManageDependencies) {
-  const [accounts, open] = await Promise.all([listAccounts(database), listInvitations(database, clock.realNow())]);
-  return { accounts, invitations: open.map(({ endedAs: _none, ...invitation }) => invitation) };
+  const [accounts, open, protectedIds] = await Promise.all([
+    listAccounts(database),
+    listInvitations(database, clock.realNow()),
+    listProtectedAccounts(database),
+  ]);
+  const shown = accounts.map((account) => ({ ...account, hasSecondFactor: protectedIds.includes(account.id) }));
+  return { accounts: shown, invitations: open.map(({ endedAs: _none, ...invitation }) => invitation) };
 }
 
 /** Lists the owners of the installation who can sign in, oldest first: a user asks one of them for another role. */

@@ -1,6 +1,8 @@
 import type { RealClock } from '../../clock.ts';
 import { isPermitted } from '../../domain/access/accounts.ts';
 import type { Access } from '../../domain/access/accounts.ts';
+import type { SecondFactorRule, SessionStage } from '../../domain/access/second-factor.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { makeId } from '../../domain/ids.ts';
 import { insertAuditEntry, listAuditEntries } from '../../storage/accounts/accounts.ts';
 import type { AuditEntry, AuditFilters, AuditScope } from '../../storage/accounts/accounts.ts';
@@ -77,8 +79,14 @@ export type AccountDependencies = {
   database: Database;
   clock: RealClock;
   passwords: PasswordHash;
+  /** Encrypts the secrets of authenticator apps. */
+  encryption: Encryption;
   /** The accounts that may sign in with a password: everyone, unless company sign-in replaces passwords. */
   passwordSignIn?: 'everyone' | 'owners';
+  /** The accounts that need a second factor. */
+  secondFactor: SecondFactorRule;
+  /** The origin of the service, which passkeys belong to, if one is set. */
+  publicUrl: string | undefined;
 };
 
 /** Dependencies of the console's routes and of the start. A sandbox opens its console without an account. */
@@ -89,6 +97,9 @@ export type SignedIn = Extract<Actor, { kind: 'account' }> & {
   sessionId: string;
   email: string | null;
   access: Access;
+  stage: SessionStage;
+  /** When the session was opened, in real time. */
+  openedAt: Date;
 };
 
 /** The source of a call to the console. */

@@ -10,7 +10,6 @@ import type {
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { encryptionContext } from '../../domain/crypto/encryption.ts';
-import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { hashSecret } from '../../domain/access/keys.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -34,7 +33,7 @@ import {
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './audit.ts';
 import { accountActor, audit } from './audit.ts';
 import { assignRoles } from './links.ts';
-import { notingFailure, openSession, limitSource } from './sign-in.ts';
+import { enter, notingFailure, limitSource } from './sign-in.ts';
 import { companySignInSeconds } from '../../domain/limits/access.ts';
 
 /** Values that must match between the redirect to the provider and the callback. */
@@ -50,8 +49,10 @@ export type CompanyProvider = {
   redeem(answer: CompanyChecks & { callbackUrl: URL }): Promise<CompanyClaims>;
 };
 
-export type CompanySignInDependencies = Omit<AccountDependencies, 'passwords'> & {
-  encryption: Encryption;
+export type CompanySignInDependencies = Pick<
+  AccountDependencies,
+  'database' | 'clock' | 'encryption' | 'secondFactor'
+> & {
   provider: CompanyProvider;
   rules: CompanyRules;
 };
@@ -112,9 +113,10 @@ async function begin(
 }
 
 async function end(
-  { database, clock, encryption, provider, rules }: CompanySignInDependencies,
+  deps: CompanySignInDependencies,
   { callbackUrl, browser, caller, onClaims }: Return & { onClaims(claims: CompanyClaims): void },
 ): Promise<OpenedSession> {
+  const { database, clock, encryption, provider, rules } = deps;
   const state = callbackUrl.searchParams.get('state') ?? '';
   const at = clock.realNow();
   const encrypted = await takeCompanySignIn(database, {
@@ -134,13 +136,10 @@ async function end(
   const opened = await inTransaction(database, async (tx) => {
     const granted = await readGranted(tx, { claims, rules });
     const account = await findOrAdmit(tx, { claims, rules, granted, at });
-    if (account.disabledAt || !(await noteSignIn(tx, { id: account.id, at }))) return refuse('disabled');
+    if (account.disabledAt || !(await noteSignIn(tx, { id: account.id, at: null }))) return refuse('disabled');
     // Stored even if the sign-in is rejected for it: open sessions lose the roles as well.
     if (granted && !(await applyGroups(tx, { account, granted, at }))) return undefined;
-    const object = { id: account.id, name: account.email };
-    const detail = { address: caller.address, by: provider.name };
-    await audit(tx, { actor: accountActor(account), action: 'account.sign-in', object, detail, at });
-    return openSession(tx, { accountId: account.id, caller, at });
+    return enter(tx, deps, { account, way: 'company account', caller, detail: { by: provider.name } });
   });
   return opened ?? refuse('groups', claims.groups ? undefined : new Error(noGroups));
 }

@@ -12,7 +12,6 @@ import {
   findAccountLink,
   hasOwner,
   insertAccount,
-  noteSignIn,
   setPasswordHash,
   setWorkspaceRole,
   takeAccountLink,
@@ -26,21 +25,21 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Transaction, Queryable } from '../../storage/database.ts';
 import { accountActor, audit } from './audit.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession, ConsoleAccountDependencies } from './audit.ts';
-import { notingFailure, openSession, requirePasswords } from './sign-in.ts';
+import { enter, notingFailure, openSession, requirePasswords } from './sign-in.ts';
 
 type Presented = { code: string; caller: ConsoleCaller };
 type TypedUser = { email: string; name: string; password: string };
 
 /** Signs in with the start link of a sandbox. @throws ServiceError ACCOUNT_LINK_INVALID */
 export async function signInByLink(
-  { database, clock }: AccountDependencies,
+  { database, clock }: Pick<AccountDependencies, 'database' | 'clock'>,
   { code, caller }: Presented,
 ): Promise<OpenedSession> {
   return await notingFailure({ database, clock }, { way: 'start link', caller }, async () => {
     return await inTransaction(database, async (tx) => {
       const at = clock.realNow();
       await take(tx, { code, purpose: 'SIGN_IN', at });
-      return openSession(tx, { accountId: null, caller, at });
+      return openSession(tx, { accountId: null, stage: 'OPEN', caller, at });
     });
   });
 }
@@ -58,7 +57,7 @@ export async function createFirstOwner(deps: AccountDependencies, command: Prese
       await take(tx, { code, purpose: 'FIRST_OWNER', at });
       if (await hasOwner(tx)) throw invalidLink('withdrawn');
       await endFirstOwnerLinks(tx, at);
-      return createAccount(tx, { ...user, role: 'owner', workspaceRoles: {}, passwordHash, caller, at });
+      return createAccount(tx, deps, { ...user, role: 'owner', workspaceRoles: {}, passwordHash, caller, at });
     });
   });
 }
@@ -111,7 +110,7 @@ export async function acceptInvitation(
       const at = clock.realNow();
       const link = await take(tx, { code, purpose: 'INVITATION', at });
       const { role, workspaceRoles } = link;
-      return createAccount(tx, { ...user, role, workspaceRoles, passwordHash, caller, at });
+      return createAccount(tx, deps, { ...user, role, workspaceRoles, passwordHash, caller, at });
     });
   });
 }
@@ -135,7 +134,9 @@ export async function setPasswordByLink(
       await deleteSessionsOf(tx, { accountId: account.id });
       const object = { id: account.id, name: account.email };
       await audit(tx, { actor: accountActor(account), action: 'account.password', object, detail: { by: 'link' }, at });
-      return openSession(tx, { accountId: account.id, caller, at });
+      const entered = await enter(tx, deps, { account, way: 'password', caller });
+      if (!entered) throw invalidLink('withdrawn');
+      return entered;
     });
   });
 }
@@ -174,12 +175,11 @@ type NewAccount = {
   at: Date;
 };
 
-async function createAccount(tx: Transaction, account: NewAccount): Promise<OpenedSession> {
+async function createAccount(tx: Transaction, deps: AccountDependencies, account: NewAccount): Promise<OpenedSession> {
   const { caller, at, workspaceRoles, ...user } = account;
   const created = await insertAccount(tx, { ...user, id: makeId(at), at });
   if (!created) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
   await assignRoles(tx, { accountId: created.id, workspaceRoles });
-  await noteSignIn(tx, { id: created.id, at });
   const object = { id: created.id, name: created.email };
   await audit(tx, {
     actor: accountActor(created),
@@ -188,7 +188,7 @@ async function createAccount(tx: Transaction, account: NewAccount): Promise<Open
     detail: { role: created.role, workspaceRoles },
     at,
   });
-  return openSession(tx, { accountId: created.id, caller, at });
+  return (await enter(tx, deps, { account: created, way: 'password', caller }))!;
 }
 
 /** Assigns the roles in workspaces that an invitation offered. */

@@ -22,7 +22,9 @@ type Rule = {
 
 /** Everything that can be done in the console, and the roles that may do it. Only these permissions open a route. */
 export const permissions = {
-  'session.own': { on: 'account', may: 'sign out, see and end own sessions, change the own password', roles },
+  'session.enter': { on: 'account', may: 'sign out, present a second factor', roles },
+  'session.factors': { on: 'account', may: 'add and remove own second factors', roles },
+  'session.own': { on: 'account', may: 'see and end own sessions, change the own password', roles },
   'overview.read': { on: 'workspace', may: 'see the overview, campaigns, reports and segments', roles },
   'campaigns.write': {
     on: 'workspace',

@@ -157,8 +157,10 @@ export const InvitationLink = described(
   'The link of an invitation, which works once.',
 );
 
+export const ListedAccount = Type.Object({ ...ConsoleAccount.properties, hasSecondFactor: Type.Boolean() });
+
 export const AccountList = Type.Object({
-  accounts: Type.Array(ConsoleAccount),
+  accounts: Type.Array(ListedAccount),
   invitations: Type.Array(ConsoleInvitation),
 });
 
@@ -231,13 +233,15 @@ export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDepende
     const { id, name, email, access } = signedIn;
     return { account: { id, name, email, roles: access.installation }, ...(await readInstallation(deps, signedIn)) };
   });
-  server.delete(`${api}/session`, { ...own, schema: { hide: true } }, async (request, reply) => {
+  // Also ends a sign-in that lacks its second factor.
+  const leaving = { schema: { hide: true }, config: { permission: 'session.enter' as const } };
+  server.delete(`${api}/session`, leaving, async (request, reply) => {
     await signOut(accounts, request.cookies[session.name]!);
     return reply.clearCookie(session.name, session.attributes).code(204).send();
   });
 }
 
-function callerOf(request: FastifyRequest): ConsoleCaller {
+export function callerOf(request: FastifyRequest): ConsoleCaller {
   return { address: callerAddress(request), userAgent: request.headers['user-agent'] ?? '' };
 }
 

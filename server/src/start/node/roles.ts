@@ -63,8 +63,9 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   started.push(startJob(followClock, { clock, log, book }));
 
   const readyCurl = makeReadyCurl({ database, encryption, headerPrefix: config.headerPrefix });
-  const { passwordSignIn } = config;
-  const accounts = { database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox };
+  const { passwordSignIn, secondFactor, publicUrl } = config;
+  const shared = { database, clock, encryption, secondFactor, publicUrl };
+  const accounts = { ...shared, passwords: makePasswordHash(), passwordSignIn, isSandbox };
   const findDemo = (): DemoWorkspace | undefined => begun.demo;
   const company = config.role === 'worker' ? undefined : await startCompanySignIn(composition);
   const calls = makeCallRecorder({ database, clock, log });
@@ -177,6 +178,7 @@ async function startCompanySignIn({
   return makeCompanySignIn({
     database: installation.acrossWorkspaces,
     encryption: installation.encryption,
+    secondFactor: config.secondFactor,
     clock,
     provider,
     rules,

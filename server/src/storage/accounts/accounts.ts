@@ -170,16 +170,18 @@ export async function findPasswordHash(tx: Queryable, id: string): Promise<strin
  * Locks the account of a user who has just signed in, and checks it again. Disabling it or setting its password ends
  * its sessions; this also covers the session that the caller is about to create. Index: primary key.
  *
+ * @param signIn.at null while the second factor is missing
  * @param signIn.passwordHash what the password was compared with; absent where no password was
  * @returns false when the account was disabled or got another password meanwhile
  */
 export async function noteSignIn(
   tx: Queryable,
-  { id, at, passwordHash }: { id: string; at: Date; passwordHash?: string | null },
+  { id, at, passwordHash }: { id: string; at: Date | null; passwordHash?: string | null },
 ): Promise<boolean> {
   const isUnchanged = passwordHash === undefined ? tx`true` : tx`password_hash = ${passwordHash}`;
   const rows = await tx`
-    update accounts set signed_in_at = ${at} where id = ${id} and disabled_at is null and ${isUnchanged} returning 1`;
+    update accounts set signed_in_at = coalesce(${at}::timestamptz, signed_in_at)
+    where id = ${id} and disabled_at is null and ${isUnchanged} returning 1`;
   return rows.length === 1;
 }
 

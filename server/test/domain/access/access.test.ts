@@ -182,7 +182,8 @@ describe('accounts', () => {
 
   test('allows an owner everything, every other role its permissions, and every role the overview', () => {
     expect(permissionsOf('owner')).toEqual(Object.keys(permissions));
-    expect(permissionsOf('analyst')).toEqual(['session.own', 'overview.read']);
+    const own = ['session.enter', 'session.factors', 'session.own'];
+    expect(permissionsOf('analyst')).toEqual([...own, 'overview.read']);
     for (const role of roles)
       for (const permission of Object.keys(permissions) as Permission[])
         expect(mayDo(role, permission)).toBe(permissionsOf(role).includes(permission));
