@@ -11,6 +11,7 @@ import * as composer from '../server/src/http/console/composer.ts';
 import * as credential from '../server/src/http/console/credentials.ts';
 import * as delivery from '../server/src/http/console/deliveries.ts';
 import * as explain from '../server/src/http/console/explain.ts';
+import * as factor from '../server/src/http/console/second-factors.ts';
 import * as figure from '../server/src/http/console/campaign-figures.ts';
 import * as key from '../server/src/http/console/keys.ts';
 import * as message from '../server/src/http/console/segment-answers.ts';
@@ -47,6 +48,7 @@ const modules: Record<string, object[]> = {
   overview: [overview],
   places: [place],
   sandbox: [sandbox],
+  'second-factors': [factor],
   'segment-answers': [segment, message],
   settings: [settings],
   'shape-parts': [platform],

@@ -285,7 +285,7 @@ function renderFieldAnswers(): string {
 
 function renderRoles(): string {
   const rows = (Object.keys(permissions) as Permission[]).map((permission) => [
-    permissions[permission].may,
+    `${permissions[permission].may}${permissions[permission].on === 'installation' ? ' *' : ''}`,
     ...roles.map((role) => (mayDo(role, permission) ? 'yes' : '')),
   ]);
   return table(['May …', ...roles], rows);

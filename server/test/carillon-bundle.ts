@@ -28,7 +28,7 @@ export async function startCarillonBundle(
       ...environment,
       ...front?.environment,
     },
-    arguments: ['--port', '0', '--seed', '7'],
+    arguments: ['--port', environment.CARILLON_PORT ?? '0', '--seed', '7'],
   });
   const carillon = await startCarillon(config);
   const { url, workspaceId } = carillon.block;

@@ -1,7 +1,7 @@
-import { Button, Group, NativeSelect, Stack, Text, Title, Card, TextInput, Alert } from '@mantine/core';
-import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
+import { Button, Group, Stack, Text, Title, Alert } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConsoleAccount, ConsoleInvitation, OneTimeLink, Role } from '../api/generated/accounts.ts';
+import type { ConsoleInvitation, ListedAccount, OneTimeLink } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable } from '../parts/copyable.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -12,6 +12,9 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago, Time } from '../parts/text/time.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
+import { useSession } from '../session/use-session.ts';
+import { InviteForm } from './invite-form.tsx';
+import { useRoleColumns, useRolesOf } from './role-matrix.tsx';
 
 /** The accounts that may sign in, and their roles. */
 export function AccountsPage() {
@@ -54,9 +57,9 @@ export function AccountsPage() {
 }
 
 type AccountTableProps = {
-  accounts: ConsoleAccount[];
+  accounts: ListedAccount[];
   onChanged: () => Promise<unknown>;
-  onLink: (account: ConsoleAccount, link: OneTimeLink) => void;
+  onLink: (account: ListedAccount, link: OneTimeLink) => void;
 };
 
 function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
@@ -66,12 +69,14 @@ function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
     await work.catch(setError);
     await onChanged();
   };
+  const roleColumns = useRoleColumns((changed) => void change(consoleClient.accounts.changeRole(changed)));
+  const { workspaces } = useSession();
   return (
     <section>
       {error && <Failure error={error} />}
       <DataTable
         label="Accounts"
-        minWidth={760}
+        minWidth={640 + 140 * (workspaces.length + 1)}
         rows={accounts}
         keyOf={({ id }) => id}
         columns={[
@@ -87,20 +92,11 @@ function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
               </>
             ),
           },
+          ...roleColumns,
           {
-            key: 'role',
-            title: 'Role',
-            cell: ({ id, email, role }) => (
-              <NativeSelect
-                size="xs"
-                aria-label={`Role of ${email}`}
-                value={role}
-                data={roleOptions}
-                onChange={(event) =>
-                  void change(consoleClient.accounts.changeRole({ id, role: event.currentTarget.value as Role }))
-                }
-              />
-            ),
+            key: 'factor',
+            title: 'Second factor',
+            cell: ({ hasSecondFactor }) => (hasSecondFactor ? 'Yes' : 'No'),
           },
           {
             key: 'seen',
@@ -121,13 +117,13 @@ function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
 }
 
 type AccountActionsProps = {
-  account: ConsoleAccount;
+  account: ListedAccount;
   onChanged: () => Promise<unknown>;
   onLink: (link: OneTimeLink) => void;
 };
 
 function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
-  const { id, email, name, role, disabledAt } = account;
+  const { id, email, name, role, disabledAt, hasSecondFactor } = account;
   const hasPassword = usePasswordsOf();
   if (disabledAt !== null)
     return (
@@ -157,6 +153,19 @@ function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
           onConfirmed={async () => onLink(await consoleClient.accounts.makePasswordLink(id))}
         />
       )}
+      {hasSecondFactor && (
+        <ConfirmButton
+          label="Reset second factor"
+          size="compact-xs"
+          ariaLabel={`Reset second factor of ${email}`}
+          title={`Reset the second factor of ${name}?`}
+          hits={`For a user who lost the phone and the recovery codes. All passkeys, the app and the codes of ${email} are removed, and all sessions end. The password stays. Make sure that it is ${name} who asks.`}
+          onConfirmed={async () => {
+            await consoleClient.accounts.resetFactors(id);
+            await onChanged();
+          }}
+        />
+      )}
       <ConfirmButton
         label="Disable"
         size="compact-xs"
@@ -175,6 +184,7 @@ function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
 type InvitationTableProps = { invitations: ConsoleInvitation[]; onChanged: () => Promise<unknown> };
 
 function InvitationTable({ invitations, onChanged }: InvitationTableProps) {
+  const rolesOf = useRolesOf();
   return (
     <section>
       <Title order={2} size="h5" mb="sm">
@@ -186,7 +196,7 @@ function InvitationTable({ invitations, onChanged }: InvitationTableProps) {
         keyOf={({ id }) => id}
         columns={[
           { key: 'email', title: 'Email address', cell: ({ email }) => email },
-          { key: 'role', title: 'Role', cell: ({ role }) => role },
+          { key: 'roles', title: 'Roles', cell: rolesOf },
           { key: 'by', title: 'Invited by', cell: ({ createdBy }) => createdBy },
           { key: 'until', title: 'Until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
           {
@@ -212,44 +222,6 @@ function InvitationTable({ invitations, onChanged }: InvitationTableProps) {
   );
 }
 
-type InviteFormProps = { onInvited: (email: string, link: OneTimeLink) => void; onLeave: () => void };
-
-function InviteForm({ onInvited, onLeave }: InviteFormProps) {
-  const invite = useMutation({
-    mutationFn: (user: { email: string; role: Role }) => consoleClient.accounts.invite(user),
-    onSuccess: (link, { email }) => onInvited(email, link),
-  });
-  return (
-    <Card withBorder>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const fields = new FormData(event.currentTarget);
-          const user = { email: String(fields.get('email')), role: String(fields.get('role')) as Role };
-          invite.mutate(user);
-        }}
-      >
-        <Stack>
-          <Title order={2} size="h5">
-            Invite a colleague
-          </Title>
-          {invite.error !== null && <Failure error={invite.error} />}
-          <Group align="flex-end">
-            <TextInput name="email" label="Email address" autoComplete="off" inputMode="email" required />
-            <NativeSelect name="role" label="Role" data={roleOptions} defaultValue="marketer" />
-            <Button type="submit" loading={invite.isPending}>
-              Create invitation
-            </Button>
-            <Button variant="default" onClick={onLeave}>
-              Cancel
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Card>
-  );
-}
-
 /** A link that is shown once, because the server stores only its hash. */
 function OneTimeLinkAlert({ link, title }: { link: OneTimeLink; title: string }) {
   // Without a configured public URL the server returns a path. This page's own origin is correct; the Host header of a
@@ -264,13 +236,3 @@ function OneTimeLinkAlert({ link, title }: { link: OneTimeLink; title: string })
     </Alert>
   );
 }
-
-/** The purpose of each role in one line. docs/console.md has the complete table. */
-const roleNames: Record<Role, string> = {
-  owner: 'Owner: everything, including accounts',
-  marketer: 'Marketer: campaigns and segments',
-  analyst: 'Analyst: reads reports only',
-  developer: 'Developer: keys, logs, people, the sandbox',
-};
-
-const roleOptions = (Object.keys(roleNames) as Role[]).map((role) => ({ value: role, label: roleNames[role] }));

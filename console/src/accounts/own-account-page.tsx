@@ -10,17 +10,21 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { Ago } from '../parts/text/time.tsx';
 import { NewPasswordField } from '../session/new-password-field.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
-import { useSession } from '../session/use-session.ts';
+import { FactorCards } from './second-factors.tsx';
+import { useRoleNames, useSession } from '../session/use-session.ts';
 
-/** The signed-in user's own account: sessions and password. */
+/** The signed-in user's own account: sessions, second factors and password. */
 export function AccountPage() {
   const { account } = useSession();
   const hasPassword = usePasswordsOf();
+  const roleNames = useRoleNames();
+  const isOwner = account.roles.includes('owner');
   return (
     <Stack gap="lg">
-      <PageHeader about={`${account.email ?? account.name} · ${account.role}`} />
+      <PageHeader about={`${account.email ?? account.name} · ${roleNames} in this workspace`} />
       <Sessions />
-      {account.id !== null && hasPassword(account.role) && <PasswordCard />}
+      {account.id !== null && <FactorCards />}
+      {account.id !== null && hasPassword(isOwner ? 'owner' : null) && <PasswordCard />}
     </Stack>
   );
 }

@@ -1,3 +1,9 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/browser';
 import { addressOf } from './console-caller.ts';
 import type { ConsoleCaller } from './console-caller.ts';
 import type { Role } from './generated/accounts.ts';
@@ -27,6 +33,27 @@ export function makeAccountCalls({ ask }: ConsoleCaller) {
     /** Starts a session from a sandbox's start link. */
     signInByLink: (code: string) => ask('POST session', { body: { code } }),
     signIn: (credentials: { email: string; password: string }) => ask('POST session/password', { body: credentials }),
+    /** What the second step of the sign-in needs. */
+    readSecondStep: () => ask('GET second-factor'),
+    /** Completes a sign-in with a code of the app or a recovery code. */
+    presentCode: (code: string) => ask('POST second-factor/code', { body: { code } }),
+    askForPasskey: async () =>
+      (await ask('POST second-factor/passkey-options')).options as PublicKeyCredentialRequestOptionsJSON,
+    presentPasskey: (response: AuthenticationResponseJSON) => ask('POST second-factor/passkey', { body: { response } }),
+    readOwnFactors: () => ask('GET own/second-factors'),
+    beginAuthenticator: () => ask('POST own/authenticator'),
+    confirmAuthenticator: (code: string) => ask('POST own/authenticator/confirmation', { body: { code } }),
+    removeAuthenticator: () => ask('DELETE own/authenticator'),
+    askForNewPasskey: async () =>
+      (await ask('POST own/passkeys/options')).options as PublicKeyCredentialCreationOptionsJSON,
+    addPasskey: (passkey: { name: string; response: RegistrationResponseJSON }) =>
+      ask('POST own/passkeys', { body: passkey }),
+    renamePasskey: ({ id, name }: { id: string; name: string }) =>
+      ask('PATCH own/passkeys/:id', { params: { id }, body: { name } }),
+    removePasskey: (id: string) => ask('DELETE own/passkeys/:id', { params: { id } }),
+    renewRecoveryCodes: async () => (await ask('POST own/recovery-codes')).recoveryCodes,
+    /** Removes all second factors of an account, and ends its sessions. */
+    resetFactors: (id: string) => ask('DELETE accounts/:id/second-factors', { params: { id } }),
     signOut: () => ask('DELETE session'),
     /** Accepts the link that the first start printed. */
     createFirstOwner: (owner: { code: string; email: string; name: string; password: string }) =>
@@ -41,13 +68,15 @@ export function makeAccountCalls({ ask }: ConsoleCaller) {
     endOwnSession: (id: string) => ask('DELETE own/sessions/:id', { params: { id } }),
     /** Ends every other session. */
     changePassword: (change: { current: string; password: string }) => ask('PUT own/password', { body: change }),
-    /** The owners, who can change roles. */
+    /** The owners of the installation, who can change roles. */
     listOwners: async () => (await ask('GET owners')).owners,
     list: () => ask('GET accounts'),
-    invite: (invited: { email: string; role: Role }) => ask('POST invitations', { body: invited }),
+    invite: (invited: { email: string; role: Role | null; workspaceRoles: Record<string, Role> }) =>
+      ask('POST invitations', { body: invited }),
     withdrawInvitation: (id: string) => ask('DELETE invitations/:id', { params: { id } }),
-    changeRole: async ({ id, role }: { id: string; role: Role }) =>
-      (await ask('PUT accounts/:id/role', { params: { id }, body: { role } })).account,
+    /** Without a workspace: the role in the installation. `role` null takes the role away. */
+    changeRole: async ({ id, ...change }: { id: string; role: Role | null; workspaceId: string | null }) =>
+      (await ask('PUT accounts/:id/role', { params: { id }, body: change })).account,
     disable: async (id: string) => (await ask('POST accounts/:id/disable', { params: { id } })).account,
     enable: async (id: string) => (await ask('POST accounts/:id/enable', { params: { id } })).account,
     makePasswordLink: (id: string) => ask('POST accounts/:id/password-link', { params: { id } }),

@@ -23,13 +23,21 @@ export const kindNames = new Map([
 
 /** Names of the audit log's actions. A test compares them with the server's actions. */
 export const actionNames: Record<string, string> = {
+  'account.authenticator-add': 'Authenticator app added',
+  'account.authenticator-remove': 'Authenticator app removed',
   'account.create': 'Account created',
   'account.disable': 'Account disabled',
   'account.enable': 'Account enabled',
+  'account.group-roles': 'Roles by groups changed',
   'account.link': 'Company account linked',
+  'account.passkey-add': 'Passkey added',
+  'account.passkey-remove': 'Passkey removed',
+  'account.passkey-rename': 'Passkey renamed',
   'account.password': 'Password changed',
   'account.password-link': 'Password link created',
+  'account.recovery-codes': 'Recovery codes renewed',
   'account.role': 'Role changed',
+  'account.second-factor-reset': 'Second factors reset',
   'account.sign-in': 'Signed in',
   'account.sign-in-failed': 'Sign-in failed',
   'alerts.change': 'Alert settings changed',

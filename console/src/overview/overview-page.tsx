@@ -46,7 +46,7 @@ function OverviewOf({ overview }: { overview: Overview }) {
         <SendingNow overview={overview} />
         <LastHour overview={overview} />
         <ProviderList overview={overview} />
-        <WorkCard overview={overview} />
+        {overview.work && <WorkCard work={overview.work} now={overview.now} />}
       </SimpleGrid>
       <CampaignTable campaigns={campaigns} curl={curl} />
       {isSandbox && <Inbox workspaceId={workspace.id} />}
@@ -123,8 +123,7 @@ function UserNumbers({ counts: { users, devices } }: { counts: UserCounts }) {
 }
 
 /** Nodes and waiting work of the whole installation. */
-function WorkCard({ overview }: { overview: Overview }) {
-  const { work, now } = overview;
+function WorkCard({ work, now }: { work: NonNullable<Overview['work']>; now: string }) {
   const { id: workspaceId } = useWorkspace();
   const seesSystem = useMay('system.read');
   const rows = [

@@ -1,14 +1,20 @@
 import { CarillonError } from '@carillon/client';
 import { Container, Stack, Title, Alert, Divider, Code, PasswordInput, TextInput, Button, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import type { ReactNode } from 'react';
+import type { OpenInvitation } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import type { Link } from './take-link.ts';
 import { useEntrance, usePasswordsOf } from './use-entrance.ts';
 import type { EntranceProps } from './use-entrance.ts';
+
+// Few sign-ins have a second step, whose libraries are a quarter of the page.
+const SecondStep = lazy(async () => ({ default: (await import('./second-step.tsx')).SecondStep }));
 
 type EntrancePageProps = EntranceProps & {
   link: Link | undefined;
@@ -16,6 +22,8 @@ type EntrancePageProps = EntranceProps & {
   refusal: string | undefined;
   /** The reason why a sandbox's start link was rejected. */
   linkError: Error | undefined;
+  /** True if the second step of the sign-in is missing. */
+  isHalfway: boolean;
 };
 
 /** The page of users who are not signed in. */
@@ -30,7 +38,7 @@ export function EntrancePage(props: EntrancePageProps) {
   );
 }
 
-function Entrance({ link, refusal, linkError, onEntered }: EntrancePageProps) {
+function Entrance({ link, refusal, linkError, isHalfway, onEntered }: EntrancePageProps) {
   switch (link?.kind) {
     case 'first-owner':
       return <FirstOwnerForm code={link.code} onEntered={onEntered} />;
@@ -39,6 +47,12 @@ function Entrance({ link, refusal, linkError, onEntered }: EntrancePageProps) {
     case 'new-password':
       return <NewPasswordForm code={link.code} onEntered={onEntered} />;
     default:
+      if (isHalfway)
+        return (
+          <Suspense fallback={<Waiting />}>
+            <SecondStep onEntered={onEntered} />
+          </Suspense>
+        );
       return (
         <Stack>
           {linkError && <LinkFailure error={linkError} kind="sign-in" />}
@@ -59,6 +73,7 @@ const refusals: Record<string, string> = {
   unknown: 'You have not been invited yet. Ask an owner to invite the address of your company account.',
   taken: 'Your email address has an account here that belongs to another person of the company. Ask an owner.',
   disabled: 'Your account here is disabled. Ask an owner.',
+  groups: 'None of your groups at the company gives you a role here. Ask an owner.',
 };
 
 /** Sign-in with the company's account, if configured, and with a password. */
@@ -162,15 +177,16 @@ function InvitationForm({ code, onEntered }: EntranceProps & { code: string }) {
     );
   return (
     <Loaded query={invitation}>
-      {({ email, role, invitedBy }) => (
+      {({ email, role, workspaceRoles, invitedBy }) => (
         <Stack>
           {entrance?.company && <CompanyButton name={entrance.company.name} />}
           {!hasPassword(role) ? (
             <Text size="sm">
-              {invitedBy} invites {email} as {role}. Sign in with the company account of that address.
+              {invitedBy} invites {email} {offerOf({ role, workspaceRoles })}. Sign in with the company account of that
+              address.
             </Text>
           ) : (
-            <PasswordInvitation {...{ code, email, role, invitedBy, onEntered }} />
+            <PasswordInvitation {...{ code, email, invitedBy, onEntered }} offer={offerOf({ role, workspaceRoles })} />
           )}
         </Stack>
       )}
@@ -178,13 +194,20 @@ function InvitationForm({ code, onEntered }: EntranceProps & { code: string }) {
   );
 }
 
-type PasswordInvitationProps = EntranceProps & { code: string; email: string; role: string; invitedBy: string };
+/** Returns the roles of an invitation in words: "as marketer of Shop". */
+function offerOf({ role, workspaceRoles }: Pick<OpenInvitation, 'role' | 'workspaceRoles'>): string {
+  const inWorkspaces = workspaceRoles.map((one) => `${one.role} of ${one.workspace}`);
+  const all = role === null ? inWorkspaces : [`${role} of all workspaces`, ...inWorkspaces];
+  return `as ${new Intl.ListFormat('en').format(all)}`;
+}
 
-function PasswordInvitation({ code, email, role, invitedBy, onEntered }: PasswordInvitationProps) {
+type PasswordInvitationProps = EntranceProps & { code: string; email: string; offer: string; invitedBy: string };
+
+function PasswordInvitation({ code, email, offer, invitedBy, onEntered }: PasswordInvitationProps) {
   return (
     <EntranceForm
       title="You are invited"
-      about={`${invitedBy} invites ${email} as ${role}.`}
+      about={`${invitedBy} invites ${email} ${offer}.`}
       action="Create account"
       onSubmit={(field) =>
         consoleClient.accounts.acceptInvitation({ code, name: field('name'), password: field('password') })

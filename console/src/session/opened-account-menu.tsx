@@ -5,12 +5,13 @@ import { consoleClient } from '../console.ts';
 import { forgetDrafts } from '../parts/forms/drafts.ts';
 import { useListedScreens } from '../shell/listed-screens.ts';
 import { AccountButton } from './account-button.tsx';
-import { useSession } from './use-session.ts';
+import { useRoleNames, useSession } from './use-session.ts';
 
 /** The opened account menu. It is loaded on the first click, so it opens at once. */
 export function OpenedAccountMenu() {
   const { workspaceId = '' } = useParams({ strict: false });
   const { account } = useSession();
+  const roleNames = useRoleNames();
   const screens = useListedScreens().filter(({ place }) => place === 'Account menu');
   // A new page drops all cached data of this session.
   const signOut = useMutation({
@@ -27,7 +28,7 @@ export function OpenedAccountMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label c="inherit">
-          {account.email ?? 'Signed in by the start link'} · {account.role}
+          {account.email ?? 'Signed in by the start link'} · {roleNames}
         </Menu.Label>
         {screens.map(({ title, to }) => (
           <Menu.Item key={to} component={Link} to={to} params={{ workspaceId } as never}>

@@ -40,6 +40,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
           link={link}
           refusal={taken?.kind === 'refused' ? taken.code : undefined}
           linkError={opened.data ?? undefined}
+          isHalfway={error instanceof CarillonError && error.code === 'ACCOUNT_SECOND_FACTOR_NEEDED'}
           onEntered={() => {
             setLink(undefined);
             // The link was used or rejected.

@@ -16,7 +16,7 @@ export function useEntrance() {
 }
 
 /** Returns a predicate: true if users of the role may sign in with a password. */
-export function usePasswordsOf(): (role: Role) => boolean {
+export function usePasswordsOf(): (role: Role | null) => boolean {
   const entrance = useEntrance();
   return (role) => role === 'owner' || entrance?.passwordSignIn !== 'owners';
 }

@@ -1,3 +1,4 @@
+import { useParams } from '@tanstack/react-router';
 import { createContext, useContext } from 'react';
 import type { ConsoleSession, Permission } from '../api/generated/accounts.ts';
 
@@ -10,7 +11,21 @@ export function useSession(): ConsoleSession {
   return session;
 }
 
-/** Returns true if the server grants the permission. The console hides actions that the server would reject. */
+/** Returns what the server allows in the workspace of the address. */
+export function usePermissions(): readonly Permission[] {
+  const { workspaceId } = useParams({ strict: false });
+  return useSession().workspaces.find(({ id }) => id === workspaceId)?.permissions ?? [];
+}
+
+/** Returns true if the server grants the permission here. The console hides actions that the server would reject. */
 export function useMay(permission: Permission): boolean {
-  return useSession().permissions.includes(permission);
+  return usePermissions().includes(permission);
+}
+
+/** Returns the user's roles in the workspace of the address, as text: "marketer and developer". */
+export function useRoleNames(): string {
+  const { workspaceId } = useParams({ strict: false });
+  const { account, workspaces } = useSession();
+  const roles = workspaces.find(({ id }) => id === workspaceId)?.roles ?? account.roles;
+  return roles.length === 0 ? 'no role' : roles.join(' and ');
 }

@@ -5,13 +5,14 @@ import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/links.tsx';
-import { useSession } from '../session/use-session.ts';
+import { useRoleNames, useSession } from '../session/use-session.ts';
 import { useWorkspace } from './workspace.ts';
 
 /** Says that the user's role does not allow the screen, and lists the owners who can change the role. */
 export function ForbiddenPage({ needs }: { needs: Permission }) {
   const { id: workspaceId } = useWorkspace();
   const { account } = useSession();
+  const roleNames = useRoleNames();
   const owners = useQuery({ queryKey: ['owners'], queryFn: () => consoleClient.accounts.listOwners() });
   return (
     <Stack gap="lg" maw={640}>
@@ -19,8 +20,8 @@ export function ForbiddenPage({ needs }: { needs: Permission }) {
       <Card withBorder>
         <Stack gap="sm">
           <Text size="md">
-            You are signed in as {account.name}, whose role is <b>{account.role}</b>. The page needs the permission{' '}
-            <Code>{needs}</Code>, which this role does not have.
+            You are signed in as {account.name}, whose role in this workspace is <b>{roleNames}</b>. The page needs the
+            permission <Code>{needs}</Code>, which this role does not have.
           </Text>
           <Loaded query={owners}>
             {(found) =>

@@ -1,7 +1,7 @@
 import type { TablerIcon } from '@tabler/icons-react';
 import { screens } from '../screens.ts';
 import type { Screen } from '../screens.ts';
-import { useSession } from '../session/use-session.ts';
+import { usePermissions, useSession } from '../session/use-session.ts';
 
 export type ListedScreen = {
   title: string;
@@ -13,7 +13,8 @@ export type ListedScreen = {
 
 /** The screens that this user may open here without a link on another screen, in the order of their table. */
 export function useListedScreens(): ListedScreen[] {
-  const { permissions, isSandbox } = useSession();
+  const { isSandbox } = useSession();
+  const permissions = usePermissions();
   return Object.values<Screen>(screens).flatMap((screen) => {
     if (screen.place === undefined) return [];
     const { path, title, permission, icon, place, isSandboxOnly } = screen;

@@ -17,7 +17,7 @@ import { lazy, Suspense, useEffect, useRef } from 'react';
 import { Toasts } from '../parts/toast/toast.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { AccountMenu } from '../session/account-menu.tsx';
-import { useSession } from '../session/use-session.ts';
+import { usePermissions, useSession } from '../session/use-session.ts';
 import { Navigation, NavigationSwitch } from './navigation.tsx';
 import { PaletteButton } from './palette-button.tsx';
 import { SkipLink } from './skip-link.tsx';
@@ -80,7 +80,7 @@ export function WorkspaceShell() {
 
 /** The screen, or a notice if the user's role does not allow it. */
 function Screen() {
-  const { permissions } = useSession();
+  const permissions = usePermissions();
   const needs = useRouterState({ select: ({ matches }) => matches.at(-1)?.staticData.permission });
   return needs === undefined || permissions.includes(needs) ? <Outlet /> : <ForbiddenPage needs={needs} />;
 }
@@ -98,7 +98,8 @@ function useFocusOnNavigation(): void {
 function UnknownWorkspace({ id }: { id: string }) {
   return (
     <Alert title="Workspace not found">
-      This address names the workspace <Code>{id}</Code>, which does not exist in this installation.
+      This address names the workspace <Code>{id}</Code>. It does not exist in this installation, or you have no role in
+      it. An owner can give you one.
     </Alert>
   );
 }

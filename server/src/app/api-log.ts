@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { spellAbbreviation } from '../domain/abbreviation.ts';
+import { isPermitted } from '../domain/access/accounts.ts';
 import { findMade } from '../domain/access/api-log.ts';
 import { sourceOfAddress } from '../domain/access/rate-limits.ts';
 import { errorRegistry, ServiceError } from '../domain/errors.ts';
@@ -12,6 +13,7 @@ import { isRefusedValue } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
 import { insertApiLogEntries, findCall, findCallBehind, listCalls } from '../storage/installation/api-log.ts';
 import type { ApiLogEntry, ApiLogFilters, ListedCall, LogPlace } from '../storage/installation/api-log.ts';
+import type { SignedIn } from './accounts/audit.ts';
 import { makeLimitBursts } from './limits.ts';
 import { requireWorkspace } from './workspaces.ts';
 
@@ -110,6 +112,7 @@ function toEntry(call: RecordedCall, id: string): ApiLogEntry {
 
 export type CallQuery = {
   workspaceId: string;
+  reader: SignedIn;
   /** True for calls without a known workspace, whose id or key was wrong. */
   ofNobody: boolean;
 } & Omit<ApiLogFilters, 'workspaceId'>;
@@ -130,8 +133,14 @@ export type ConsoleCalls = ReturnType<typeof makeConsoleCalls>;
 /** Reads the API log for the console: the requests, and the reasons of rejections. */
 export function makeConsoleCalls({ database, acrossWorkspaces, headerPrefix }: ConsoleCallDependencies) {
   return {
-    /** Newest first. @throws ServiceError NOT_FOUND */
-    async list({ workspaceId, ofNobody, ...asked }: CallQuery): Promise<CallPage> {
+    /**
+     * Newest first. Calls of no workspace may come from the callers of any, so they are only for users with a role in the
+     * installation.
+     *
+     * @throws ServiceError NOT_FOUND, ACCOUNT_NOT_PERMITTED
+     */
+    async list({ workspaceId, ofNobody, reader, ...asked }: CallQuery): Promise<CallPage> {
+      if (ofNobody && !mayReadAll(reader)) throw new ServiceError('ACCOUNT_NOT_PERMITTED');
       await requireWorkspace(database, workspaceId);
       const tx = ofNobody ? acrossWorkspaces : database;
       const filters = { ...asked, workspaceId: ofNobody ? undefined : workspaceId };
@@ -149,13 +158,18 @@ export function makeConsoleCalls({ database, acrossWorkspaces, headerPrefix }: C
     },
 
     /** Includes the bodies, as far as they are kept. @throws ServiceError NOT_FOUND */
-    async read(key: { workspaceId: string; id: string }) {
-      const call = (await findCall(database, key)) ?? (await findCall(acrossWorkspaces, key));
+    async read({ reader, ...key }: { workspaceId: string; id: string; reader: SignedIn }) {
+      const scope = mayReadAll(reader) ? 'installation' : 'workspace';
+      const call = await findCall(scope === 'installation' ? acrossWorkspaces : database, { ...key, scope });
       if (!call) throw new ServiceError('NOT_FOUND');
       const { headers, ...rest } = call;
       return { ...explain(rest, headerPrefix), ...readHeaders(headers), made: findMade(call) };
     },
   };
+}
+
+function mayReadAll({ access }: SignedIn): boolean {
+  return isPermitted(access, { permission: 'log.read', workspaceId: undefined });
 }
 
 type ExplainedCall = ReturnType<typeof explain<ListedCall>>;

@@ -1,4 +1,4 @@
-import { mayDo } from '../domain/access/accounts.ts';
+import { isPermitted } from '../domain/access/accounts.ts';
 import type { Permission } from '../domain/access/accounts.ts';
 import { campaignStatuses } from '../domain/campaigns/campaign.ts';
 import type { InteractionTokens } from '../domain/events/interactions.ts';
@@ -75,7 +75,9 @@ export async function findPlaces(
   ]);
   const places = found.flat().map((place): Place => ({ detail: null, ...place }));
   const unique = new Map(places.map((place) => [`${place.kind} ${place.id}`, place]));
-  return [...unique.values()].filter(({ kind }) => mayDo(actor.role, permissionOf[kind]));
+  return [...unique.values()].filter(({ kind }) =>
+    isPermitted(actor.access, { permission: permissionOf[kind], workspaceId }),
+  );
 }
 
 type Found = Omit<Place, 'detail'> & { detail?: string | null };

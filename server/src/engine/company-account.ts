@@ -1,6 +1,7 @@
 import * as openid from 'openid-client';
 import type { CustomFetch } from 'openid-client';
-import type { CompanyClaims } from '../domain/access/accounts.ts';
+import { readGroups } from '../domain/access/company-accounts.ts';
+import type { CompanyClaims } from '../domain/access/company-accounts.ts';
 import { makeOutgoingClient } from '../outgoing/client.ts';
 import type { OutgoingClient } from '../outgoing/client.ts';
 import type { OutgoingProxy } from '../outgoing/proxy.ts';
@@ -10,6 +11,8 @@ export type CompanyProviderSettings = {
   clientId: string;
   clientSecret: string;
   name: string;
+  /** The claim with the user's groups. */
+  groupsClaim: string;
   proxy?: OutgoingProxy | undefined;
 };
 
@@ -25,7 +28,7 @@ const toleranceSeconds = 60;
  * response's `iss` (RFC 9207). The operator chooses its hosts, so they may be internal. Calls are still limited in time and
  * size.
  */
-export function makeCompanyProvider({ name, proxy, ...client }: CompanyProviderSettings) {
+export function makeCompanyProvider({ name, proxy, groupsClaim, ...client }: CompanyProviderSettings) {
   const outgoing = makeOutgoingClient({ allowedNetworks: [], hosts: 'trusted', proxy });
   const fetchBounded = makeBoundedFetch(outgoing);
   let known: { readAt: number; configuration: Promise<openid.Configuration> } | undefined;
@@ -70,6 +73,7 @@ export function makeCompanyProvider({ name, proxy, ...client }: CompanyProviderS
         emailVerification: readVerification(claims),
         username: typeof claims.preferred_username === 'string' ? claims.preferred_username : undefined,
         name: typeof claims.name === 'string' ? claims.name : undefined,
+        groups: readGroups(claims, groupsClaim),
       };
     },
 
@@ -79,7 +83,7 @@ export function makeCompanyProvider({ name, proxy, ...client }: CompanyProviderS
 
 /** Reads the issuer's metadata and configures the client with a method of authentication that the issuer accepts. */
 async function discover(
-  { issuer, clientId, clientSecret }: Omit<CompanyProviderSettings, 'name' | 'proxy'>,
+  { issuer, clientId, clientSecret }: Omit<CompanyProviderSettings, 'name' | 'proxy' | 'groupsClaim'>,
   fetchBounded: CustomFetch,
 ): Promise<openid.Configuration> {
   // Without TLS only on loopback; the setting rejects any other http address.

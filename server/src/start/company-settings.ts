@@ -1,4 +1,5 @@
-import { emailTrusts } from '../domain/access/accounts.ts';
+import { secondFactorRules } from '../domain/access/second-factor.ts';
+import { emailTrusts } from '../domain/access/company-accounts.ts';
 
 /** Settings for console sign-in with a company account, and for the passwords that remain allowed next to it. */
 export const companySettings = {
@@ -50,6 +51,29 @@ export const companySettings = {
     default: 'verified',
     sentence:
       'Email address that is accepted at the first sign-in: `verified` requires that the issuer reports it as verified; `issuer` also accepts an address without such a statement, as from Microsoft Entra; `issuer-or-username` also accepts the user name if there is no address. Read [the risk](operations.md#microsoft-entra) first. Needs `CARILLON_OIDC_DOMAINS` and an issuer of one tenant.',
+  },
+  oidcGroupRoles: {
+    kind: 'list',
+    variable: 'CARILLON_OIDC_GROUP_ROLES',
+    default: [],
+    sentence:
+      'Roles by groups of the company (comma-separated): `group=role` for a role in the installation, which cannot be `owner`, or `group=role@workspace` for a role in the workspace of that id or app id. They are replaced at each sign-in; roles assigned in the console stay. [How](operations.md#roles-by-groups).',
+  },
+  oidcGroupsClaim: {
+    kind: 'text',
+    variable: 'CARILLON_OIDC_GROUPS_CLAIM',
+    pattern: /^.{1,200}$/,
+    default: 'groups',
+    sentence:
+      'Claim of the identity token with the groups of a user: a list of texts. A name with dots may lead into an object, as `realm_access.roles` of Keycloak.',
+  },
+  secondFactor: {
+    kind: 'choice',
+    variable: 'CARILLON_SECOND_FACTOR',
+    choices: secondFactorRules,
+    default: 'optional',
+    sentence:
+      'Accounts of the console that need a [second factor](console.md#second-factors): `optional` only those that added one; `passwords` all that sign in with a password; `everyone` also company accounts, which otherwise rely on the issuer. Users without one must add it before they can do anything else.',
   },
   passwordSignIn: {
     kind: 'choice',

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { isSea } from 'node:sea';
-import { isSharedIssuer } from '../domain/access/accounts.ts';
+import { isSharedIssuer, parseGroupRole } from '../domain/access/company-accounts.ts';
+import type { GroupRole } from '../domain/access/company-accounts.ts';
 import type { PhoneDefaults } from '../domain/content/content.ts';
 import type { RetentionDays } from '../domain/operations/retention.ts';
 import { parseProxyNetwork } from '../http/server/call-origin.ts';
@@ -136,6 +137,8 @@ function requireCompanyAccount(config: Config): void {
     throw new ConfigError(
       'CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER; otherwise only owners could sign in.',
     );
+  if (groupRolesOf(config).length > 0 && oidcIssuer === undefined)
+    throw new ConfigError('CARILLON_OIDC_GROUP_ROLES needs CARILLON_OIDC_ISSUER.');
   if (oidcEmailTrust === 'verified') return;
   const trust = `CARILLON_OIDC_EMAIL_TRUST=${oidcEmailTrust}`;
   if (oidcIssuer === undefined) throw new ConfigError(`${trust} needs CARILLON_OIDC_ISSUER.`);
@@ -145,6 +148,15 @@ function requireCompanyAccount(config: Config): void {
     throw new ConfigError(
       `${trust} needs the issuer of one tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0: at CARILLON_OIDC_ISSUER anyone can create an account with any address.`,
     );
+}
+
+/** Returns the roles that groups of the company give. @throws ConfigError */
+export function groupRolesOf({ oidcGroupRoles }: Pick<Config, 'oidcGroupRoles'>): GroupRole[] {
+  return oidcGroupRoles.map((text) => {
+    const parsed = parseGroupRole(text);
+    if ('fault' in parsed) throw new ConfigError(`CARILLON_OIDC_GROUP_ROLES: ${parsed.fault}`);
+    return parsed;
+  });
 }
 
 /** Returns the settings of the outgoing proxy, or undefined if none is set. @throws ConfigError */

@@ -64,6 +64,17 @@ export async function findWorkspaces(tx: Queryable, ids: readonly string[]): Pro
   return ids.map((id) => found.get(id));
 }
 
+/**
+ * Finds the ids of workspaces that an operator named by id or by database name. An id wins over an equal name. Indexes: primary
+ * key, unique db_name.
+ */
+export async function findWorkspaceIds(tx: Queryable, names: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tx<{ id: string; dbName: string }[]>`
+    select id, db_name as "dbName" from workspaces
+    where id = any (${[...names]}::text[]) or db_name = any (${[...names]}::text[])`;
+  return new Map([...rows.map(({ id, dbName }) => [dbName, id] as const), ...rows.map(({ id }) => [id, id] as const)]);
+}
+
 /** Returns a workspace's number in the ledger, where rows have no room for its id. Index: primary key. */
 export async function findWorkspaceNumber(tx: Queryable, id: string): Promise<number | undefined> {
   const [row] = await tx<{ number: number }[]>`select number from workspaces where id = ${id}`;

@@ -35,6 +35,23 @@ describe('accounts command', () => {
       expect.stringContaining('There is no account with this address'),
     ]);
   });
+
+  test('a user who lost the second factor gets in with the password alone after a reset on the command line', async () => {
+    const sql = bundle.database;
+    const id = 'a'.repeat(24);
+    await sql`insert into accounts (id, email, name, role, created_at) values (${id}, 'lost@example.com', 'Lou', 'owner', now())`;
+    await sql`
+      insert into account_passkeys (id, account_id, credential_id, public_key, sign_count, name, created_at)
+      values (${id}, ${id}, 'x', 'x', 0, 'Phone', now())`;
+    expect((await run('accounts', 'list')).stdout).toMatch(/lost@example\.com +Lou +owner +yes/);
+    const reset = await run('accounts', 'reset-second-factor', 'Lost@example.com');
+    expect([reset.code, reset.stdout]).toEqual([0, expect.stringContaining('lost@example.com are removed')]);
+    expect(await sql`select id from account_passkeys where account_id = ${id}`).toEqual([]);
+    const lines = await sql`select actor_name from audit_log where action = 'account.second-factor-reset'`;
+    expect(lines).toHaveLength(1);
+    for (const email of ['lost@example.com', 'nobody@example.com'])
+      expect((await run('accounts', 'reset-second-factor', email)).code).toBe(2);
+  });
 });
 
 describe('apps command', () => {

@@ -18,14 +18,14 @@ describe('the accounts page', () => {
       await owner.getByRole('menuitem', { name: 'Accounts and roles' }).click();
       await owner.getByRole('button', { name: 'Invite colleague' }).click();
       await owner.getByLabel('Email address').fill('ana@example.com');
-      await owner.getByLabel('Role', { exact: true }).selectOption('analyst');
+      await owner.getByLabel('Role in all workspaces').selectOption('analyst');
       await owner.getByRole('button', { name: 'Create invitation' }).click();
       const link = await owner.getByText('#invitation=').textContent();
       await expectAccessible(owner);
 
       const { page, context: other } = await console.openPage();
       await page.goto(link!);
-      await page.getByText('Console invites ana@example.com as analyst.').waitFor();
+      await page.getByText('Console invites ana@example.com as analyst of all workspaces.').waitFor();
       expect(page.url()).not.toContain('invitation');
       await expectAccessible(page);
       await page.getByLabel('Name').fill('Ana');
@@ -184,7 +184,7 @@ describe('the company sign-in page', () => {
       await owner.goto(`${console.home}/accounts`);
       await owner.getByRole('button', { name: 'Invite colleague' }).click();
       await owner.getByLabel('Email address').fill('ana@example.com');
-      await owner.getByLabel('Role', { exact: true }).selectOption('analyst');
+      await owner.getByLabel('Role in all workspaces').selectOption('analyst');
       await owner.getByRole('button', { name: 'Create invitation' }).click();
       await page.goto((await owner.getByText('#invitation=').textContent())!);
       await page.getByText('Sign in with the company account of that address.').waitFor();

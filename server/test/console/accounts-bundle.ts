@@ -21,10 +21,9 @@ import { makeConsoleSystem } from '../../src/app/system/system.ts';
 import { makeVirtualDevices } from '../../src/app/sandbox/sandbox-devices.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-limits.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import type { Clock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
-import type { Encryption } from '../../src/domain/crypto/encryption.ts';
 import type { Permission, Role } from '../../src/domain/access/accounts.ts';
+import type { SecondFactorRule } from '../../src/domain/access/second-factor.ts';
 import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
 import { buildServer } from '../../src/http/server/build-server.ts';
 import type { CompletedCall } from '../../src/http/server/build-server.ts';
@@ -33,7 +32,6 @@ import { readConfig, retentionOf } from '../../src/start/config.ts';
 import { makeVendorHeaders } from '../../src/http/route/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { inTransaction } from '../../src/storage/database.ts';
-import type { Database } from '../../src/storage/database.ts';
 import type { Shape } from '../http/body-arbitrary.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -49,11 +47,14 @@ export type ConsoleRoute = {
 };
 export type AccountsBundle = Awaited<ReturnType<typeof makeAccountsBundle>>;
 
+type CompanyParts = Pick<ConsoleAccountDependencies, 'database' | 'clock' | 'encryption' | 'secondFactor'>;
+
 export type BundleOptions = {
   passwordSignIn?: 'everyone' | 'owners';
+  secondFactor?: SecondFactorRule;
   publicUrl?: string;
   installationSecret?: Buffer;
-  company?: (parts: { database: Database; clock: Clock; encryption: Encryption }) => CompanySignInUseCases;
+  company?: (parts: CompanyParts) => CompanySignInUseCases;
 };
 
 /** The console's routes as production has them, on a clock that stands, with a log of the calls that were recorded. */
@@ -70,7 +71,10 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     clock,
     // Hundreds of sign-ins: the whole cost is tried once, in accounts.test.ts.
     passwords: makePasswordHash({ memoryKibibytes: 64 }),
+    encryption,
     passwordSignIn: options.passwordSignIn ?? 'everyone',
+    secondFactor: options.secondFactor ?? 'optional',
+    publicUrl: options.publicUrl,
     isSandbox: false,
   };
   const workspaceId = await insertTestWorkspace(database, start);
@@ -171,7 +175,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       limits: documentedSegmentLimits,
       webhookSecretOf: async () => 'whsec_test',
     },
-    company: options.company?.({ database, clock, encryption }),
+    company: options.company?.(accounts),
     passwordSignIn: options.passwordSignIn ?? 'everyone',
     publicUrl: options.publicUrl,
     log,
@@ -235,8 +239,8 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       return (await call('POST', 'first-owner', { body: owner })).cookie;
     },
     /** Invites a person and accepts. @returns the cookie */
-    async join(owner: string, { email, role }: { email: string; role: Role }): Promise<string> {
-      const { body } = await call('POST', 'invitations', { cookie: owner, body: { email, role } });
+    async join(owner: string, { email, ...offered }: Joining): Promise<string> {
+      const { body } = await call('POST', 'invitations', { cookie: owner, body: { email, ...offered } });
       const code = String(body.link).split('#invitation=')[1]!;
       const acceptance = { code, name: email.split('@')[0]!, password: goodPassword };
       return (await call('POST', 'invitation/acceptance', { body: acceptance })).cookie;
@@ -247,5 +251,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     },
   };
 }
+
+type Joining = { email: string; role?: Role | null; workspaceRoles?: Record<string, Role> };
 
 type CallOptions = { body?: unknown; cookie?: string; address?: string; headers?: Record<string, string> };

@@ -1,7 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { actionNames, kindNames } from '../../../console/src/audit/action-names.ts';
+import { makeAuthenticatorSecret } from '../../src/domain/access/second-factor.ts';
+import { encryptionContext } from '../../src/domain/crypto/encryption.ts';
 import { bucketOf } from '../../src/domain/users/users.ts';
 import { goodPassword, makeAccountsBundle, start } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
@@ -74,6 +77,7 @@ type Facts = {
   draftId: string;
   vapidKey: string;
   codes: Record<string, string>;
+  factors: { accountId: string; confirmation: Omit<Change, 'path'>; code: Omit<Change, 'path'> };
 };
 type Change = { path: string; body?: unknown; headers?: Record<string, string> };
 
@@ -104,6 +108,10 @@ describe('audited changes', () => {
 
   /** Posted, and nothing is changed by them but the own session, and what a phone tells of its messages. */
   const readings = [
+    // What is begun counts only once it is confirmed.
+    ...['POST /own/authenticator', 'POST /own/passkeys/options', 'POST /second-factor/passkey-options'],
+    // These need a signature of an authenticator; second-factors.test.ts has their lines.
+    ...['POST /own/passkeys', 'POST /second-factor/passkey'],
     'POST /sandbox/messages/:id/:kind',
     'POST /composer/check',
     'POST /composer/audience',
@@ -179,6 +187,7 @@ describe('audited changes', () => {
       draftId: draft.body.id,
       vapidKey: stored.body.connected.summary.publicKey.slice(0, 8),
       codes,
+      factors: await addFactors(second),
     });
     await refuseLines();
     const movedMilliseconds = 2 * 86_400_000;
@@ -209,6 +218,32 @@ describe('audited changes', () => {
       expect(await readEverything(), route).not.toEqual(before);
     }
   });
+
+  /** Factors of the owner; an app to confirm of the second account, and a first step of the owner that lacks its code. */
+  async function addFactors(second: string) {
+    const { database, accounts, clock } = bundle;
+    const [olga] = await database`select id from accounts where email = 'olga@example.com'`;
+    const begun = await bundle.call('POST', 'own/authenticator', { cookie: second });
+    const secret = makeAuthenticatorSecret();
+    const encrypted = accounts.encryption.encrypt(
+      secret,
+      encryptionContext.authenticator({ accountId: olga!.id as string }),
+    );
+    await database`
+      insert into account_authenticators (account_id, secret_sealed, created_at, confirmed_at)
+      values (${olga!.id}, ${encrypted}, ${at}, ${at})`;
+    await database`
+      insert into account_passkeys (id, account_id, credential_id, public_key, sign_count, name, created_at)
+      values (${idOf('a')}, ${olga!.id}, 'x', 'x', 0, 'Laptop', ${at})`;
+    const body = { email: 'olga@example.com', password: goodPassword };
+    const halfway = await bundle.call('POST', 'session/password', { body });
+    const codeOf = (key: string) => new TOTP({ secret: key }).generate({ timestamp: clock.realNow().getTime() });
+    return {
+      accountId: olga!.id as string,
+      confirmation: { headers: { cookie: second }, body: { code: codeOf(begun.body.secret as string) } },
+      code: { headers: { cookie: halfway.cookie }, body: { code: codeOf(secret) } },
+    };
+  }
 
   /** Something of each kind that the changes below find. */
   async function addObjects(): Promise<void> {
@@ -284,6 +319,7 @@ describe('audited changes', () => {
     draftId,
     vapidKey,
     codes,
+    factors,
   }: Facts): Record<string, Change> {
     const settings = {
       timeZone: 'UTC',
@@ -299,7 +335,7 @@ describe('audited changes', () => {
     return {
       'POST /session/password': {
         path: 'session/password',
-        body: { email: 'olga@example.com', password: goodPassword },
+        body: { email: 'second@example.com', password: goodPassword },
       },
       'POST /invitation/acceptance': {
         path: 'invitation/acceptance',
@@ -308,6 +344,13 @@ describe('audited changes', () => {
       'POST /new-password': { path: 'new-password', body: { code: codes.password, password } },
       'DELETE /own/sessions/:id': { path: `own/sessions/${sessionId}` },
       'PUT /own/password': { path: 'own/password', body: { current: goodPassword, password } },
+      'DELETE /own/authenticator': { path: 'own/authenticator' },
+      'POST /own/authenticator/confirmation': { path: 'own/authenticator/confirmation', ...factors.confirmation },
+      'POST /own/recovery-codes': { path: 'own/recovery-codes' },
+      'PATCH /own/passkeys/:id': { path: `own/passkeys/${idOf('a')}`, body: { name: 'Renamed' } },
+      'DELETE /own/passkeys/:id': { path: `own/passkeys/${idOf('a')}` },
+      'POST /second-factor/code': { path: 'second-factor/code', ...factors.code },
+      'DELETE /accounts/:id/second-factors': { path: `accounts/${factors.accountId}/second-factors` },
       'POST /invitations': { path: 'invitations', body: { email: 'third@example.com', role: 'analyst' } },
       'DELETE /invitations/:id': { path: `invitations/${invitationId}` },
       'PUT /accounts/:id/role': { path: `accounts/${accountId}/role`, body: { role: 'analyst' } },

@@ -503,9 +503,12 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
 
       await page.route(/console\/api\/session$/, async (route) => {
         const answer = await route.fetch();
-        const session = (await answer.json()) as { permissions: string[] };
-        const permissions = session.permissions.filter((one) => one !== 'campaigns.write');
-        await route.fulfill({ response: answer, json: { ...session, permissions } });
+        const session = (await answer.json()) as { workspaces: { permissions: string[] }[] };
+        const workspaces = session.workspaces.map((workspace) => ({
+          ...workspace,
+          permissions: workspace.permissions.filter((one) => one !== 'campaigns.write'),
+        }));
+        await route.fulfill({ response: answer, json: { ...session, workspaces } });
       });
       await page.goto(`${console.home}/campaigns`);
       await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();

@@ -289,10 +289,13 @@ describe('the API log', () => {
     await bundle.database`vacuum analyze api_log`;
     const database = bundle.application.forWorkspace(workspaceId);
     const calls = makeConsoleCalls({ database, acrossWorkspaces: bundle.database, headerPrefix: 'SVC' });
+    const access = { installation: ['owner' as const], workspaces: {} };
+    const session = { sessionId: '', stage: 'OPEN' as const, openedAt: at };
+    const reader = { kind: 'account' as const, id: null, name: 'Olga', email: null, access, ...session };
     const walk = async (search: object) => {
       const pages: { ids: number[]; searchedUntil: number | null }[] = [];
       for (let after: CallQuery['after'] | undefined; ;) {
-        const asked = { ...unasked, isRefused: undefined, ...search, after, workspaceId, ofNobody: false };
+        const asked = { ...unasked, reader, isRefused: undefined, ...search, after, workspaceId, ofNobody: false };
         const page = await calls.list(asked);
         const searchedUntil = page.searchedUntil && page.searchedUntil.getTime() - at.getTime();
         pages.push({ ids: page.calls.map(({ id }) => Number.parseInt(id, 16)), searchedUntil });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createPasswordLink } from '../../src/app/accounts/accounts.ts';
 import { makeCompanySignIn } from '../../src/app/accounts/company-sign-in.ts';
-import type { CompanyClaims, CompanyRules } from '../../src/domain/access/accounts.ts';
+import type { CompanyClaims, CompanyRules } from '../../src/domain/access/company-accounts.ts';
 import { makeCompanyProvider } from '../../src/engine/company-account.ts';
 import { ConfigError, readConfig } from '../../src/start/config.ts';
 import { goodPassword, makeAccountsBundle, start } from './accounts-bundle.ts';
@@ -195,7 +195,7 @@ describe('failed sign-ins', () => {
               return claims;
             },
           },
-          rules: { domains: ['example.com'], firstRole: undefined, emailTrust: 'verified' },
+          rules: { domains: ['example.com'], firstRole: undefined, emailTrust: 'verified', groupRoles: [] },
         }),
     });
     owner = await bundle.createOwner();
@@ -330,7 +330,12 @@ describe('failed sign-ins', () => {
 
 describe('company sign-in', () => {
   const client = { clientId: 'carillon', clientSecret: 'the secret of the client' };
-  const rules: CompanyRules = { domains: ['example.com'], firstRole: 'analyst', emailTrust: 'verified' };
+  const rules: CompanyRules = {
+    domains: ['example.com'],
+    firstRole: 'analyst',
+    emailTrust: 'verified',
+    groupRoles: [],
+  };
   let issuer: OpenidIssuer;
   let bundle: AccountsBundle;
   let owner: string;
@@ -338,7 +343,7 @@ describe('company sign-in', () => {
 
   beforeAll(async () => {
     issuer = await startOpenidIssuer(client);
-    const provider = makeCompanyProvider({ issuer: issuer.issuer, ...client, name: 'Example' });
+    const provider = makeCompanyProvider({ groupsClaim: 'groups', issuer: issuer.issuer, ...client, name: 'Example' });
     close = provider.close;
     bundle = await makeAccountsBundle({
       passwordSignIn: 'owners',
@@ -372,11 +377,11 @@ describe('company sign-in', () => {
       const { status, location, session, cookie } = await signIn();
       expect([status, location]).toEqual([303, '/console/']);
       expect(session).toMatch(/HttpOnly; Secure; SameSite=Strict/);
-      expect(await whoIs(cookie)).toMatchObject({ email: 'ana@example.com', name: 'Ana Maria', role: 'analyst' });
+      expect(await whoIs(cookie)).toMatchObject({ email: 'ana@example.com', name: 'Ana Maria', roles: ['analyst'] });
       const lines = await bundle.database<{ action: string; detail: object }[]>`
         select action, detail from audit_log where object_name = 'ana@example.com' order by action`;
       expect(lines.map(({ action }) => action)).toEqual(['account.create', 'account.link', 'account.sign-in']);
-      expect(lines[0]!.detail).toEqual({ role: 'analyst', by: 'first sign-in' });
+      expect(lines[0]!.detail).toEqual({ role: 'analyst', workspaceRoles: {}, by: 'first sign-in' });
       expect(lines[2]!.detail).toMatchObject({ by: 'Example' });
     });
 
@@ -399,13 +404,13 @@ describe('company sign-in', () => {
       owner = fresh.cookie;
       await bundle.call('POST', 'invitations', { cookie: owner, body });
       user('sub-mo', 'mo@example.com');
-      expect(await whoIs((await signIn()).cookie)).toMatchObject({ role: 'marketer' });
+      expect(await whoIs((await signIn()).cookie)).toMatchObject({ roles: ['marketer'] });
       expect((await bundle.call('GET', 'accounts', { cookie: owner })).body.invitations).toEqual([]);
     });
 
     test('links an owner with a password, and keeps the password', async () => {
       user('sub-olga', 'olga@example.com');
-      expect(await whoIs((await signIn()).cookie)).toMatchObject({ email: 'olga@example.com', role: 'owner' });
+      expect(await whoIs((await signIn()).cookie)).toMatchObject({ email: 'olga@example.com', roles: ['owner'] });
       const body = { email: 'olga@example.com', password: goodPassword };
       expect((await bundle.call('POST', 'session/password', { body })).status).toBe(204);
     });
@@ -456,7 +461,7 @@ describe('company sign-in', () => {
       rules.emailTrust = 'issuer-or-username';
       issuer.state.user = { sub: 'sub-lee', name: 'Lee' };
       issuer.state.lies = { preferred_username: 'lee@example.com' };
-      expect(await whoIs((await signIn()).cookie)).toMatchObject({ email: 'lee@example.com', role: 'analyst' });
+      expect(await whoIs((await signIn()).cookie)).toMatchObject({ email: 'lee@example.com', roles: ['analyst'] });
     });
   });
 
@@ -577,7 +582,12 @@ describe('company sign-in', () => {
   });
 
   test('is rejected while the issuer is unavailable, and tried again', async () => {
-    const provider = makeCompanyProvider({ issuer: 'http://127.0.0.1:9', ...client, name: 'Away' });
+    const provider = makeCompanyProvider({
+      groupsClaim: 'groups',
+      issuer: 'http://127.0.0.1:9',
+      ...client,
+      name: 'Away',
+    });
     const request = { redirectUri: 'https://x.example/', state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
     await expect(provider.authorize(request)).rejects.toThrow();
     await provider.close();

@@ -220,7 +220,7 @@ describe('the provider of company accounts', () => {
   });
 
   function openProvider(address = issuer.issuer) {
-    const provider = makeCompanyProvider({ issuer: address, ...client, name: 'Example' });
+    const provider = makeCompanyProvider({ groupsClaim: 'groups', issuer: address, ...client, name: 'Example' });
     onTestFinished(() => provider.close());
     return provider;
   }

@@ -105,6 +105,10 @@ test('a value of every column is readable under the new key alone, with 0 left u
     values (${workspaceId}, ${provider}, ${appId}, ${encrypt(encryptionContext.providerCredential({ workspaceId, provider, appId }))}, '{}', false, ${at})`;
   await sql`insert into provider_tokens (key, sealed, issued_at)
     values ('team', ${encrypt(encryptionContext.providerToken({ key: 'team' }))}, ${at})`;
+  const accountId = '6'.repeat(24);
+  await sql`insert into accounts (id, email, name, created_at) values (${accountId}, 'a@b.example', 'Ada', ${at})`;
+  await sql`insert into account_authenticators (account_id, secret_sealed, created_at)
+    values (${accountId}, ${encrypt(encryptionContext.authenticator({ accountId }))}, ${at})`;
   await sql`insert into company_sign_ins (state_hash, browser_hash, sealed, expires_at)
     values (${keyHash}, ${keyHash}, ${encrypt(encryptionContext.companySignIn())}, ${at})`;
   await sql`insert into token_secrets (number, secret_sealed, created_at)

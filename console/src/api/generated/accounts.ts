@@ -1,7 +1,7 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
 export type AccountList = {
-  accounts: ConsoleAccount[];
+  accounts: ListedAccount[];
   invitations: ConsoleInvitation[];
 };
 
@@ -31,7 +31,13 @@ export type ConsoleAccount = {
   id: string;
   email: string;
   name: string;
-  role: Role;
+
+  /** The role in the installation, which applies in every workspace; null if there is none. */
+  role: Role | null;
+
+  /** The role in the installation by groups of the company account. */
+  groupRole: Role | null;
+  workspaceRoles: WorkspaceRole[];
   createdAt: string;
   signedInAt: string | null;
   disabledAt: string | null;
@@ -42,7 +48,10 @@ export type ConsoleInvitation = {
   purpose: string;
   accountId: string | null;
   email: string;
-  role: Role;
+  role: Role | null;
+
+  /** Roles by the id of the workspace. */
+  workspaceRoles: Record<string, Role>;
   createdBy: string;
   createdAt: string;
   expiresAt: string;
@@ -54,10 +63,11 @@ export type ConsoleSession = {
     id: string | null;
     name: string;
     email: string | null;
-    role: Role;
+
+    /** The roles in the installation, which apply in every workspace. */
+    roles: Role[];
   };
-  permissions: Permission[];
-  workspaces: ConsoleWorkspace[];
+  workspaces: SessionWorkspace[];
   isSandbox: boolean;
 };
 
@@ -90,6 +100,23 @@ export type InvitationLink = {
   expiresAt: string;
 };
 
+export type ListedAccount = {
+  id: string;
+  email: string;
+  name: string;
+
+  /** The role in the installation, which applies in every workspace; null if there is none. */
+  role: Role | null;
+
+  /** The role in the installation by groups of the company account. */
+  groupRole: Role | null;
+  workspaceRoles: WorkspaceRole[];
+  createdAt: string;
+  signedInAt: string | null;
+  disabledAt: string | null;
+  hasSecondFactor: boolean;
+};
+
 /** A link that works once. */
 export type OneTimeLink = {
   /** An address at the public URL, or a path if no public URL is set. */
@@ -99,7 +126,11 @@ export type OneTimeLink = {
 
 export type OpenInvitation = {
   email: string;
-  role: Role;
+  role: Role | null;
+  workspaceRoles: {
+    workspace: string;
+    role: Role;
+  }[];
   invitedBy: string;
 };
 
@@ -121,6 +152,8 @@ export type Owner = {
 };
 
 export type Permission =
+  | 'session.enter'
+  | 'session.factors'
   | 'session.own'
   | 'overview.read'
   | 'campaigns.write'
@@ -138,3 +171,29 @@ export type Permission =
   | 'audit.read';
 
 export type Role = 'owner' | 'marketer' | 'analyst' | 'developer';
+
+/** A workspace in which the user has a role. */
+export type SessionWorkspace = {
+  id: string;
+  dbName: string;
+  name: string;
+
+  /** IANA name; the console shows times in it. */
+  timeZone: string;
+
+  /** The roles of the user here, including those in the installation. */
+  roles: Role[];
+
+  /** What the user may do here. */
+  permissions: Permission[];
+};
+
+export type WorkspaceRole = {
+  workspaceId: string;
+
+  /** The role that an owner assigned. */
+  role: Role | null;
+
+  /** The role by groups of the company account. */
+  groupRole: Role | null;
+};

@@ -140,7 +140,7 @@ export type Overview = {
   providers: ProviderHealth[];
   limits: LimitUse[];
 
-  /** The work of all nodes for all workspaces. */
+  /** The work of all nodes for all workspaces; null for users whose roles are in single workspaces. */
   work: {
     waiting: number;
     oldestAt: string | null;
@@ -149,7 +149,7 @@ export type Overview = {
     nodes: number;
     sendingNodes: number;
     seenAt: string | null;
-  };
+  } | null;
   campaigns: OverviewCampaign[];
   curl?: string;
 };

@@ -35,6 +35,7 @@ import type { ConsoleKey, CreatedKey, RotatedKey } from './keys.ts';
 import type { FirstSteps, InboxMessage, Overview, UserCounts } from './overview.ts';
 import type { Place } from './places.ts';
 import type { SandboxState, VirtualDevice } from './sandbox.ts';
+import type { FactorChange, NewAuthenticator, OwnFactors, PasskeyOptions, SecondStep } from './second-factors.ts';
 import type {
   AcceptedUpload,
   CallbackDetail,
@@ -57,8 +58,11 @@ import type { SavedView, ViewList } from './views.ts';
 
 /** The JSON response of each route; undefined if the response is not JSON. */
 export type ConsoleAnswers = {
+  'DELETE accounts/:id/second-factors': undefined;
   'DELETE credentials/:provider': undefined;
   'DELETE invitations/:id': undefined;
+  'DELETE own/authenticator': undefined;
+  'DELETE own/passkeys/:id': undefined;
   'DELETE own/sessions/:id': undefined;
   'DELETE people/:id/erasure': undefined;
   'DELETE session': undefined;
@@ -123,6 +127,7 @@ export type ConsoleAnswers = {
   'GET overview': Overview;
   'GET overview/first-steps': FirstSteps;
   'GET overview/people': UserCounts;
+  'GET own/second-factors': OwnFactors;
   'GET own/sessions': {
     sessions: OwnSession[];
   };
@@ -147,6 +152,7 @@ export type ConsoleAnswers = {
   'GET sandbox/devices': {
     devices: VirtualDevice[];
   };
+  'GET second-factor': SecondStep;
   'GET segments': SegmentList;
   'GET segments/:id': {
     segment: SegmentDetail;
@@ -176,6 +182,7 @@ export type ConsoleAnswers = {
     secret: string;
   };
   'PATCH campaigns/:id': ChangedCampaign;
+  'PATCH own/passkeys/:id': undefined;
   'PATCH people/:id/attributes': undefined;
   'PATCH templates/:id': undefined;
   'POST accounts/:id/disable': {
@@ -227,6 +234,11 @@ export type ConsoleAnswers = {
     email: EmailDetail;
   };
   'POST new-password': undefined;
+  'POST own/authenticator': NewAuthenticator;
+  'POST own/authenticator/confirmation': FactorChange;
+  'POST own/passkeys': FactorChange;
+  'POST own/passkeys/options': PasskeyOptions;
+  'POST own/recovery-codes': FactorChange;
   'POST people': AddedUser;
   'POST people/:id/devices': undefined;
   'POST people/:id/devices/:deviceRowId/block': undefined;
@@ -246,6 +258,9 @@ export type ConsoleAnswers = {
   'POST sandbox/empty': SandboxState;
   'POST sandbox/messages/:id/:kind': undefined;
   'POST sandbox/reset': SandboxState;
+  'POST second-factor/code': undefined;
+  'POST second-factor/passkey': undefined;
+  'POST second-factor/passkey-options': PasskeyOptions;
   'POST segments/:id/archive': {
     segment: SegmentDetail;
   };

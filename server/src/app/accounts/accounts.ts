@@ -11,28 +11,37 @@ import {
   lockOwners,
   setAccountDisabled,
   setAccountRole,
+  setWorkspaceRole,
+  findWorkspaceRole,
   findPasswordHash,
   replacePasswordHash,
 } from '../../storage/accounts/accounts.ts';
 import type { Account } from '../../storage/accounts/accounts.ts';
 import { deleteSessionsOf, deleteSessionOf, listConsoleSessions } from '../../storage/accounts/console-sessions.ts';
+import { listProtectedAccounts } from '../../storage/accounts/second-factors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
+import { requireWorkspace } from '../workspaces.ts';
 import { audit } from './audit.ts';
 import type { AccountDependencies, SignedIn, Actor, ConsoleCaller } from './audit.ts';
 import { makeLink } from './links.ts';
 import { requirePasswords, limitAttempts } from './sign-in.ts';
 
-type ManageDependencies = Omit<AccountDependencies, 'passwords'>;
+type ManageDependencies = Pick<AccountDependencies, 'database' | 'clock' | 'passwordSignIn'>;
 type By = { actor: SignedIn };
 
 /** Oldest first, including invitations not accepted yet. */
 export async function listAccountsAndInvitations({ database, clock }: ManageDependencies) {
-  const [accounts, open] = await Promise.all([listAccounts(database), listInvitations(database, clock.realNow())]);
-  return { accounts, invitations: open.map(({ endedAs: _none, ...invitation }) => invitation) };
+  const [accounts, open, protectedIds] = await Promise.all([
+    listAccounts(database),
+    listInvitations(database, clock.realNow()),
+    listProtectedAccounts(database),
+  ]);
+  const shown = accounts.map((account) => ({ ...account, hasSecondFactor: protectedIds.includes(account.id) }));
+  return { accounts: shown, invitations: open.map(({ endedAs: _none, ...invitation }) => invitation) };
 }
 
-/** Lists the owners who can sign in, oldest first: a user asks one of them for another role. */
+/** Lists the owners of the installation who can sign in, oldest first: a user asks one of them for another role. */
 export async function listOwners({ database }: Pick<ManageDependencies, 'database'>) {
   const accounts = await listAccounts(database);
   return accounts
@@ -40,18 +49,24 @@ export async function listOwners({ database }: Pick<ManageDependencies, 'databas
     .map(({ name, email }) => ({ name, email }));
 }
 
-/** @throws ServiceError ACCOUNT_EMAIL_TAKEN, PARAMETER_INVALID */
+type Offered = { role: Role | null; workspaceRoles: Record<string, Role> };
+
+/** @throws ServiceError ACCOUNT_EMAIL_TAKEN, NOT_FOUND, PARAMETER_INVALID */
 export async function inviteAccount(
   { database, clock }: ManageDependencies,
-  { actor, email: typed, role }: By & { email: string; role: Role },
+  { actor, email: typed, role, workspaceRoles }: By & Offered & { email: string },
 ) {
   const email = readEmail(typed);
+  const workspaceIds = Object.keys(workspaceRoles);
+  if (role === null && workspaceIds.length === 0)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'role', reason: 'is required without roles in workspaces' });
+  for (const id of workspaceIds) await requireWorkspace(database, id);
   if (await findAccountByEmail(database, email)) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
   const at = clock.realNow();
   return inTransaction(database, async (tx) => {
-    const link = await makeLink(tx, { purpose: 'INVITATION', email, role, createdBy: actor.name, at });
+    const link = await makeLink(tx, { purpose: 'INVITATION', email, role, workspaceRoles, createdBy: actor.name, at });
     const object = { id: link.id, name: email };
-    await audit(tx, { actor, action: 'invitation.create', object, detail: { role }, at });
+    await audit(tx, { actor, action: 'invitation.create', object, detail: { role, workspaceRoles }, at });
     return link;
   });
 }
@@ -70,18 +85,33 @@ export async function withdrawInvitation(
   });
 }
 
+type RoleChange = By & {
+  id: string;
+  /** Null takes the role away. */
+  role: Role | null;
+  /** Undefined: the role in the installation. */
+  workspaceId: string | undefined;
+};
+
 /** Takes effect at the next call of each of the account's sessions. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
 export async function changeAccountRole(
   { database, clock }: ManageDependencies,
-  { actor, id, role }: By & { id: string; role: Role },
+  { actor, id, role, workspaceId }: RoleChange,
 ): Promise<Account> {
   const at = clock.realNow();
+  if (workspaceId !== undefined) await requireWorkspace(database, workspaceId);
   return await inTransaction(database, async (tx) => {
-    const account = await lockAccount(tx, { id, staysOwner: role === 'owner' });
-    await setAccountRole(tx, { id, role });
-    const detail = { from: account.role, to: role };
-    await audit(tx, { actor, action: 'account.role', object: { id, name: account.email }, detail, at });
-    return { ...account, role };
+    const account = await lockAccount(tx, { id, staysOwner: role === 'owner' || workspaceId !== undefined });
+    const line = { actor, action: 'account.role', object: { id, name: account.email }, at } as const;
+    if (workspaceId === undefined) {
+      await setAccountRole(tx, { id, role });
+      await audit(tx, { ...line, detail: { from: account.role, to: role } });
+    } else {
+      const before = await findWorkspaceRole(tx, { accountId: id, workspaceId });
+      await setWorkspaceRole(tx, { accountId: id, workspaceId, role });
+      await audit(tx, { ...line, workspaceId, detail: { from: before?.role ?? null, to: role } });
+    }
+    return (await findAccount(tx, id))!;
   });
 }
 

@@ -1,8 +1,11 @@
 import type { RealClock } from '../../clock.ts';
-import type { Role } from '../../domain/access/accounts.ts';
+import { isPermitted } from '../../domain/access/accounts.ts';
+import type { Access } from '../../domain/access/accounts.ts';
+import type { SecondFactorRule, SessionStage } from '../../domain/access/second-factor.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { makeId } from '../../domain/ids.ts';
 import { insertAuditEntry, listAuditEntries } from '../../storage/accounts/accounts.ts';
-import type { AuditEntry, AuditFilters } from '../../storage/accounts/accounts.ts';
+import type { AuditEntry, AuditFilters, AuditScope } from '../../storage/accounts/accounts.ts';
 import type { Queryable, Database } from '../../storage/database.ts';
 import type { PasswordHash } from './password-hash.ts';
 
@@ -76,15 +79,28 @@ export type AccountDependencies = {
   database: Database;
   clock: RealClock;
   passwords: PasswordHash;
+  /** Encrypts the secrets of authenticator apps. */
+  encryption: Encryption;
   /** The accounts that may sign in with a password: everyone, unless company sign-in replaces passwords. */
   passwordSignIn?: 'everyone' | 'owners';
+  /** The accounts that need a second factor. */
+  secondFactor: SecondFactorRule;
+  /** The origin of the service, which passkeys belong to, if one is set. */
+  publicUrl: string | undefined;
 };
 
 /** Dependencies of the console's routes and of the start. A sandbox opens its console without an account. */
 export type ConsoleAccountDependencies = AccountDependencies & { isSandbox: boolean };
 
 /** The signed-in user. The start link of a sandbox opens the console without an account, as an owner. */
-export type SignedIn = Extract<Actor, { kind: 'account' }> & { sessionId: string; email: string | null; role: Role };
+export type SignedIn = Extract<Actor, { kind: 'account' }> & {
+  sessionId: string;
+  email: string | null;
+  access: Access;
+  stage: SessionStage;
+  /** When the session was opened, in real time. */
+  openedAt: Date;
+};
 
 /** The source of a call to the console. */
 export type ConsoleCaller = { address: string; userAgent: string };
@@ -93,15 +109,19 @@ export type OpenedSession = { token: string; maxAgeSeconds: number };
 
 export type { AuditEntry };
 
-export type AuditQuery = AuditFilters & { workspaceId: string; beforeId: string | undefined };
+export type AuditQuery = AuditFilters & { reader: SignedIn; workspaceId: string; beforeId: string | undefined };
 
 const maxEntries = 100;
 /** Per exported file. */
 export const maxExportedLines = 10_000;
 
-/** Newest first. */
+/** Newest first. Entries of the installation are only for users who may read the log of every workspace. */
 export function listAudit({ database }: Pick<AccountDependencies, 'database'>, query: AuditQuery) {
-  return listAuditEntries(database, { ...query, limit: maxEntries });
+  return listAuditEntries(database, { ...query, scope: scopeOf(query.reader), limit: maxEntries });
+}
+
+function scopeOf({ access }: SignedIn): AuditScope {
+  return isPermitted(access, { permission: 'audit.read', workspaceId: undefined }) ? 'installation' : 'workspace';
 }
 
 /** Yields the same entries page by page, up to `maxExportedLines`. */
@@ -110,9 +130,10 @@ export async function* exportAudit(
   query: Omit<AuditQuery, 'beforeId'>,
 ): AsyncGenerator<AuditEntry[]> {
   const limit = 500;
+  const scope = scopeOf(query.reader);
   let beforeId: string | undefined;
   for (let left = maxExportedLines; left > 0; left -= limit) {
-    const entries = await listAuditEntries(database, { ...query, beforeId, limit });
+    const entries = await listAuditEntries(database, { ...query, scope, beforeId, limit });
     yield entries;
     beforeId = entries.at(-1)?.id;
     if (entries.length < limit) return;

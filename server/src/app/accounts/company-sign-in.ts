@@ -1,14 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { readAccountName, readEmail, readCompanyEmail } from '../../domain/access/accounts.ts';
-import type { CompanyClaims, CompanyRefusal, CompanyRules } from '../../domain/access/accounts.ts';
+import { readAccountName, readEmail } from '../../domain/access/accounts.ts';
+import { grantRoles, readCompanyEmail } from '../../domain/access/company-accounts.ts';
+import type {
+  CompanyClaims,
+  CompanyRefusal,
+  CompanyRules,
+  GrantedRoles,
+} from '../../domain/access/company-accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { encryptionContext } from '../../domain/crypto/encryption.ts';
-import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { hashSecret } from '../../domain/access/keys.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { findAccountByEmail, insertAccount, noteSignIn, takeInvitationsOf } from '../../storage/accounts/accounts.ts';
+import {
+  findAccount,
+  findAccountByEmail,
+  insertAccount,
+  noteSignIn,
+  replaceGroupRoles,
+  takeInvitationsOf,
+} from '../../storage/accounts/accounts.ts';
+import { findWorkspaceIds } from '../../storage/workspaces.ts';
 import type { Account } from '../../storage/accounts/accounts.ts';
 import {
   deleteExpiredCompanySignIns,
@@ -19,7 +32,8 @@ import {
 } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './audit.ts';
 import { accountActor, audit } from './audit.ts';
-import { notingFailure, openSession, limitSource } from './sign-in.ts';
+import { assignRoles } from './links.ts';
+import { enter, notingFailure, limitSource } from './sign-in.ts';
 import { companySignInSeconds } from '../../domain/limits/access.ts';
 
 /** Values that must match between the redirect to the provider and the callback. */
@@ -35,8 +49,10 @@ export type CompanyProvider = {
   redeem(answer: CompanyChecks & { callbackUrl: URL }): Promise<CompanyClaims>;
 };
 
-export type CompanySignInDependencies = Omit<AccountDependencies, 'passwords'> & {
-  encryption: Encryption;
+export type CompanySignInDependencies = Pick<
+  AccountDependencies,
+  'database' | 'clock' | 'encryption' | 'secondFactor'
+> & {
   provider: CompanyProvider;
   rules: CompanyRules;
 };
@@ -72,7 +88,7 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
 
 type Departure = { redirectUri: string; caller: ConsoleCaller };
 type Return = { callbackUrl: URL; browser: string | undefined; caller: ConsoleCaller };
-type Eligibility = { claims: CompanyClaims; rules: CompanyRules; at: Date };
+type Eligibility = { claims: CompanyClaims; rules: CompanyRules; granted: GrantedRoles | undefined; at: Date };
 
 async function begin(
   { database, clock, encryption, provider }: CompanySignInDependencies,
@@ -97,9 +113,10 @@ async function begin(
 }
 
 async function end(
-  { database, clock, encryption, provider, rules }: CompanySignInDependencies,
+  deps: CompanySignInDependencies,
   { callbackUrl, browser, caller, onClaims }: Return & { onClaims(claims: CompanyClaims): void },
 ): Promise<OpenedSession> {
+  const { database, clock, encryption, provider, rules } = deps;
   const state = callbackUrl.searchParams.get('state') ?? '';
   const at = clock.realNow();
   const encrypted = await takeCompanySignIn(database, {
@@ -116,21 +133,63 @@ async function end(
     .redeem({ ...checks, state, callbackUrl })
     .catch((error: unknown) => refuse('provider', error));
   onClaims(claims);
-  return await inTransaction(database, async (tx) => {
-    const account = await findOrAdmit(tx, { claims, rules, at });
-    if (account.disabledAt || !(await noteSignIn(tx, { id: account.id, at }))) return refuse('disabled');
-    const object = { id: account.id, name: account.email };
-    const detail = { address: caller.address, by: provider.name };
-    await audit(tx, { actor: accountActor(account), action: 'account.sign-in', object, detail, at });
-    return openSession(tx, { accountId: account.id, caller, at });
+  const opened = await inTransaction(database, async (tx) => {
+    const granted = await readGranted(tx, { claims, rules });
+    const account = await findOrAdmit(tx, { claims, rules, granted, at });
+    if (account.disabledAt || !(await noteSignIn(tx, { id: account.id, at: null }))) return refuse('disabled');
+    // Stored even if the sign-in is rejected for it: open sessions lose the roles as well.
+    if (granted && !(await applyGroups(tx, { account, granted, at }))) return undefined;
+    return enter(tx, deps, { account, way: 'company account', caller, detail: { by: provider.name } });
   });
+  return opened ?? refuse('groups', claims.groups ? undefined : new Error(noGroups));
 }
+
+/** Returns the roles that the token's groups give, or undefined if groups give none in this installation. */
+async function readGranted(
+  tx: Transaction,
+  { claims, rules }: Pick<Eligibility, 'claims' | 'rules'>,
+): Promise<GrantedRoles | undefined> {
+  const { groupRoles } = rules;
+  if (groupRoles.length === 0) return undefined;
+  const names = groupRoles.flatMap(({ workspace }) => (workspace === undefined ? [] : [workspace]));
+  const idsOf = names.length === 0 ? new Map<string, string>() : await findWorkspaceIds(tx, names);
+  // Without the claim no group is certain, so none counts.
+  return grantRoles(groupRoles, { groups: claims.groups ?? [], idsOf });
+}
+
+/**
+ * Replaces the roles that earlier groups gave. Roles that an owner assigned stay, so a mapping locks no owner out.
+ *
+ * @returns whether the account has any role left
+ */
+async function applyGroups(
+  tx: Transaction,
+  { account, granted, at }: { account: Account; granted: GrantedRoles; at: Date },
+): Promise<boolean> {
+  await replaceGroupRoles(tx, { accountId: account.id, ...granted });
+  const after = (await findAccount(tx, account.id))!;
+  if (nameGroupRoles(after) !== nameGroupRoles(account)) {
+    const detail = { role: granted.installation, workspaceRoles: Object.fromEntries(granted.workspaces) };
+    const object = { id: account.id, name: account.email };
+    await audit(tx, { actor: accountActor(account), action: 'account.group-roles', object, detail, at });
+  }
+  return after.role !== null || after.groupRole !== null || after.workspaceRoles.length > 0;
+}
+
+function nameGroupRoles({ groupRole, workspaceRoles }: Account): string {
+  const given = workspaceRoles.filter((one) => one.groupRole !== null);
+  return JSON.stringify([groupRole, given.map(({ workspaceId, groupRole: role }) => [workspaceId, role])]);
+}
+
+/** Detail for the log. */
+const noGroups =
+  'the token has no claim of groups; see CARILLON_OIDC_GROUPS_CLAIM, and for Microsoft Entra the limit of 200 groups in a token';
 
 /**
  * Finds the account by issuer and subject. The first sign-in uses an address that the issuer verified or is trusted for: it
  * links an existing account, accepts an invitation, or creates an account with the first role.
  */
-async function findOrAdmit(tx: Transaction, { claims, rules, at }: Eligibility): Promise<Account> {
+async function findOrAdmit(tx: Transaction, { claims, rules, granted, at }: Eligibility): Promise<Account> {
   const { issuer, subject } = claims;
   const known = await findAccountByIdentity(tx, { issuer, subject });
   if (known) return known;
@@ -140,7 +199,7 @@ async function findOrAdmit(tx: Transaction, { claims, rules, at }: Eligibility):
     return refuse(read.refusal, isSilent ? new Error(silentIssuer) : undefined);
   }
   const email = readEmail(read.email);
-  const account = (await findAccountByEmail(tx, email)) ?? (await create(tx, { claims, rules, email, at }));
+  const account = (await findAccountByEmail(tx, email)) ?? (await create(tx, { claims, rules, granted, email, at }));
   // The account may be linked to another subject of this issuer if its address was reassigned.
   if (!(await insertAccountIdentity(tx, { issuer, subject, accountId: account.id, at }))) return refuse('taken');
   const object = { id: account.id, name: account.email };
@@ -156,15 +215,18 @@ const silentIssuer =
 
 async function create(
   tx: Transaction,
-  { claims, rules, email, at }: Eligibility & { email: string },
+  { claims, rules, granted, email, at }: Eligibility & { email: string },
 ): Promise<Account> {
   const [invitation] = await takeInvitationsOf(tx, { email, at });
-  const role = invitation?.role ?? rules.firstRole;
-  if (!role) return refuse('unknown');
+  const role = invitation ? invitation.role : (rules.firstRole ?? null);
+  const byGroups = granted !== undefined && (granted.installation !== null || granted.workspaces.size > 0);
+  if (role === null && !invitation && !byGroups) return refuse('unknown');
   const name = readName(claims.name) ?? email.split('@')[0]!;
   const created = await insertAccount(tx, { id: makeId(at), email, name, role, passwordHash: null, at });
   if (!created) return refuse('taken');
-  const detail = { role, by: invitation ? `invitation of ${invitation.createdBy}` : 'first sign-in' };
+  const workspaceRoles = invitation?.workspaceRoles ?? {};
+  await assignRoles(tx, { accountId: created.id, workspaceRoles });
+  const detail = { role, workspaceRoles, by: invitation ? `invitation of ${invitation.createdBy}` : 'first sign-in' };
   await audit(tx, {
     actor: accountActor(created),
     action: 'account.create',

@@ -12,33 +12,34 @@ import {
   findAccountLink,
   hasOwner,
   insertAccount,
-  noteSignIn,
   setPasswordHash,
+  setWorkspaceRole,
   takeAccountLink,
   deleteOldLinks,
   insertAccountLink,
 } from '../../storage/accounts/accounts.ts';
 import type { LinkPurpose } from '../../storage/accounts/accounts.ts';
 import { deleteSessionsOf } from '../../storage/accounts/console-sessions.ts';
+import { findWorkspaces } from '../../storage/workspaces.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction, Queryable } from '../../storage/database.ts';
 import { accountActor, audit } from './audit.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession, ConsoleAccountDependencies } from './audit.ts';
-import { notingFailure, openSession, requirePasswords } from './sign-in.ts';
+import { enter, notingFailure, openSession, requirePasswords } from './sign-in.ts';
 
 type Presented = { code: string; caller: ConsoleCaller };
 type TypedUser = { email: string; name: string; password: string };
 
 /** Signs in with the start link of a sandbox. @throws ServiceError ACCOUNT_LINK_INVALID */
 export async function signInByLink(
-  { database, clock }: AccountDependencies,
+  { database, clock }: Pick<AccountDependencies, 'database' | 'clock'>,
   { code, caller }: Presented,
 ): Promise<OpenedSession> {
   return await notingFailure({ database, clock }, { way: 'start link', caller }, async () => {
     return await inTransaction(database, async (tx) => {
       const at = clock.realNow();
       await take(tx, { code, purpose: 'SIGN_IN', at });
-      return openSession(tx, { accountId: null, caller, at });
+      return openSession(tx, { accountId: null, stage: 'OPEN', caller, at });
     });
   });
 }
@@ -56,7 +57,7 @@ export async function createFirstOwner(deps: AccountDependencies, command: Prese
       await take(tx, { code, purpose: 'FIRST_OWNER', at });
       if (await hasOwner(tx)) throw invalidLink('withdrawn');
       await endFirstOwnerLinks(tx, at);
-      return createAccount(tx, { ...user, role: 'owner', passwordHash, caller, at });
+      return createAccount(tx, deps, { ...user, role: 'owner', workspaceRoles: {}, passwordHash, caller, at });
     });
   });
 }
@@ -65,10 +66,28 @@ export async function createFirstOwner(deps: AccountDependencies, command: Prese
 export async function readInvitation(
   deps: AccountDependencies,
   { code, caller }: Presented,
-): Promise<{ email: string; role: Role; invitedBy: string }> {
+): Promise<{
+  email: string;
+  role: Role | null;
+  workspaceRoles: { workspace: string; role: Role }[];
+  invitedBy: string;
+}> {
   return await notingFailure(deps, { way: 'invitation', caller }, async () => {
-    const { email, role, createdBy } = await findLink(deps, { code, purpose: 'INVITATION' });
-    return { email: email!, role: role!, invitedBy: createdBy };
+    const invitation = await findLink(deps, { code, purpose: 'INVITATION' });
+    const offered = Object.entries(invitation.workspaceRoles);
+    const workspaces = await findWorkspaces(
+      deps.database,
+      offered.map(([id]) => id),
+    );
+    return {
+      email: invitation.email!,
+      role: invitation.role,
+      workspaceRoles: offered.flatMap(([, role], index) => {
+        const workspace = workspaces[index]?.name;
+        return workspace === undefined ? [] : [{ workspace, role }];
+      }),
+      invitedBy: invitation.createdBy,
+    };
   });
 }
 
@@ -84,13 +103,14 @@ export async function acceptInvitation(
   const { database, clock, passwords } = deps;
   return await notingFailure(deps, { way: 'invitation', caller }, async () => {
     const invitation = await findLink(deps, { code, purpose: 'INVITATION' });
-    requirePasswords(deps, invitation.role!);
+    requirePasswords(deps, invitation.role);
     const user = await readUser({ ...command, email: invitation.email! });
     const passwordHash = await passwords.hash(user.password);
     return await inTransaction(database, async (tx) => {
       const at = clock.realNow();
       const link = await take(tx, { code, purpose: 'INVITATION', at });
-      return createAccount(tx, { ...user, role: link.role!, passwordHash, caller, at });
+      const { role, workspaceRoles } = link;
+      return createAccount(tx, deps, { ...user, role, workspaceRoles, passwordHash, caller, at });
     });
   });
 }
@@ -114,7 +134,9 @@ export async function setPasswordByLink(
       await deleteSessionsOf(tx, { accountId: account.id });
       const object = { id: account.id, name: account.email };
       await audit(tx, { actor: accountActor(account), action: 'account.password', object, detail: { by: 'link' }, at });
-      return openSession(tx, { accountId: account.id, caller, at });
+      const entered = await enter(tx, deps, { account, way: 'password', caller });
+      if (!entered) throw invalidLink('withdrawn');
+      return entered;
     });
   });
 }
@@ -146,26 +168,36 @@ async function take(tx: Transaction, { code, purpose, at }: { code: string; purp
 type NewAccount = {
   email: string;
   name: string;
-  role: Role;
+  role: Role | null;
+  workspaceRoles: Record<string, Role>;
   passwordHash: string;
   caller: ConsoleCaller;
   at: Date;
 };
 
-async function createAccount(tx: Transaction, account: NewAccount): Promise<OpenedSession> {
-  const { caller, at, ...user } = account;
+async function createAccount(tx: Transaction, deps: AccountDependencies, account: NewAccount): Promise<OpenedSession> {
+  const { caller, at, workspaceRoles, ...user } = account;
   const created = await insertAccount(tx, { ...user, id: makeId(at), at });
   if (!created) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
-  await noteSignIn(tx, { id: created.id, at });
+  await assignRoles(tx, { accountId: created.id, workspaceRoles });
   const object = { id: created.id, name: created.email };
   await audit(tx, {
     actor: accountActor(created),
     action: 'account.create',
     object,
-    detail: { role: created.role },
+    detail: { role: created.role, workspaceRoles },
     at,
   });
-  return openSession(tx, { accountId: created.id, caller, at });
+  return (await enter(tx, deps, { account: created, way: 'password', caller }))!;
+}
+
+/** Assigns the roles in workspaces that an invitation offered. */
+export async function assignRoles(
+  tx: Queryable,
+  { accountId, workspaceRoles }: { accountId: string; workspaceRoles: Record<string, Role> },
+): Promise<void> {
+  for (const [workspaceId, role] of Object.entries(workspaceRoles))
+    await setWorkspaceRole(tx, { accountId, workspaceId, role });
 }
 
 function invalidLink(fault: LinkFault): ServiceError {
@@ -196,7 +228,8 @@ export async function createStartLink({
 export type NewLink = {
   purpose: LinkPurpose;
   email?: string;
-  role?: Role;
+  role?: Role | null;
+  workspaceRoles?: Record<string, Role>;
   accountId?: string;
   createdBy: string;
   /** In real time. */
@@ -215,6 +248,7 @@ export async function makeLink(tx: Queryable, link: NewLink): Promise<{ id: stri
     purpose: link.purpose,
     email: link.email ?? null,
     role: link.role ?? null,
+    workspaceRoles: link.workspaceRoles ?? {},
     accountId: link.accountId ?? null,
     createdBy: link.createdBy,
     createdAt: link.at,

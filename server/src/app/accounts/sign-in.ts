@@ -1,12 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { mayDo, readEmail } from '../../domain/access/accounts.ts';
+import { accessOf, isPermitted, readEmail } from '../../domain/access/accounts.ts';
 import type { Role, Permission } from '../../domain/access/accounts.ts';
 import { limitSubject, hashSecret } from '../../domain/access/keys.ts';
+import { findStage, isOpenAt } from '../../domain/access/second-factor.ts';
+import type { SessionStage } from '../../domain/access/second-factor.ts';
 import { secondsUntilPass, sourceOfAddress } from '../../domain/access/rate-limits.ts';
+import type { LimitWindow } from '../../domain/access/rate-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { signInWindows, sessionHours, failedSignInWindows } from '../../domain/limits/access.ts';
+import {
+  accountGuessWindows,
+  failedSignInWindows,
+  knownSourceDays,
+  pendingSignInMinutes,
+  sessionHours,
+  signInWindows,
+} from '../../domain/limits/access.ts';
 import { findAccountByEmail, noteSignIn } from '../../storage/accounts/accounts.ts';
 import type { Account } from '../../storage/accounts/accounts.ts';
 import {
@@ -16,6 +26,7 @@ import {
   deleteExpiredConsoleSessions,
   insertConsoleSession,
 } from '../../storage/accounts/console-sessions.ts';
+import { countFactors, isKnownSource, noteSource } from '../../storage/accounts/second-factors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import { countEvent, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
@@ -55,20 +66,66 @@ async function openByPassword(deps: AccountDependencies, command: SignInCommand)
     });
   // Disclosed only to a caller who knows the password.
   requirePasswords(deps, account.role);
-  const at = clock.realNow();
   return await inTransaction(database, async (tx) => {
-    if (!(await noteSignIn(tx, { id: account.id, at, passwordHash: account.passwordHash })))
-      throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the account was changed meanwhile' });
-    const object = { id: account.id, name: account.email };
-    await audit(tx, {
-      actor: accountActor(account),
-      action: 'account.sign-in',
-      object,
-      detail: { address: caller.address },
-      at,
+    const entered = await enter(tx, deps, {
+      account,
+      way: 'password',
+      caller,
+      passwordHash: account.passwordHash,
+      detail: {},
     });
-    return openSession(tx, { accountId: account.id, caller, at });
+    if (entered) return entered;
+    throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the account was changed meanwhile' });
   });
+}
+
+type Entering = {
+  account: Account;
+  way: 'password' | 'company account';
+  caller: ConsoleCaller;
+  /** What the password was compared with; absent where no password was. */
+  passwordHash?: string | null;
+  /** Details for the audit log; absent if another line of it says already how the account was opened. */
+  detail?: Record<string, unknown>;
+};
+
+/**
+ * Opens a session after the first step: a full one, or one that may only present or add a second factor. A link for a new
+ * password is a first step as well, so that it does not replace the second factor.
+ *
+ * @returns undefined if the account was disabled or changed meanwhile
+ */
+export async function enter(
+  tx: Transaction,
+  { clock, secondFactor }: Pick<AccountDependencies, 'clock' | 'secondFactor'>,
+  { account, way, caller, detail, ...compared }: Entering,
+): Promise<OpenedSession | undefined> {
+  const at = clock.realNow();
+  const { id } = account;
+  // Locked first: a factor that is added meanwhile is waited for, or ends the session that is made here.
+  if (!(await noteSignIn(tx, { id, at: null, ...compared }))) return undefined;
+  const { authenticatorAt, passkeys } = await countFactors(tx, id);
+  const stage = findStage(secondFactor, { way, hasFactor: authenticatorAt !== null || passkeys > 0 });
+  if (stage === 'OPEN') {
+    await noteSignIn(tx, { id, at });
+    await noteKnownSource(tx, { accountId: id, address: caller.address, at });
+    const object = { id, name: account.email };
+    const line = { actor: accountActor(account), action: 'account.sign-in', object, at } as const;
+    if (detail) await audit(tx, { ...line, detail: { address: caller.address, ...detail } });
+  }
+  return openSession(tx, { accountId: id, stage, caller, at });
+}
+
+type KnownSource = { accountId: string; address: string; at: Date };
+
+/** Notes that the address opened the account: guesses from elsewhere do not limit it. */
+export async function noteKnownSource(tx: Queryable, { accountId, address, at }: KnownSource): Promise<void> {
+  const sourceHash = limitSubject([sourceOfAddress(address)]);
+  await noteSource(tx, { accountId, sourceHash, at, before: knownSince(at) });
+}
+
+function knownSince(at: Date): Date {
+  return new Date(at.getTime() - knownSourceDays * 86_400_000);
 }
 
 /**
@@ -84,6 +141,18 @@ export async function limitAttempts(
   const subject = limitSubject([email.trim().toLowerCase(), source]);
   await limit(database, { operation: 'sign-in-account-address', subject, at });
   await limitSource(database, { address, at });
+  const sourceHash = limitSubject([source]);
+  if (await isKnownSource(database, { email: email.trim(), sourceHash, since: knownSince(at) })) return;
+  // Addresses without an account are counted as well: otherwise the limit would tell which ones have one.
+  await limit(database, { operation: 'sign-in-account', subject: limitSubject([email.trim().toLowerCase()]), at });
+}
+
+/** Limits guesses of a second factor, over all addresses. @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED */
+export async function limitFactor(
+  database: Database,
+  { factor, accountId, at }: { factor: 'code' | 'passkey'; accountId: string; at: Date },
+): Promise<void> {
+  await limit(database, { operation: `second-factor-${factor}`, subject: limitSubject([accountId]), at });
 }
 
 /** Applies the limit per address alone, before the caller is identified. @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED */
@@ -91,10 +160,11 @@ export async function limitSource(database: Database, { address, at }: { address
   await limit(database, { operation: 'sign-in-address', subject: limitSubject([sourceOfAddress(address)]), at });
 }
 
-type Attempt = { operation: keyof typeof signInWindows; subject: Buffer; at: Date };
+const attemptWindows = { ...signInWindows, ...accountGuessWindows };
+type Attempt = { operation: keyof typeof attemptWindows; subject: Buffer; at: Date };
 
 async function limit(database: Database, { at, ...counter }: Attempt): Promise<void> {
-  const windows = signInWindows[counter.operation];
+  const windows: readonly LimitWindow[] = attemptWindows[counter.operation];
   const { counted } = await countEvent(database, { ...counter, windows, at });
   if (counted) return;
   const [events] = await findLimitWindows(database, [counter]);
@@ -103,8 +173,11 @@ async function limit(database: Database, { at, ...counter }: Attempt): Promise<v
   });
 }
 
-/** Rejects roles other than owner where passwords are reserved for owners. @throws ServiceError ACCOUNT_PASSWORDS_OFF */
-export function requirePasswords({ passwordSignIn }: Pick<AccountDependencies, 'passwordSignIn'>, role: Role): void {
+/** Rejects all but owners where passwords are reserved for owners. @throws ServiceError ACCOUNT_PASSWORDS_OFF */
+export function requirePasswords(
+  { passwordSignIn }: Pick<AccountDependencies, 'passwordSignIn'>,
+  role: Role | null,
+): void {
   if (passwordSignIn === 'owners' && role !== 'owner') throw new ServiceError('ACCOUNT_PASSWORDS_OFF');
 }
 
@@ -117,11 +190,16 @@ const seenMilliseconds = 60_000;
 /** Authorizes a call to the console; every call uses it. @throws ServiceError AUTHENTICATION_INVALID, ACCOUNT_NOT_PERMITTED */
 export async function authorizeSession(
   deps: ConsoleAccountDependencies,
-  { token, permission }: { token: string | undefined; permission: Permission },
+  { token, ...asked }: { token: string | undefined; permission: Permission; workspaceId: string | undefined },
 ): Promise<SignedIn> {
   const signedIn = await findSignedIn(deps, token);
-  if (!mayDo(signedIn.role, permission))
-    throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: `${signedIn.role} asked for ${permission}` });
+  if (!isOpenAt(signedIn.stage, asked.permission)) {
+    const reason = signedIn.stage === 'ENROLMENT' ? 'enrolment' : 'second factor';
+    throw new ServiceError('ACCOUNT_SECOND_FACTOR_NEEDED', { reason });
+  }
+  // The same response for a workspace of others and for one that does not exist.
+  if (!isPermitted(signedIn.access, asked))
+    throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: `no role allows ${asked.permission} here` });
   return signedIn;
 }
 
@@ -138,35 +216,52 @@ async function findSignedIn(
     throw new ServiceError('AUTHENTICATION_INVALID', { detail: 'no open console session' });
   if (at.getTime() - found.lastSeenAt.getTime() >= seenMilliseconds)
     await touchConsoleSession(database, { tokenHash, at });
-  return { kind: 'account', ...(found.account ?? sandboxOwner), sessionId: found.sessionId };
+  const session = { sessionId: found.sessionId, stage: found.stage, openedAt: found.createdAt };
+  if (!found.account) return { kind: 'account', ...sandboxOwner, ...session };
+  const { id, name, email } = found.account;
+  return { kind: 'account', id, name, email, access: accessOf(found.account), ...session };
 }
 
-const sandboxOwner = { id: null, name: 'Console', email: null, role: 'owner' } as const;
+const sandboxOwner = {
+  id: null,
+  name: 'Console',
+  email: null,
+  access: { installation: ['owner'], workspaces: {} },
+} as const;
 
 const maxUserAgentCharacters = 300;
 
-/** Opens a session for twelve hours. Its token is 256 random bits; only the hash is stored. */
+/** Opens a session for twelve hours, or until the second step. Its token is 256 random bits; only the hash is stored. */
 export async function openSession(
   tx: Queryable,
-  session: { accountId: string | null; caller: ConsoleCaller; at: Date },
+  session: { accountId: string | null; stage: SessionStage; caller: ConsoleCaller; at: Date },
 ): Promise<OpenedSession> {
-  const { accountId, caller, at } = session;
+  const { accountId, stage, caller, at } = session;
+  const seconds = stage === 'OPEN' ? sessionHours * 3_600 : pendingSignInMinutes * 60;
   const token = randomBytes(32).toString('base64url');
   await deleteExpiredConsoleSessions(tx, at);
   await insertConsoleSession(tx, {
     tokenHash: hashSecret(token),
     id: makeId(at),
     accountId,
+    stage,
     sourceAddress: caller.address,
     userAgent: caller.userAgent.slice(0, maxUserAgentCharacters),
     at,
-    expiresAt: new Date(at.getTime() + sessionHours * 3_600_000),
+    expiresAt: new Date(at.getTime() + seconds * 1000),
   });
-  return { token, maxAgeSeconds: sessionHours * 3_600 };
+  return { token, maxAgeSeconds: seconds };
 }
 
 export type SignInAttempt = {
-  way: 'password' | 'company account' | 'invitation' | 'start link' | 'first owner link' | 'password link';
+  way:
+    | 'password'
+    | 'second factor'
+    | 'company account'
+    | 'invitation'
+    | 'start link'
+    | 'first owner link'
+    | 'password link';
   caller: ConsoleCaller;
   /** The typed address or the issuer's, if it is known when the attempt fails. */
   email?: () => string | undefined;
@@ -175,6 +270,7 @@ export type SignInAttempt = {
 /** Errors that count as a failed sign-in. Any other error is an invalid form or an internal fault. */
 const reasons: Partial<Record<ErrorName, string>> = {
   ACCOUNT_SIGN_IN_FAILED: 'wrong address or password',
+  ACCOUNT_SECOND_FACTOR_FAILED: 'wrong second factor',
   ACCOUNT_ATTEMPTS_LIMITED: 'too many attempts',
   ACCOUNT_LINK_INVALID: 'the link does not work',
   ACCOUNT_PASSWORDS_OFF: 'passwords are for owners',

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { mayDo } from '../../domain/access/accounts.ts';
+import { isPermitted, permissionsIn, rolesIn } from '../../domain/access/accounts.ts';
 import { platforms } from '../../domain/content/content.ts';
 import { adviseOnFailure } from '../../domain/delivery/failures.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -129,7 +129,9 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       readInstallationFacts(deps, at),
       listEndingKeys(database, workspaceId),
       // The command contains a signature, so it requires the permission to see keys.
-      mayDo(actor.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
+      isPermitted(actor.access, { permission: 'keys.read', workspaceId })
+        ? deps.readyCurl({ workspaceId, url })
+        : undefined,
     ]);
   const [endingKeys, curl] = more;
   const { nodes, facts } = installation;
@@ -166,7 +168,8 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     lastHour: { ...shownHour, maxCounted },
     providers,
     limits,
-    work: summariseWork(installation, clock),
+    // Counts of all workspaces, which only users with a role in the installation may see.
+    work: actor.access.installation.length === 0 ? null : summariseWork(installation, clock),
     campaigns,
     curl,
   };
@@ -202,9 +205,18 @@ export type InstallationDependencies = { database: Database; isSandbox: boolean 
 
 const messagesShown = 30;
 
-/** Returns what a session may see of this installation. */
-export async function readInstallation({ database, isSandbox }: InstallationDependencies) {
-  return { workspaces: await listWorkspaces(database), isSandbox };
+/** Returns what a session may see of this installation: its workspaces, with the roles and permissions in each. */
+export async function readInstallation(
+  { database, isSandbox }: InstallationDependencies,
+  { access }: Pick<SignedIn, 'access'>,
+) {
+  const workspaces = await listWorkspaces(database);
+  const shown = workspaces.map((workspace) => ({
+    ...workspace,
+    roles: rolesIn(access, workspace.id),
+    permissions: permissionsIn(access, workspace.id),
+  }));
+  return { workspaces: shown.filter(({ roles }) => roles.length > 0), isSandbox };
 }
 
 /** Lists the newest messages of a workspace in the sandbox's inbox. */

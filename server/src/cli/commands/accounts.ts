@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import { createPasswordLink, listAccountsAndInvitations } from '../../app/accounts/accounts.ts';
+import { accessOf } from '../../domain/access/accounts.ts';
 import { createStartLink } from '../../app/accounts/links.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { findAccountByEmail, maxAccountsListed } from '../../storage/accounts/accounts.ts';
+import type { Account } from '../../storage/accounts/accounts.ts';
+import { resetFactors } from '../../app/accounts/second-factors.ts';
 import { commandLine, withInstallation } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonOption } from '../command-options.ts';
@@ -26,17 +30,34 @@ export function registerAccounts(program: Command): void {
     .description('Create a link to set a new password, for a user who forgot it')
     .argument('<email>')
     .action((email: string) => withInstallation(program, (context) => makePasswordLink(context, { email })));
+  accounts
+    .command('reset-second-factor')
+    .description('Remove the second factors of a user who lost them; the password stays')
+    .argument('<email>')
+    .action((email: string) => withInstallation(program, (context) => resetSecondFactor(context, { email })));
+}
+
+async function resetSecondFactor({ database, clock }: CommandContext, { email }: { email: string }): Promise<void> {
+  const account = await findAccountByEmail(database, email);
+  if (!account)
+    throw new StartError('SETTING_INVALID', 'There is no account with this address; see: carillon accounts list.');
+  await resetFactors({ database, clock }, { actor: commandLine, id: account.id }).catch((error: unknown) => {
+    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
+    throw new StartError('SETTING_INVALID', `${account.email} has no second factor.`);
+  });
+  process.stdout.write(`The second factors of ${account.email} are removed, and all sessions have ended.\n`);
 }
 
 async function listAccounts({ database, clock }: CommandContext, options: { json?: true }): Promise<void> {
   const { accounts } = await listAccountsAndInvitations({ database, clock });
   printTable(
-    ['ID', 'E-MAIL', 'NAME', 'ROLE', 'LAST SIGNED IN', 'STATE'],
+    ['ID', 'E-MAIL', 'NAME', 'ROLES', 'SECOND FACTOR', 'LAST SIGNED IN', 'STATE'],
     accounts.map((account) => [
       account.id,
       account.email,
       account.name,
-      account.role,
+      describeRoles(account),
+      account.hasSecondFactor ? 'yes' : 'no',
       account.signedInAt?.toISOString() ?? 'never',
       account.disabledAt ? 'disabled' : 'active',
     ]),
@@ -44,6 +65,13 @@ async function listAccounts({ database, clock }: CommandContext, options: { json
   );
   if (accounts.length === maxAccountsListed)
     process.stderr.write(`At most the oldest ${maxAccountsListed} accounts are listed.\n`);
+}
+
+/** Returns the roles as text: `analyst, developer@shop-1` for one in all workspaces and one in the workspace `shop-1`. */
+function describeRoles(account: Account): string {
+  const { installation, workspaces } = accessOf(account);
+  const inWorkspaces = Object.entries(workspaces).map(([id, roles]) => `${roles.join('+')}@${id}`);
+  return [...installation, ...inWorkspaces].join(', ') || 'none';
 }
 
 async function makeFirstOwnerLink(context: CommandContext): Promise<void> {

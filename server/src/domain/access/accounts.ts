@@ -10,28 +10,63 @@ import {
 export const roles = ['owner', 'marketer', 'analyst', 'developer'] as const;
 export type Role = (typeof roles)[number];
 
-type Rule = { may: string; roles: readonly Role[] };
+type Rule = {
+  may: string;
+  /**
+   * `account`: every signed-in user, on their own account. `workspace`: users with a role in the workspace, or in the
+   * installation. `installation`: only users with a role in the installation, because it concerns all workspaces.
+   */
+  on: 'account' | 'workspace' | 'installation';
+  roles: readonly Role[];
+};
 
 /** Everything that can be done in the console, and the roles that may do it. Only these permissions open a route. */
 export const permissions = {
-  'session.own': { may: 'sign out, see and end own sessions, change the own password', roles },
-  'overview.read': { may: 'see the overview, campaigns, reports and segments', roles },
+  'session.enter': { on: 'account', may: 'sign out, present a second factor', roles },
+  'session.factors': { on: 'account', may: 'add and remove own second factors', roles },
+  'session.own': { on: 'account', may: 'see and end own sessions, change the own password', roles },
+  'overview.read': { on: 'workspace', may: 'see the overview, campaigns, reports and segments', roles },
   'campaigns.write': {
+    on: 'workspace',
     may: 'make, change, send, pause, resume, stop and clone campaigns',
     roles: ['owner', 'marketer'],
   },
-  'segments.write': { may: 'make and change segments, of files and of filters', roles: ['owner', 'marketer'] },
-  'people.read': { may: 'see people, their devices and messages', roles: ['owner', 'marketer', 'developer'] },
-  'people.write': { may: 'change and erase people', roles: ['owner', 'developer'] },
-  'log.read': { may: 'see callbacks, mails and the API log', roles: ['owner', 'marketer', 'developer'] },
-  'log.resend': { may: 'send a callback again', roles: ['owner', 'marketer', 'developer'] },
-  'sandbox.use': { may: 'move the clock, break providers, reset the demo', roles: ['owner', 'developer'] },
-  'keys.read': { may: 'see API keys', roles: ['owner', 'developer'] },
-  'keys.write': { may: 'make, rotate and revoke API keys; see the secret of callbacks', roles: ['owner', 'developer'] },
-  'settings.write': { may: 'change the workspace and its provider credentials', roles: ['owner'] },
-  'system.read': { may: 'see nodes, queues and the database, copy diagnostics', roles: ['owner', 'developer'] },
-  'accounts.manage': { may: 'invite people, change roles, disable accounts', roles: ['owner'] },
-  'audit.read': { may: 'read the audit log', roles: ['owner'] },
+  'segments.write': {
+    on: 'workspace',
+    may: 'make and change segments, of files and of filters',
+    roles: ['owner', 'marketer'],
+  },
+  'people.read': {
+    on: 'workspace',
+    may: 'see people, their devices and messages',
+    roles: ['owner', 'marketer', 'developer'],
+  },
+  'people.write': { on: 'workspace', may: 'change and erase people', roles: ['owner', 'developer'] },
+  'log.read': {
+    on: 'workspace',
+    may: 'see callbacks, mails and the API log',
+    roles: ['owner', 'marketer', 'developer'],
+  },
+  'log.resend': { on: 'workspace', may: 'send a callback again', roles: ['owner', 'marketer', 'developer'] },
+  'sandbox.use': {
+    on: 'installation',
+    may: 'move the clock, break providers, reset the demo',
+    roles: ['owner', 'developer'],
+  },
+  'keys.read': { on: 'workspace', may: 'see API keys', roles: ['owner', 'developer'] },
+  'keys.write': {
+    on: 'workspace',
+    may: 'make, rotate and revoke API keys; see the secret of callbacks',
+    roles: ['owner', 'developer'],
+  },
+  'settings.write': { on: 'workspace', may: 'change the workspace and its provider credentials', roles: ['owner'] },
+  'system.read': {
+    on: 'installation',
+    may: 'see nodes, queues and the database, copy diagnostics',
+    roles: ['owner', 'developer'],
+  },
+  'accounts.manage': { on: 'installation', may: 'invite people, change roles, disable accounts', roles: ['owner'] },
+  'audit.read': { on: 'workspace', may: 'read the audit log', roles: ['owner'] },
 } as const satisfies Record<string, Rule>;
 
 export type Permission = keyof typeof permissions;
@@ -41,7 +76,58 @@ export function mayDo(role: Role, permission: Permission): boolean {
 }
 
 export function permissionsOf(role: Role): Permission[] {
-  return (Object.keys(permissions) as Permission[]).filter((permission) => mayDo(role, permission));
+  return allPermissions.filter((permission) => mayDo(role, permission));
+}
+
+const allPermissions = Object.keys(permissions) as Permission[];
+
+/** The roles that a user has. Several roles of one place add up. */
+export type Access = {
+  /** Apply in every workspace. */
+  installation: readonly Role[];
+  /** By the id of the workspace. */
+  workspaces: Readonly<Record<string, readonly Role[]>>;
+};
+
+/** A role in one place: assigned by an owner, and given by the groups of the company account. At least one is set. */
+export type AssignedRole = { role: Role | null; groupRole: Role | null };
+export type WorkspaceRole = AssignedRole & { workspaceId: string };
+
+/** Returns the access that the assigned roles add up to. Pure. */
+export function accessOf({ workspaceRoles, ...assigned }: AssignedRole & { workspaceRoles: WorkspaceRole[] }): Access {
+  return {
+    installation: rolesOf(assigned),
+    workspaces: Object.fromEntries(workspaceRoles.map((one) => [one.workspaceId, rolesOf(one)])),
+  };
+}
+
+function rolesOf({ role, groupRole }: AssignedRole): Role[] {
+  return roles.filter((one) => one === role || one === groupRole);
+}
+
+/** Returns the roles that apply in a workspace, including those of the installation. Pure. */
+export function rolesIn(access: Access, workspaceId: string): Role[] {
+  const own = Object.hasOwn(access.workspaces, workspaceId) ? access.workspaces[workspaceId]! : [];
+  return roles.filter((role) => own.includes(role) || access.installation.includes(role));
+}
+
+/**
+ * True if the user may do this in the workspace. Without a workspace, only roles of the installation count. A user without a
+ * role in a workspace may not even do things on the own account that name it. Pure.
+ */
+export function isPermitted(
+  access: Access,
+  { permission, workspaceId }: { permission: Permission; workspaceId: string | undefined },
+): boolean {
+  const { on } = permissions[permission];
+  const here = workspaceId === undefined ? access.installation : rolesIn(access, workspaceId);
+  if (on === 'account') return workspaceId === undefined || here.length > 0;
+  return (on === 'installation' ? access.installation : here).some((role) => mayDo(role, permission));
+}
+
+/** Returns what the user may do in the workspace. Pure. */
+export function permissionsIn(access: Access, workspaceId: string | undefined): Permission[] {
+  return allPermissions.filter((permission) => isPermitted(access, { permission, workspaceId }));
 }
 
 /** Trims and validates an e-mail address; its case is kept. @throws ServiceError PARAMETER_INVALID */
@@ -128,92 +214,3 @@ export function findLinkFault(
 /** Screens with searches that can be saved under a name; the values of the table. */
 export const viewedScreens = ['campaigns', 'segments', 'deliveries', 'calls', 'audit'] as const;
 export type ViewedScreen = (typeof viewedScreens)[number];
-
-/** The claims of an OpenID provider about a user, after they were verified. */
-export type CompanyClaims = {
-  issuer: string;
-  subject: string;
-  email: string | undefined;
-  /** The issuer's statement about the address; Microsoft Entra makes none. */
-  emailVerification: 'verified' | 'denied' | 'unstated';
-  /** `preferred_username`, which is an address at Microsoft Entra (the user principal name). */
-  username: string | undefined;
-  name: string | undefined;
-};
-
-/** Which claims identify a user at the first sign-in if the issuer does not state whether the address is verified. */
-export const emailTrusts = ['verified', 'issuer', 'issuer-or-username'] as const;
-export type EmailTrust = (typeof emailTrusts)[number];
-
-export type CompanyRules = {
-  /** Domains of e-mail addresses, in lower case. Empty: any domain, but only known users. */
-  domains: readonly string[];
-  /** The role of users without an invitation; undefined: they cannot sign in. */
-  firstRole: Role | undefined;
-  /** Values other than `verified` require domains and an issuer that is not shared. */
-  emailTrust: EmailTrust;
-};
-
-/** Why a company account cannot sign in; the sign-in page has a sentence for each. */
-export const companyRefusals = ['expired', 'provider', 'unverified', 'domain', 'unknown', 'taken', 'disabled'] as const;
-export type CompanyRefusal = (typeof companyRefusals)[number];
-
-/** Why an address is trusted. */
-type EmailBasis = 'verified' | 'issuer' | 'username';
-
-/**
- * Returns the address that identifies a user at the first sign-in. The issuer verified it, or the operator decided to trust
- * it, and it is in an allowed domain. An issuer that denies the verification is never overruled (decision 0061). Pure.
- */
-export function readCompanyEmail(
-  claims: CompanyClaims,
-  { domains, emailTrust }: CompanyRules,
-): { email: string; basis: EmailBasis } | { refusal: CompanyRefusal } {
-  const found = findEmail(claims, emailTrust);
-  if (!found) return { refusal: 'unverified' };
-  const domain = found.email.toLowerCase().split('@').at(-1)!;
-  return domains.length > 0 && !domains.includes(domain) ? { refusal: 'domain' } : found;
-}
-
-function findEmail(
-  { email, emailVerification, username }: CompanyClaims,
-  trust: EmailTrust,
-): { email: string; basis: EmailBasis } | undefined {
-  if (emailVerification === 'denied') return undefined;
-  if (email !== undefined) {
-    if (emailVerification === 'verified') return { email, basis: 'verified' };
-    return trust === 'verified' ? undefined : { email, basis: 'issuer' };
-  }
-  // The user name may also be a telephone number or a bare name (OpenID Connect Core 1.0 section 5.1).
-  const isAddress = username !== undefined && /^[^\s@]+@[^\s@]+$/.test(username);
-  return trust === 'issuer-or-username' && isAddress ? { email: username, basis: 'username' } : undefined;
-}
-
-/** Tenants of Microsoft Entra in which users of every organization, or with a personal account, can sign in. */
-const sharedTenants: ReadonlySet<string> = new Set([
-  'common',
-  'organizations',
-  'consumers',
-  '9188040d-6c67-4c5b-b112-36a304b66dad',
-]);
-const entraHosts = /(^|\.)(microsoftonline\.(com|us|de|cn)|windows\.net|chinacloudapi\.cn|login\.microsoft\.com)$/;
-const publicHosts: ReadonlySet<string> = new Set(['accounts.google.com', 'login.live.com', 'appleid.apple.com']);
-
-/**
- * True for an issuer that gives accounts to any user, and lets administrators of any organization set the addresses of their
- * users. An address that such an issuer has not verified proves nothing ("nOAuth", 2023). Pure.
- */
-export function isSharedIssuer(issuer: string): boolean {
-  const { hostname, pathname } = new URL(issuer);
-  if (publicHosts.has(hostname)) return true;
-  const tenant = pathname.split('/').find((part) => part !== '') ?? '';
-  return entraHosts.test(hostname) && sharedTenants.has(decode(tenant).toLowerCase());
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}

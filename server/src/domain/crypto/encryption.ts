@@ -102,6 +102,8 @@ export const encryptionContext = {
     `event-stream-secret:${workspaceId}:${id}`,
   idempotentAnswer: (row: { workspaceId: string; operation: string; keyHash: Uint8Array }) =>
     `idempotency:${row.workspaceId}:${row.operation}:${Buffer.from(row.keyHash).toString('hex')}`,
+  /** The secret of an account's authenticator app. */
+  authenticator: ({ accountId }: { accountId: string }) => `authenticator:${accountId}`,
   companySignIn: () => 'company-sign-in',
   demoSeed: () => 'demo-seed',
   /** The word that shows at startup whether the master key is the right one. */

@@ -94,6 +94,22 @@ export const accountRegistry = {
     advice:
       'Check the address and the password. An owner can create a link for a new password under Accounts and roles.',
   },
+  ACCOUNT_SECOND_FACTOR_NEEDED: {
+    status: 401,
+    text: 'This sign-in is not complete: the second factor is missing.',
+    advice: 'Open the console and present a second factor, or add one.',
+  },
+  ACCOUNT_SECOND_FACTOR_FAILED: {
+    status: 401,
+    text: 'This code or passkey is not right, or it was used already.',
+    advice:
+      'Wait for the next code of the app, and check the clock of the phone. Without the app and the recovery codes, an owner can reset the second factor.',
+  },
+  ACCOUNT_SIGN_IN_STALE: {
+    status: 403,
+    text: 'Sign in again to change your second factors.',
+    advice: 'Sign out and in. Second factors can be changed in the first 15 minutes of a session.',
+  },
   ACCOUNT_ATTEMPTS_LIMITED: {
     status: 429,
     text: 'Too many attempts to sign in. Please retry later.',

@@ -6,12 +6,30 @@ import type { LimitWindow } from '../access/rate-limits.ts';
  * Attempts to sign in to the console: of an account from one address, and of an address (decision D19).
  * Unit: attempts per source address. Exceeded: ACCOUNT_ATTEMPTS_LIMITED.
  * Successful attempts count too, because each costs a slow hash. An account makes few from one address; an office that
- * shares an address makes more. Nothing limits an account over all source addresses, because that would let anyone lock
- * its owner out.
+ * shares an address makes more.
  */
 export const signInWindows = {
   'sign-in-account-address': [{ events: 10, seconds: 600 }],
   'sign-in-address': [{ events: 60, seconds: 600 }],
+} as const satisfies Record<string, readonly LimitWindow[]>;
+
+/**
+ * Guesses over all source addresses: passwords of an account from addresses that have not opened it in 30 days; codes and passkeys
+ * of an account after its password was right (NIST SP 800-63B §3.2.2: at most 100 failed attempts).
+ * Unit: attempts per account. Exceeded: ACCOUNT_ATTEMPTS_LIMITED.
+ * Known addresses are not limited by it, so guesses from elsewhere lock no user out of the own desk. Only a caller with the password
+ * can use up the codes. A code is guessed with a chance of 3 in a million, so a day of attempts has 150 in a million.
+ */
+export const accountGuessWindows = {
+  'sign-in-account': [{ events: 100, seconds: 86_400 }],
+  'second-factor-code': [
+    { events: 10, seconds: 600 },
+    { events: 50, seconds: 86_400 },
+  ],
+  'second-factor-passkey': [
+    { events: 30, seconds: 600 },
+    { events: 200, seconds: 86_400 },
+  ],
 } as const satisfies Record<string, readonly LimitWindow[]>;
 
 /**
@@ -28,6 +46,27 @@ export const failedSignInWindows = {
   ],
 } as const satisfies Record<string, readonly LimitWindow[]>;
 
+/**
+ * Time from the first step of a sign-in until the second factor is presented or added.
+ * Unit: minutes per sign-in. Exceeded: The sign-in page opens.
+ */
+export const pendingSignInMinutes = 15;
+
+/** Age of a session that may change second factors. Unit: minutes per session. Exceeded: ACCOUNT_SIGN_IN_STALE. */
+export const freshSessionMinutes = 15;
+
+/** Time for a passkey to sign. Unit: seconds per challenge. Exceeded: ACCOUNT_SECOND_FACTOR_FAILED. */
+export const challengeSeconds = 300;
+
+/** Passkeys of an account. Unit: passkeys per account. Exceeded: PARAMETER_INVALID. */
+export const maxPasskeys = 20;
+
+/** Recovery codes that an account gets at once. Unit: codes per account. Exceeded: Older codes do not work. */
+export const recoveryCodesPerAccount = 10;
+
+/** Workspaces in which an invitation offers a role. Unit: workspaces per invitation. Exceeded: PARAMETER_INVALID. */
+export const maxInvitedWorkspaces = 100;
+
 /** Saved views of a screen of the console, in a workspace. Unit: views per account. Exceeded: PARAMETER_INVALID. */
 export const maxSavedViews = 50;
 /** Lifetime of a session of the console. Unit: hours per session. Exceeded: The sign-in page opens. */
@@ -38,6 +77,11 @@ export const sessionHours = 12;
  * Unit: seconds per sign-in. Exceeded: ACCOUNT_COMPANY_REFUSED.
  */
 export const companySignInSeconds = 600;
+
+/**
+ * Time for which an address counts as known after it opened an account. Unit: days per address. Exceeded: The address is unknown.
+ */
+export const knownSourceDays = 30;
 
 /** Lifetime of a link that works once, by purpose. Unit: hours per link. Exceeded: ACCOUNT_LINK_INVALID. */
 export const linkHours = { SIGN_IN: 24, FIRST_OWNER: 24, INVITATION: 7 * 24, PASSWORD: 24 } as const;

@@ -215,11 +215,11 @@ export const keptTables: readonly KeptTables[] = [
   },
   {
     what: 'Sign-ins of the console',
-    tables: ['console_sessions', 'company_sign_ins', 'account_links'],
-    grows: 'A row for each session, each sign-in in progress, each link',
+    tables: ['console_sessions', 'company_sign_ins', 'account_links', 'account_sources'],
+    grows: 'A row for each session, each sign-in in progress, each link, and each address that opened an account',
     kept: {
       until:
-        'they expire (`accounts.sessionHours`, `accounts.companySignInSeconds`, `accounts.linkHours`); a link 30 days after its end (`accounts.endedLinkDays`)',
+        'they expire (`accounts.sessionHours`, `accounts.companySignInSeconds`, `accounts.linkHours`); a link 30 days after its end (`accounts.endedLinkDays`), an address 30 days after it last opened the account (`accounts.knownSourceDays`)',
     },
     removed: 'When the next one of its kind is created.',
   },
@@ -292,12 +292,16 @@ export const keptTables: readonly KeptTables[] = [
       'accounts',
       'alert_settings',
       'account_identities',
+      'account_roles',
+      'account_authenticators',
+      'account_passkeys',
+      'account_recovery_codes',
       'installation',
       'schema_migrations',
       'bucket_shards',
     ],
     grows:
-      'At most 50 business events, 5 event streams and 200 campaign templates per workspace, 50 saved views per screen and account, a row for each migration, a key for each rotation, five token secrets a year; `bucket_shards` is empty',
+      'At most 50 business events, 5 event streams and 200 campaign templates per workspace, 50 saved views per screen and account, 20 passkeys and 10 recovery codes per account, its roles, a row for each migration, a key for each rotation, five token secrets a year; `bucket_shards` is empty',
     kept: { until: 'they are removed' },
     removed:
       'By a user. An archived key stays, because log lines name it, and a retired token secret, because it recognises expired tokens.',

@@ -21,7 +21,7 @@ export const consoleApi = '/console/api';
 
 /**
  * Installs the only access check of the console's routes: changes must come from our own pages, and the signed-in user must
- * have the route's permission. A route without a permission rejects every user.
+ * have the route's permission in the workspace of the call. A route without a permission rejects every user.
  */
 export function guardConsole(
   server: FastifyInstance,
@@ -40,11 +40,20 @@ export function guardConsole(
     if (config.permission === 'none') return;
     if (config.permission === undefined) throw new ServiceError('INTERNAL', { detail: `${url} names no permission` });
     const token = request.cookies[cookies.session.name];
-    request.signedIn = await authorizeSession(accounts, { token, permission: config.permission });
-    // A user of the console may access every workspace, one at a time.
-    const { workspaceId } = request.query as { workspaceId?: unknown };
-    if (typeof workspaceId === 'string') request.boundWorkspaceId = workspaceId;
+    const workspaceId = workspaceNamed(request);
+    request.signedIn = await authorizeSession(accounts, { token, permission: config.permission, workspaceId });
+    // The roles were checked for this workspace, so the database gives access to no other.
+    request.boundWorkspaceId = workspaceId;
   });
+}
+
+/**
+ * Returns the workspace that a call acts on, which every route takes from the query alone. A query that repeats it is not a
+ * text, so it names none, and the schema of the route rejects it.
+ */
+function workspaceNamed(request: FastifyRequest): string | undefined {
+  const { workspaceId } = request.query as { workspaceId?: unknown };
+  return typeof workspaceId === 'string' ? workspaceId : undefined;
 }
 
 type CookieSettings = {

@@ -26,15 +26,15 @@ import {
 import { signIn, signOut } from '../../app/accounts/sign-in.ts';
 import { readInstallation } from '../../app/system/overview.ts';
 import type { InstallationDependencies } from '../../app/system/overview.ts';
-import { permissions, roles, permissionsOf } from '../../domain/access/accounts.ts';
+import { permissions, roles } from '../../domain/access/accounts.ts';
 import type { Permission as PermissionName } from '../../domain/access/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { companySignInSeconds } from '../../domain/limits/access.ts';
+import { companySignInSeconds, maxInvitedWorkspaces } from '../../domain/limits/access.ts';
 import type { Logger } from '../../log.ts';
 import { callerAddress } from '../server/call-origin.ts';
 import { consoleApi as api, oneTimeAddress, companyCallbackPath, serviceOrigin } from './access.ts';
 import type { ConsoleCookies } from './access.ts';
-import { closed, Id, idOf } from './requests.ts';
+import { closed, Id, idOf, workspaceId } from './requests.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const Role = oneOf(roles);
@@ -48,13 +48,26 @@ export const ConsoleWorkspace = Type.Object({
 
 export const Permission = oneOf(Object.keys(permissions) as PermissionName[]);
 
+export const SessionWorkspace = described(
+  Type.Object({
+    ...ConsoleWorkspace.properties,
+    roles: described(Type.Array(Role), 'The roles of the user here, including those in the installation.'),
+    permissions: described(Type.Array(Permission), 'What the user may do here.'),
+  }),
+  'A workspace in which the user has a role.',
+);
+
 export const ConsoleSession = Type.Object({
   account: described(
-    Type.Object({ id: orNull(Type.String()), name: Type.String(), email: orNull(Type.String()), role: Role }),
+    Type.Object({
+      id: orNull(Type.String()),
+      name: Type.String(),
+      email: orNull(Type.String()),
+      roles: described(Type.Array(Role), 'The roles in the installation, which apply in every workspace.'),
+    }),
     'For the start link of a sandbox, the id and the address are null.',
   ),
-  permissions: Type.Array(Permission),
-  workspaces: Type.Array(ConsoleWorkspace),
+  workspaces: Type.Array(SessionWorkspace),
   isSandbox: Type.Boolean(),
 });
 
@@ -69,11 +82,22 @@ export const OwnSession = Type.Object({
   isThis: Type.Boolean(),
 });
 
+export const WorkspaceRole = Type.Object({
+  workspaceId: Type.String(),
+  role: described(orNull(Role), 'The role that an owner assigned.'),
+  groupRole: described(orNull(Role), 'The role by groups of the company account.'),
+});
+
 export const ConsoleAccount = Type.Object({
   id: Type.String(),
   email: Type.String(),
   name: Type.String(),
-  role: Role,
+  role: described(
+    orNull(Role),
+    'The role in the installation, which applies in every workspace; null if there is none.',
+  ),
+  groupRole: described(orNull(Role), 'The role in the installation by groups of the company account.'),
+  workspaceRoles: Type.Array(WorkspaceRole),
   createdAt: Type.String(),
   signedInAt: orNull(Type.String()),
   disabledAt: orNull(Type.String()),
@@ -89,7 +113,8 @@ export const ConsoleInvitation = Type.Object({
   purpose: Type.String(),
   accountId: orNull(Type.String()),
   email: Type.String(),
-  role: Role,
+  role: orNull(Role),
+  workspaceRoles: described(Type.Record(Type.String(), Role), 'Roles by the id of the workspace.'),
   createdBy: Type.String(),
   createdAt: Type.String(),
   expiresAt: Type.String(),
@@ -132,12 +157,19 @@ export const InvitationLink = described(
   'The link of an invitation, which works once.',
 );
 
+export const ListedAccount = Type.Object({ ...ConsoleAccount.properties, hasSecondFactor: Type.Boolean() });
+
 export const AccountList = Type.Object({
-  accounts: Type.Array(ConsoleAccount),
+  accounts: Type.Array(ListedAccount),
   invitations: Type.Array(ConsoleInvitation),
 });
 
-export const OpenInvitation = Type.Object({ email: Type.String(), role: Role, invitedBy: Type.String() });
+export const OpenInvitation = Type.Object({
+  email: Type.String(),
+  role: orNull(Role),
+  workspaceRoles: Type.Array(Type.Object({ workspace: Type.String(), role: Role })),
+  invitedBy: Type.String(),
+});
 
 export const CompanySignIn = Type.Object({
   location: Type.String({ description: 'The address that the browser opens next.' }),
@@ -198,28 +230,31 @@ export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDepende
   });
 
   server.get(`${api}/session`, own, async ({ signedIn }) => {
-    const { id, name, email, role } = signedIn;
-    return {
-      account: { id, name, email, role },
-      permissions: permissionsOf(role),
-      ...(await readInstallation(deps)),
-    };
+    const { id, name, email, access } = signedIn;
+    return { account: { id, name, email, roles: access.installation }, ...(await readInstallation(deps, signedIn)) };
   });
-  server.delete(`${api}/session`, { ...own, schema: { hide: true } }, async (request, reply) => {
+  // Also ends a sign-in that lacks its second factor.
+  const leaving = { schema: { hide: true }, config: { permission: 'session.enter' as const } };
+  server.delete(`${api}/session`, leaving, async (request, reply) => {
     await signOut(accounts, request.cookies[session.name]!);
     return reply.clearCookie(session.name, session.attributes).code(204).send();
   });
 }
 
-function callerOf(request: FastifyRequest): ConsoleCaller {
+export function callerOf(request: FastifyRequest): ConsoleCaller {
   return { address: callerAddress(request), userAgent: request.headers['user-agent'] ?? '' };
 }
 
 const role = Type.Union(roles.map((name) => Type.Literal(name)));
 const text = Type.String({ minLength: 1, maxLength: 1000 });
 const Password = Type.Object({ current: text, password: text }, closed);
-const Invitation = Type.Object({ email: text, role }, closed);
-const RoleChange = Type.Object({ role }, closed);
+const InvitedRoles = Type.Record(workspaceId, role, { maxProperties: maxInvitedWorkspaces });
+const Invitation = Type.Object(
+  { email: text, role: Type.Optional(orNull(role)), workspaceRoles: Type.Optional(InvitedRoles) },
+  closed,
+);
+// Not in the query: the permission is checked in the installation, because it concerns all workspaces.
+const RoleChange = Type.Object({ role: orNull(role), workspaceId: Type.Optional(orNull(workspaceId)) }, closed);
 
 export type AccountRouteDependencies = {
   accounts: ConsoleAccountDependencies;
@@ -272,7 +307,10 @@ function addOthers(server: FastifyInstance, { accounts, publicUrl }: AccountRout
     { schema: { hide: true, body: Invitation, response: { 201: InvitationLink } }, config },
     async (request, reply) => {
       const body = request.body as Static<typeof Invitation>;
-      const { code, ...invitation } = await inviteAccount(accounts, { ...body, actor: request.signedIn });
+      const { code, ...invitation } = await inviteAccount(accounts, {
+        ...{ actor: request.signedIn, email: body.email },
+        ...{ role: body.role ?? null, workspaceRoles: body.workspaceRoles ?? {} },
+      });
       return reply
         .code(201)
         .header('cache-control', 'no-store')
@@ -288,7 +326,8 @@ function addOthers(server: FastifyInstance, { accounts, publicUrl }: AccountRout
     { schema: { hide: true, params: Id, body: RoleChange, response: answersAccount }, config },
     async (request) => {
       const body = request.body as Static<typeof RoleChange>;
-      return { account: await changeAccountRole(accounts, { ...body, actor: request.signedIn, id: idOf(request) }) };
+      const change = { ...body, workspaceId: body.workspaceId ?? undefined };
+      return { account: await changeAccountRole(accounts, { ...change, actor: request.signedIn, id: idOf(request) }) };
     },
   );
   server.post(`${api}/accounts/:id/disable`, changed, async (request) => ({

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { exportAudit, listAudit } from '../../app/accounts/audit.ts';
@@ -29,15 +29,21 @@ export function auditRoutes(server: FastifyInstance, { accounts }: { accounts: C
   const response = { 200: Type.Object({ entries: Type.Array(AuditEntry) }) };
   server.get(`${api}/audit`, { schema: { hide: true, querystring: Query, response }, config }, async (request) => {
     const { before, ...query } = request.query as Static<typeof Query>;
-    return { entries: await listAudit(accounts, { ...readFilters(query), beforeId: before }) };
+    return {
+      entries: await listAudit(accounts, { ...readFilters(query), reader: request.signedIn, beforeId: before }),
+    };
   });
   server.get(`${api}/audit.csv`, { schema: { hide: true, querystring: Filters }, config }, (request, reply) =>
     reply
       .header('content-type', 'text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="audit.csv"')
       .header('x-content-type-options', 'nosniff')
-      .send(Readable.from(presentFile(exportAudit(accounts, readFilters(request.query as Static<typeof Filters>))))),
+      .send(Readable.from(presentFile(exportAudit(accounts, readExport(request))))),
   );
+}
+
+function readExport({ query, signedIn: reader }: FastifyRequest) {
+  return { ...readFilters(query as Static<typeof Filters>), reader };
 }
 
 function readFilters({ workspaceId, actor, action, object, from, until }: Static<typeof Filters>) {

@@ -80,6 +80,7 @@ export function consoleCallRoutes(server: FastifyInstance, { calls }: { calls: C
     async (request) => {
       const { workspaceId, of, only, key, status, path, text, from, before, after } = request.query as Search;
       const page = await calls.list({
+        reader: request.signedIn,
         workspaceId,
         ofNobody: of === 'nobody',
         isRefused: only === 'refused' || undefined,
@@ -101,7 +102,7 @@ export function consoleCallRoutes(server: FastifyInstance, { calls }: { calls: C
       config,
     },
     async (request) => ({
-      call: await calls.read(keyOf(request)),
+      call: await calls.read({ ...keyOf(request), reader: request.signedIn }),
     }),
   );
 }

@@ -200,7 +200,7 @@ export function campaignEventRoutes(
             await setTimeout(lookMilliseconds, undefined, { signal: closing.signal });
             if (look % looksPerCheck === 0) {
               const token = request.cookies[cookies.session.name];
-              await authorizeSession(accounts, { token, permission: 'overview.read' });
+              await authorizeSession(accounts, { token, permission: 'overview.read', workspaceId: key.workspaceId });
               yield ': still here\n\n';
             }
             progress = await campaigns.report.progress(key);

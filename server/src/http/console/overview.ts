@@ -183,16 +183,18 @@ export const Overview = Type.Object({
   providers: Type.Array(ProviderHealth),
   limits: Type.Array(LimitUse),
   work: described(
-    Type.Object({
-      waiting: Type.Number(),
-      oldestAt: orNull(Type.String()),
-      running: Type.Number(),
-      later: Type.Number(),
-      nodes: Type.Number(),
-      sendingNodes: Type.Number(),
-      seenAt: orNull(Type.String()),
-    }),
-    'The work of all nodes for all workspaces.',
+    orNull(
+      Type.Object({
+        waiting: Type.Number(),
+        oldestAt: orNull(Type.String()),
+        running: Type.Number(),
+        later: Type.Number(),
+        nodes: Type.Number(),
+        sendingNodes: Type.Number(),
+        seenAt: orNull(Type.String()),
+      }),
+    ),
+    'The work of all nodes for all workspaces; null for users whose roles are in single workspaces.',
   ),
   campaigns: Type.Array(OverviewCampaign),
   curl: Type.Optional(Type.String()),

@@ -42,6 +42,7 @@ import { consolePlaceRoutes } from './places.ts';
 import { consolePreviewRoute } from './preview.ts';
 import type { ConsolePreviewDependencies } from './preview.ts';
 import { consoleSandboxRoutes } from './sandbox.ts';
+import { secondFactorRoutes } from './second-factors.ts';
 import { consoleSegmentRoutes } from './segments.ts';
 import type { ConsoleSegmentRouteDependencies } from './segments.ts';
 import { consoleSettingsRoutes } from './settings.ts';
@@ -110,6 +111,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     guardConsole(server, { accounts: deps.accounts, cookies });
     sessionRoutes(server, { ...deps, cookies });
     companyRoutes(server, { ...deps, cookies });
+    secondFactorRoutes(server, { ...deps, cookies });
     accountRoutes(server, deps);
     auditRoutes(server, deps);
     overviewRoutes(server, deps);

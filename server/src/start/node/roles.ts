@@ -16,6 +16,7 @@ import { makeNodeMeter } from '../../engine/monitoring/node-meter.ts';
 import type { SandboxPhones } from '../../engine/sandbox-phones.ts';
 import type { Worker } from '../../engine/start-worker.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
+import { groupRolesOf } from '../config.ts';
 import { makeRoutes } from '../routes.ts';
 import type { StartBlock } from '../start-block.ts';
 import type { Composition } from './composition.ts';
@@ -62,8 +63,9 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   started.push(startJob(followClock, { clock, log, book }));
 
   const readyCurl = makeReadyCurl({ database, encryption, headerPrefix: config.headerPrefix });
-  const { passwordSignIn } = config;
-  const accounts = { database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox };
+  const { passwordSignIn, secondFactor, publicUrl } = config;
+  const shared = { database, clock, encryption, secondFactor, publicUrl };
+  const accounts = { ...shared, passwords: makePasswordHash(), passwordSignIn, isSandbox };
   const findDemo = (): DemoWorkspace | undefined => begun.demo;
   const company = config.role === 'worker' ? undefined : await startCompanySignIn(composition);
   const calls = makeCallRecorder({ database, clock, log });
@@ -158,16 +160,25 @@ async function startCompanySignIn({
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
   // Loaded lazily: few installations set an issuer, and a start need not wait for the protocol's library.
   const { makeCompanyProvider } = await import('../../engine/company-account.ts');
-  const provider = makeCompanyProvider({ issuer, clientId, clientSecret, name: config.oidcName, proxy });
+  const provider = makeCompanyProvider({
+    issuer,
+    clientId,
+    clientSecret,
+    name: config.oidcName,
+    groupsClaim: config.oidcGroupsClaim,
+    proxy,
+  });
   started.push({ stop: () => provider.close() });
   const rules = {
     domains: config.oidcDomains.map((domain) => domain.toLowerCase()),
     firstRole: oidcFirstRole === 'none' ? undefined : oidcFirstRole,
     emailTrust: config.oidcEmailTrust,
+    groupRoles: groupRolesOf(config),
   };
   return makeCompanySignIn({
     database: installation.acrossWorkspaces,
     encryption: installation.encryption,
+    secondFactor: config.secondFactor,
     clock,
     provider,
     rules,

@@ -1,4 +1,4 @@
-import type { LinkEnd, Role } from '../../domain/access/accounts.ts';
+import type { AssignedRole, LinkEnd, Role, WorkspaceRole } from '../../domain/access/accounts.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { Queryable } from '../database.ts';
 
@@ -6,19 +6,31 @@ export type Account = {
   id: string;
   email: string;
   name: string;
-  role: Role;
+  /** The role in the installation, which an owner assigned. Null: none. */
+  role: Role | null;
+  /** The role in the installation by groups of the company account. */
+  groupRole: Role | null;
+  workspaceRoles: WorkspaceRole[];
   createdAt: Date;
   signedInAt: Date | null;
   disabledAt: Date | null;
 };
 
+/** The columns of an account. Index for its roles: primary key of account_roles. */
 const accountColumns = (tx: Queryable) => tx`
-  id, email, name, role, created_at as "createdAt", signed_in_at as "signedInAt", disabled_at as "disabledAt"`;
+  id, email, name, role, group_role as "groupRole", ${workspaceRolesOf(tx)} as "workspaceRoles",
+  created_at as "createdAt", signed_in_at as "signedInAt", disabled_at as "disabledAt"`;
+
+/** Roles of the account of the row of `accounts` around, by workspace. Index: primary key. */
+export const workspaceRolesOf = (tx: Queryable) => tx`
+  (select coalesce(jsonb_agg(jsonb_build_object(
+      'workspaceId', workspace_id, 'role', assigned.role, 'groupRole', assigned.group_role) order by workspace_id), '[]')
+    from account_roles as assigned where account_id = accounts.id)`;
 
 /** Inserts an account. @returns undefined when the address already has one. Index: accounts_email. */
 export async function insertAccount(
   tx: Queryable,
-  account: { id: string; email: string; name: string; role: Role; passwordHash: string | null; at: Date },
+  account: { id: string; email: string; name: string; role: Role | null; passwordHash: string | null; at: Date },
 ): Promise<Account | undefined> {
   const [row] = await tx<Account[]>`
     insert into accounts (id, email, name, role, password_hash, created_at)
@@ -69,9 +81,54 @@ export async function hasOwner(tx: Queryable): Promise<boolean> {
 }
 
 /** Index: primary key. */
-export async function setAccountRole(tx: Queryable, { id, role }: { id: string; role: Role }): Promise<void> {
+export async function setAccountRole(tx: Queryable, { id, role }: { id: string; role: Role | null }): Promise<void> {
   await tx`update accounts set role = ${role} where id = ${id}`;
 }
+
+type WorkspaceOfAccount = { accountId: string; workspaceId: string };
+
+/** Returns an account's roles in a workspace. Index: primary key. */
+export async function findWorkspaceRole(
+  tx: Queryable,
+  { accountId, workspaceId }: WorkspaceOfAccount,
+): Promise<AssignedRole | undefined> {
+  const [row] = await tx<AssignedRole[]>`
+    select role, group_role as "groupRole" from account_roles
+    where account_id = ${accountId} and workspace_id = ${workspaceId}`;
+  return row;
+}
+
+/** Assigns a role in a workspace; null takes it away. A role that groups gave stays. Index: primary key. */
+export async function setWorkspaceRole(
+  tx: Queryable,
+  { accountId, workspaceId, role }: WorkspaceOfAccount & { role: Role | null },
+): Promise<void> {
+  const where = tx`account_id = ${accountId} and workspace_id = ${workspaceId}`;
+  if (role === null) {
+    await tx`delete from account_roles where ${where} and group_role is null`;
+    await tx`update account_roles set role = null where ${where}`;
+    return;
+  }
+  await tx`
+    insert into account_roles (account_id, workspace_id, role) values (${accountId}, ${workspaceId}, ${role})
+    on conflict (account_id, workspace_id) do update set role = excluded.role`;
+}
+
+/** Replaces the roles that groups gave, in the installation and in workspaces. The caller has locked the account. */
+export async function replaceGroupRoles(
+  tx: Queryable,
+  { accountId, installation, workspaces }: GroupRoles & { accountId: string },
+): Promise<void> {
+  await tx`update accounts set group_role = ${installation} where id = ${accountId}`;
+  await tx`delete from account_roles where account_id = ${accountId} and role is null`;
+  await tx`update account_roles set group_role = null where account_id = ${accountId}`;
+  for (const [workspaceId, role] of workspaces)
+    await tx`
+      insert into account_roles (account_id, workspace_id, group_role) values (${accountId}, ${workspaceId}, ${role})
+      on conflict (account_id, workspace_id) do update set group_role = excluded.group_role`;
+}
+
+type GroupRoles = { installation: Role | null; workspaces: ReadonlyMap<string, Role> };
 
 /** Disables an account; `at` null enables it again. Index: primary key. */
 export async function setAccountDisabled(tx: Queryable, { id, at }: { id: string; at: Date | null }): Promise<void> {
@@ -113,16 +170,18 @@ export async function findPasswordHash(tx: Queryable, id: string): Promise<strin
  * Locks the account of a user who has just signed in, and checks it again. Disabling it or setting its password ends
  * its sessions; this also covers the session that the caller is about to create. Index: primary key.
  *
+ * @param signIn.at null while the second factor is missing
  * @param signIn.passwordHash what the password was compared with; absent where no password was
  * @returns false when the account was disabled or got another password meanwhile
  */
 export async function noteSignIn(
   tx: Queryable,
-  { id, at, passwordHash }: { id: string; at: Date; passwordHash?: string | null },
+  { id, at, passwordHash }: { id: string; at: Date | null; passwordHash?: string | null },
 ): Promise<boolean> {
   const isUnchanged = passwordHash === undefined ? tx`true` : tx`password_hash = ${passwordHash}`;
   const rows = await tx`
-    update accounts set signed_in_at = ${at} where id = ${id} and disabled_at is null and ${isUnchanged} returning 1`;
+    update accounts set signed_in_at = coalesce(${at}::timestamptz, signed_in_at)
+    where id = ${id} and disabled_at is null and ${isUnchanged} returning 1`;
   return rows.length === 1;
 }
 
@@ -166,6 +225,9 @@ export type AuditFilters = {
   until: Date | undefined;
 };
 
+/** `workspace`: without the entries of the installation as a whole, which may concern other workspaces. */
+export type AuditScope = 'installation' | 'workspace';
+
 /**
  * Lists entries of a workspace and of the installation as a whole that are older than `beforeId`, newest first. Ids are
  * in the order of time, so that a time narrows the index; other filters read the index's rows. Index: primary key, or
@@ -173,14 +235,14 @@ export type AuditFilters = {
  */
 export async function listAuditEntries(
   tx: Queryable,
-  page: AuditFilters & { workspaceId: string; beforeId: string | undefined; limit: number },
+  page: AuditFilters & { workspaceId: string; scope: AuditScope; beforeId: string | undefined; limit: number },
 ): Promise<AuditEntry[]> {
   const { actor, action, object, from, until, beforeId } = page;
   return tx<AuditEntry[]>`
     select id, workspace_id as "workspaceId", at, actor_id as "actorId", actor_name as "actorName", action,
       object_kind as "objectKind", object_id as "objectId", object_name as "objectName", detail
     from audit_log
-    where (workspace_id = ${page.workspaceId} or workspace_id is null)
+    where ${page.scope === 'workspace' ? tx`workspace_id = ${page.workspaceId}` : tx`(workspace_id = ${page.workspaceId} or workspace_id is null)`}
       ${beforeId === undefined ? tx`` : tx`and id < ${beforeId}`}
       ${from ? tx`and id >= ${lastIdAt(new Date(from.getTime() - 1))} and at >= ${from}` : tx``}
       ${until ? tx`and id < ${lastIdAt(until)} and at < ${until}` : tx``}
@@ -199,6 +261,8 @@ export type AccountLink = {
   /** Set for an invitation. */
   email: string | null;
   role: Role | null;
+  /** Roles by the id of the workspace, for an invitation. */
+  workspaceRoles: Record<string, Role>;
   /** The account that gets a new password. */
   accountId: string | null;
   createdBy: string;
@@ -209,16 +273,17 @@ export type AccountLink = {
 };
 
 const linkColumns = (tx: Queryable) => tx`
-  id, purpose, email, role, account_id as "accountId", created_by as "createdBy", created_at as "createdAt",
+  id, purpose, email, role, workspace_roles as "workspaceRoles", account_id as "accountId", created_by as "createdBy", created_at as "createdAt",
   expires_at as "expiresAt", ended_as as "endedAs"`;
 
 type NewLink = Omit<AccountLink, 'endedAs'> & { secretHash: Buffer };
 
 export async function insertAccountLink(tx: Queryable, link: NewLink): Promise<void> {
   await tx`
-    insert into account_links (id, secret_hash, purpose, email, role, account_id, created_by, created_at, expires_at)
-    values (${link.id}, ${link.secretHash}, ${link.purpose}, ${link.email}, ${link.role}, ${link.accountId},
-      ${link.createdBy}, ${link.createdAt}, ${link.expiresAt})`;
+    insert into account_links
+      (id, secret_hash, purpose, email, role, workspace_roles, account_id, created_by, created_at, expires_at)
+    values (${link.id}, ${link.secretHash}, ${link.purpose}, ${link.email}, ${link.role}, ${tx.json(link.workspaceRoles)},
+      ${link.accountId}, ${link.createdBy}, ${link.createdAt}, ${link.expiresAt})`;
 }
 
 /** Finds a link, also one that has ended. Index: unique secret_hash. */

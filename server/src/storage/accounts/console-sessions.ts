@@ -1,5 +1,7 @@
-import type { Role } from '../../domain/access/accounts.ts';
+import type { AssignedRole, WorkspaceRole } from '../../domain/access/accounts.ts';
+import type { SessionStage } from '../../domain/access/second-factor.ts';
 import type { Queryable } from '../database.ts';
+import { findAccount, workspaceRolesOf } from './accounts.ts';
 import type { Account } from './accounts.ts';
 
 export type NewSession = {
@@ -10,6 +12,7 @@ export type NewSession = {
   sourceAddress: string;
   /** Up to 300 characters. */
   userAgent: string;
+  stage: SessionStage;
   at: Date;
   expiresAt: Date;
 };
@@ -17,15 +20,17 @@ export type NewSession = {
 export async function insertConsoleSession(tx: Queryable, session: NewSession): Promise<void> {
   await tx`
     insert into console_sessions
-      (token_hash, id, account_id, source_address, user_agent, created_at, last_seen_at, expires_at)
+      (token_hash, id, account_id, source_address, user_agent, stage, created_at, last_seen_at, expires_at)
     values (${session.tokenHash}, ${session.id}, ${session.accountId}, ${session.sourceAddress}, ${session.userAgent},
-      ${session.at}, ${session.at}, ${session.expiresAt})`;
+      ${session.stage}, ${session.at}, ${session.at}, ${session.expiresAt})`;
 }
 
 export type SessionOwner = {
   sessionId: string;
+  stage: SessionStage;
+  createdAt: Date;
   lastSeenAt: Date;
-  account: { id: string; email: string; name: string; role: Role } | null;
+  account: ({ id: string; email: string; name: string; workspaceRoles: WorkspaceRole[] } & AssignedRole) | null;
 };
 
 /**
@@ -37,9 +42,11 @@ export async function findSessionOwner(
   { tokenHash, at }: { tokenHash: Buffer; at: Date },
 ): Promise<SessionOwner | undefined> {
   const [row] = await tx<SessionOwner[]>`
-    select console_sessions.id as "sessionId", console_sessions.last_seen_at as "lastSeenAt",
+    select console_sessions.id as "sessionId", console_sessions.stage, console_sessions.created_at as "createdAt",
+      console_sessions.last_seen_at as "lastSeenAt",
       case when accounts.id is not null then jsonb_build_object(
-        'id', accounts.id, 'email', accounts.email, 'name', accounts.name, 'role', accounts.role
+        'id', accounts.id, 'email', accounts.email, 'name', accounts.name, 'role', accounts.role,
+        'groupRole', accounts.group_role, 'workspaceRoles', ${workspaceRolesOf(tx)}
       ) end as account
     from console_sessions
     left join accounts on accounts.id = console_sessions.account_id
@@ -154,12 +161,9 @@ export async function findAccountByIdentity(
   tx: Queryable,
   { issuer, subject }: Identity,
 ): Promise<Account | undefined> {
-  const [row] = await tx<Account[]>`
-    select accounts.id, accounts.email, accounts.name, accounts.role, accounts.created_at as "createdAt",
-      accounts.signed_in_at as "signedInAt", accounts.disabled_at as "disabledAt"
-    from account_identities join accounts on accounts.id = account_identities.account_id
-    where account_identities.issuer = ${issuer} and account_identities.subject = ${subject}`;
-  return row;
+  const [row] = await tx<{ accountId: string }[]>`
+    select account_id as "accountId" from account_identities where issuer = ${issuer} and subject = ${subject}`;
+  return row && findAccount(tx, row.accountId);
 }
 
 /**

@@ -134,7 +134,7 @@ export type OpenedCall = ListedCall & Pick<ApiLogEntry, 'requestBody' | 'respons
 /** Finds one call of a workspace, or of none. Index: primary key. */
 export async function findCall(
   tx: Queryable,
-  { workspaceId, id }: { workspaceId: string; id: string },
+  { workspaceId, id, scope }: { workspaceId: string; id: string; scope: 'workspace' | 'installation' },
 ): Promise<OpenedCall | undefined> {
   const [row] = await tx<OpenedCall[]>`
     select api_log.id, received_at as "receivedAt", method, path, route, status, duration_ms as "durationMilliseconds",
@@ -142,7 +142,8 @@ export async function findCall(
       request_body as "requestBody", response_body as "responseBody", headers
     from api_log
     left join api_keys on api_keys.id = api_log.key_id
-    where api_log.id = ${id} and (api_log.workspace_id = ${workspaceId} or api_log.workspace_id is null)`;
+    where api_log.id = ${id}
+      and (api_log.workspace_id = ${workspaceId} ${scope === 'installation' ? tx`or api_log.workspace_id is null` : tx``})`;
   return row;
 }
 

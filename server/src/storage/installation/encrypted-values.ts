@@ -36,6 +36,10 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
     ...{ table: 'token_secrets', column: 'secret_sealed', key: { number: 'number' } },
     contextOf: encryptionContext.tokenSecret,
   }),
+  valuesOf<{ accountId: string }>({
+    ...{ table: 'account_authenticators', column: 'secret_sealed', key: { accountId: 'account_id' } },
+    contextOf: encryptionContext.authenticator,
+  }),
   valuesOf<{ stateHash: Buffer }>({
     ...{ table: 'company_sign_ins', column: 'sealed', key: { stateHash: 'state_hash' } },
     contextOf: encryptionContext.companySignIn,

@@ -1,7 +1,7 @@
 import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../../domain/access/keys.ts';
 import { latestEventSeconds } from '../../domain/access/rate-limits.ts';
 import type { LimitWindow } from '../../domain/access/rate-limits.ts';
-import { signInWindows } from '../../domain/limits/access.ts';
+import { accountGuessWindows, signInWindows } from '../../domain/limits/access.ts';
 import { sendWithReceipt } from '../database.ts';
 import type { Database, Fragment, Queryable, Statement } from '../database.ts';
 
@@ -160,7 +160,11 @@ export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Pro
   const operations = [...tokenLimitOperations, ...Object.keys(signInWindows), 'failed-sign-in-address'];
   const before = new Date(at.getTime() - tokenLimitIdleSeconds * 1000);
   const idle = await deleteIdleLimitWindows(tx, { operations, before });
-  return idle + (await capLimitWindows(tx, { operations, rows: tokenLimitRows }));
+  // Their windows last a day.
+  const guesses = { operations: Object.keys(accountGuessWindows), before: new Date(at.getTime() - 86_400_000) };
+  const idleGuesses = await deleteIdleLimitWindows(tx, guesses);
+  const all = [...operations, ...guesses.operations];
+  return idle + idleGuesses + (await capLimitWindows(tx, { operations: all, rows: tokenLimitRows }));
 }
 
 /** Maximum number of rows that one clean-up statement deletes, so that the job stays short. */

@@ -1,16 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import {
-  isSharedIssuer,
+  accessOf,
+  isPermitted,
   mayDo,
   permissions,
   permissionsOf,
   readAccountName,
-  readCompanyEmail,
   readEmail,
   readNewPassword,
   roles,
+  rolesIn,
 } from '../../../src/domain/access/accounts.ts';
-import type { CompanyClaims, CompanyRules, Permission } from '../../../src/domain/access/accounts.ts';
+import type { Access, Permission } from '../../../src/domain/access/accounts.ts';
+import {
+  grantRoles,
+  isSharedIssuer,
+  parseGroupRole,
+  readCompanyEmail,
+  readGroups,
+} from '../../../src/domain/access/company-accounts.ts';
+import type { CompanyClaims, CompanyRules, GroupRole } from '../../../src/domain/access/company-accounts.ts';
 import { findMade } from '../../../src/domain/access/api-log.ts';
 import { dataCenterOfHost, namesUnknownDataCenter } from '../../../src/domain/access/data-centers.ts';
 import {
@@ -104,8 +113,14 @@ describe('accounts', () => {
         username: 'ada@b.example',
       },
       name: undefined,
+      groups: undefined,
     };
-    const rules: CompanyRules = { domains: ['b.example'], firstRole: undefined, emailTrust: 'verified' };
+    const rules: CompanyRules = {
+      domains: ['b.example'],
+      firstRole: undefined,
+      emailTrust: 'verified',
+      groupRoles: [],
+    };
     const unstated = { ...claims, emailVerification: 'unstated' } as const;
     const denied = { ...claims, emailVerification: 'denied' } as const;
 
@@ -167,12 +182,80 @@ describe('accounts', () => {
 
   test('allows an owner everything, every other role its permissions, and every role the overview', () => {
     expect(permissionsOf('owner')).toEqual(Object.keys(permissions));
-    expect(permissionsOf('analyst')).toEqual(['session.own', 'overview.read']);
+    const own = ['session.enter', 'session.factors', 'session.own'];
+    expect(permissionsOf('analyst')).toEqual([...own, 'overview.read']);
     for (const role of roles)
       for (const permission of Object.keys(permissions) as Permission[])
         expect(mayDo(role, permission)).toBe(permissionsOf(role).includes(permission));
     expect(mayDo('marketer', 'campaigns.write')).toBe(true);
     expect(mayDo('developer', 'campaigns.write')).toBe(false);
+  });
+
+  describe('access', () => {
+    const access: Access = { installation: ['analyst'], workspaces: { a: ['marketer', 'developer'] } };
+    const may = (permission: Permission, workspaceId?: string) => isPermitted(access, { permission, workspaceId });
+
+    test('adds the roles of the installation to those of a workspace, and keeps those of other workspaces apart', () => {
+      expect(rolesIn(access, 'a')).toEqual(['marketer', 'analyst', 'developer']);
+      expect(rolesIn(access, 'b')).toEqual(['analyst']);
+      expect(rolesIn({ installation: [], workspaces: {} }, 'constructor')).toEqual([]);
+      expect([may('campaigns.write', 'a'), may('keys.read', 'a'), may('overview.read', 'a')]).toEqual([
+        true,
+        true,
+        true,
+      ]);
+      expect([may('campaigns.write', 'b'), may('keys.read', 'b'), may('overview.read', 'b')]).toEqual([
+        ...[false, false, true],
+      ]);
+    });
+
+    test('opens what concerns all workspaces only by a role of the installation', () => {
+      const own: Access = { installation: [], workspaces: { a: ['owner'] } };
+      for (const [permission, { on }] of Object.entries(permissions) as [Permission, { on: string }][]) {
+        expect(isPermitted(own, { permission, workspaceId: 'a' }), permission).toBe(on !== 'installation');
+        expect(isPermitted(own, { permission, workspaceId: 'b' }), permission).toBe(false);
+        expect(isPermitted(own, { permission, workspaceId: undefined }), permission).toBe(on === 'account');
+      }
+    });
+
+    test('adds a role that groups gave to the one that an owner assigned', () => {
+      const workspaceRoles = [{ workspaceId: 'a', role: null, groupRole: 'marketer' as const }];
+      expect(accessOf({ role: 'analyst', groupRole: 'developer', workspaceRoles })).toEqual({
+        installation: ['analyst', 'developer'],
+        workspaces: { a: ['marketer'] },
+      });
+    });
+  });
+
+  describe('roles by groups', () => {
+    test.each([
+      ['staff=analyst', { group: 'staff', role: 'analyst', workspace: undefined }],
+      ['/shop/marketing=marketer@shop-1', { group: '/shop/marketing', role: 'marketer', workspace: 'shop-1' }],
+      ['cn=admins,ou=x=owner@shop', { group: 'cn=admins,ou=x', role: 'owner', workspace: 'shop' }],
+      ['staff=owner', { fault: expect.stringContaining('must name a workspace') }],
+      ['staff=admin', { fault: expect.stringContaining('must end with one of the roles') }],
+      ['=analyst', { fault: expect.stringContaining('group=role') }],
+      ['staff', { fault: expect.stringContaining('group=role') }],
+      ['staff=analyst@', { fault: expect.stringContaining('group=role') }],
+    ])('parse %s as %j', (text, parsed) => expect(parseGroupRole(text)).toEqual(parsed));
+
+    test('give the first role of each place, and none in a workspace that does not exist', () => {
+      const texts = ['a=analyst', 'b=developer', 'a=marketer@shop', 'b=analyst@shop', 'a=owner@gone'];
+      const groupRoles = texts.map((text) => parseGroupRole(text) as GroupRole);
+      const granted = grantRoles(groupRoles, { groups: ['b', 'a'], idsOf: new Map([['shop', '1']]) });
+      expect(granted).toEqual({ installation: 'analyst', workspaces: new Map([['1', 'marketer']]) });
+      const none = grantRoles(groupRoles, { groups: ['c'], idsOf: new Map() });
+      expect(none).toEqual({ installation: null, workspaces: new Map() });
+    });
+
+    test.each([
+      [{ groups: ['a', 1, 'b'] }, 'groups', ['a', 'b']],
+      [{ groups: 'a' }, 'groups', ['a']],
+      [{ realm_access: { roles: ['a'] } }, 'realm_access.roles', ['a']],
+      [{ 'https://x.example/groups': ['a'] }, 'https://x.example/groups', ['a']],
+      [{ _claim_names: { groups: 'src1' } }, 'groups', undefined],
+      [{}, 'constructor.name', undefined],
+    ])('are read from %j by the name %s', (claims, name, groups) => expect(readGroups(claims, name)).toEqual(groups));
   });
 });
 

@@ -139,7 +139,14 @@ describe('outgoing proxy', () => {
       });
       proxy.lead('issuer.internal:80', port);
       const { outgoingProxy } = makeClient(`http://127.0.0.1:${proxy.port}`);
-      const settings = { issuer, clientId: 'id', clientSecret: 'secret', name: 'Example', proxy: outgoingProxy };
+      const settings = {
+        groupsClaim: 'groups',
+        issuer,
+        clientId: 'id',
+        clientSecret: 'secret',
+        name: 'Example',
+        proxy: outgoingProxy,
+      };
       const provider = makeCompanyProvider(settings);
       onTestFinished(() => provider.close());
       const location = await provider.authorize({
