@@ -102,6 +102,7 @@ export const encryptionContext = {
     `event-stream-secret:${workspaceId}:${id}`,
   idempotentAnswer: (row: { workspaceId: string; operation: string; keyHash: Uint8Array }) =>
     `idempotency:${row.workspaceId}:${row.operation}:${Buffer.from(row.keyHash).toString('hex')}`,
+  identityKey: ({ workspaceId, id }: { workspaceId: string; id: string }) => `identity-key:${workspaceId}:${id}`,
   companySignIn: () => 'company-sign-in',
   demoSeed: () => 'demo-seed',
   /** The word that shows at startup whether the master key is the right one. */
