@@ -114,29 +114,6 @@ export async function eraseInstallations(
   return erased;
 }
 
-export type ListedInstallation = {
-  id: string;
-  keyId: string;
-  isIdentified: boolean;
-  createdAt: Date;
-  refreshedAt: Date;
-  signedInAt: Date | null;
-};
-
-/** Lists the installations of a user, the latest first, at most `limit`. Index: installations_user. */
-export async function listInstallationsOfUser(
-  tx: Queryable,
-  { workspaceId, bucket, userId, limit }: UserKey & { workspaceId: string; limit: number },
-): Promise<ListedInstallation[]> {
-  return tx<ListedInstallation[]>`
-    select id, key_id as "keyId", is_identified as "isIdentified", created_at as "createdAt",
-      refreshed_at as "refreshedAt", signed_in_at as "signedInAt"
-    from installations
-    where workspace_id = ${workspaceId} and bucket = any(${allBuckets}) and user_bucket = ${bucket} and user_id = ${userId}
-    order by refreshed_at desc, id
-    limit ${limit}`;
-}
-
 /** Remembers the ids of events of an installation. Index: primary key. @returns the ids that are new */
 export async function insertEventIds(
   tx: Queryable,
