@@ -16,10 +16,11 @@ declare const registration: ServiceWorkerRegistration;
 const types = { impression: 'shown', click: 'clicked', close: 'dismissed' } as const;
 const { show, report, renew } = carillon;
 
-/** While a logout waits, what arrives is for the user who left. The device is online, so the logout can be sent. */
+/** While a logout waits, what arrives is for the user who left. The device is online, so the logout is sent at once. */
 carillon.show = async (payload) => {
-  if ((await read())?.isHushed) await flush();
-  else await show(payload);
+  if (!(await read())?.isHushed) return show(payload);
+  await change((state) => void (state.waitUntil = 0));
+  await flush();
 };
 
 /** Reports wait in the queue while the service cannot be reached. */
