@@ -67,6 +67,7 @@ const staticSteps: Step[] = [
   { name: 'unused', command: [bin('knip', 'bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'] },
   { name: 'console types', command: typesOf('console/tsconfig.json', 'console-types') },
   { name: 'docs types', command: typesOf('scripts/site/browser/tsconfig.json', 'docs-types') },
+  { name: 'web types', command: typesOf('sdk/web/tsconfig.json', 'web-types') },
 ];
 // Node loads the configuration itself: by default, Vitest bundles it into a file in node_modules, which may be read-only.
 const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', ...testParameters];

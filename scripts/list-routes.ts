@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { makeManualClock } from '../server/src/clock.ts';
 import { buildServer } from '../server/src/http/server/build-server.ts';
 import type { RouteFamily } from '../server/src/http/server/build-server.ts';
+import { appAccessRoutes } from '../server/src/http/app-access.ts';
 import { appRoutes } from '../server/src/http/apps.ts';
 import { businessEventRoutes } from '../server/src/http/business-events.ts';
 import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
@@ -9,6 +10,7 @@ import { dataRoutes } from '../server/src/http/data/routes.ts';
 import { eventStreamRoutes } from '../server/src/http/event-streams.ts';
 import { explainRoutes } from '../server/src/http/explain.ts';
 import { healthRoutes } from '../server/src/http/health.ts';
+import { installationRoutes } from '../server/src/http/installations/routes.ts';
 import { interactionRoutes } from '../server/src/http/interactions.ts';
 import { liveActivityRoutes } from '../server/src/http/live-activities.ts';
 import { pushRoutes } from '../server/src/http/push/routes.ts';
@@ -63,6 +65,8 @@ export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promi
       campaignRoutes(edge),
       businessEventRoutes(edge),
       appRoutes(edge),
+      appAccessRoutes(edge),
+      installationRoutes(edge),
       explainRoutes(edge),
       eventStreamRoutes(edge),
       statsRoutes(edge),

@@ -188,7 +188,7 @@ function Kinds() {
 
 type Kind = { name: string; means: string; curl: (workspace: { id: string; dbName: string }) => string };
 
-/** The four types of keys: the access of each, and an example call. */
+/** The types of keys: the access of each, and an example call. */
 const keyKinds: Record<KeyKind, Kind> = {
   oauth: {
     name: 'OAuth 2.0',
@@ -224,6 +224,17 @@ curl ${location.origin}/v5/campaigns/search \\
   -u "${id}:$KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{"limit":15,"page":1}'`,
+  },
+  app: {
+    name: 'App',
+    means:
+      'Ships in apps and sites, so everyone can read it: it registers devices and signs users in with tokens of your server, and reads nothing.',
+    curl: () => `KEY='…'
+curl ${location.origin}/v1/app/installations \\
+  -H "Authorization: Bearer $KEY" \\
+  -H "Carillon-Installation-Secret: $(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"installation_id":"my-first-installation","platform":"WEB"}'`,
   },
 };
 

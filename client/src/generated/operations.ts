@@ -2,6 +2,12 @@
 
 import type {
   App,
+  AppAccess,
+  AppAccessRequest,
+  AppEvents,
+  AppEventsRequest,
+  AppReceipts,
+  AppReceiptsRequest,
   AppRequest,
   Apps,
   BusinessEventCreated,
@@ -73,6 +79,12 @@ import type {
   FilterSegmentChange,
   FilterSegmentRequest,
   Health,
+  IdentityKey,
+  IdentityKeyRequest,
+  IdentityRequest,
+  Installation,
+  InstallationChanges,
+  InstallationRequest,
   InteractionReport,
   LiveActivity,
   LiveActivityEvent,
@@ -603,6 +615,72 @@ export const operations = {
     family: 'Apps',
     key: 'data',
     query: ['platform'],
+    headers: [],
+  },
+  readAppAccess: { method: 'GET', path: '/v1/app-access', family: 'Apps', key: 'data', query: [], headers: [] },
+  putAppAccess: { method: 'PUT', path: '/v1/app-access', family: 'Apps', key: 'data', query: [], headers: [] },
+  addIdentityKey: {
+    method: 'POST',
+    path: '/v1/app-access/identity-keys',
+    family: 'Apps',
+    key: 'data',
+    query: [],
+    headers: [],
+  },
+  removeIdentityKey: {
+    method: 'DELETE',
+    path: '/v1/app-access/identity-keys/{kid}',
+    family: 'Apps',
+    key: 'data',
+    query: [],
+    headers: [],
+  },
+  registerInstallation: {
+    method: 'POST',
+    path: '/v1/app/installations',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  updateInstallation: {
+    method: 'PATCH',
+    path: '/v1/app/installations/{id}',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  identifyInstallation: {
+    method: 'POST',
+    path: '/v1/app/installations/{id}/identify',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  logoutInstallation: {
+    method: 'POST',
+    path: '/v1/app/installations/{id}/logout',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  reportAppEvents: {
+    method: 'POST',
+    path: '/v1/app/events',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  reportAppReceipts: {
+    method: 'POST',
+    path: '/v1/app/receipts',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
     headers: [],
   },
   explainDelivery: {
@@ -1158,6 +1236,66 @@ export type Operations = {
     parameters: { platform?: 'ANDROID' | 'IOS' | 'WEB'; app: string };
     body: undefined;
     reply: undefined;
+  };
+  /** Read what apps may do with the app key */
+  readAppAccess: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: AppAccess;
+  };
+  /** Set the sites that may use the app key, and the attributes that apps may write */
+  putAppAccess: {
+    parameters: Record<never, never>;
+    body: AppAccessRequest;
+    reply: AppAccess;
+  };
+  /** Add a key that verifies identity tokens */
+  addIdentityKey: {
+    parameters: Record<never, never>;
+    body: IdentityKeyRequest;
+    reply: IdentityKey;
+  };
+  /** Remove a key; tokens under it are no longer valid */
+  removeIdentityKey: {
+    parameters: { kid: string };
+    body: undefined;
+    reply: undefined;
+  };
+  /** Register or refresh an installation of an app */
+  registerInstallation: {
+    parameters: Record<never, never>;
+    body: InstallationRequest;
+    reply: Installation;
+  };
+  /** Change what an installation says about itself */
+  updateInstallation: {
+    parameters: { id: string };
+    body: InstallationChanges;
+    reply: Installation;
+  };
+  /** Sign a user in on an installation */
+  identifyInstallation: {
+    parameters: { id: string };
+    body: IdentityRequest;
+    reply: Installation;
+  };
+  /** Sign the user out on an installation */
+  logoutInstallation: {
+    parameters: { id: string };
+    body: undefined;
+    reply: Installation;
+  };
+  /** Report events and changes of attributes of the current user */
+  reportAppEvents: {
+    parameters: Record<never, never>;
+    body: AppEventsRequest;
+    reply: AppEvents;
+  };
+  /** Report which messages were shown, clicked or dismissed */
+  reportAppReceipts: {
+    parameters: Record<never, never>;
+    body: AppReceiptsRequest;
+    reply: AppReceipts;
   };
   /** Explain why a user received a campaign or did not */
   explainDelivery: {

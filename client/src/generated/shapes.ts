@@ -53,6 +53,97 @@ export type App = {
   credential_of: string | null;
 };
 
+export type AppAccess = {
+  web_origins: string[];
+  attributes: string[];
+
+  /** At most two, both valid */
+  identity_keys: {
+    /** The kid in the header of tokens */
+    kid: string;
+
+    /** Of every token under the key */
+    algorithm: 'HS256' | 'ES256';
+    created_at: string;
+  }[];
+};
+
+export type AppAccessRequest = {
+  /** Origins of sites that may use the app key, such as https://shop.example. Absent: none */
+  web_origins?: string[];
+
+  /** Attributes that apps may write; stored with the prefix app:. Absent: none */
+  attributes?: string[];
+};
+
+export type AppEvent = {
+  /** Made by the app, new for each: 8 to 64 letters, digits, - and _ */
+  id: string;
+
+  /** event, or set for a change of attributes */
+  type: 'event' | 'set';
+
+  /** Of an event */
+  name?: string;
+
+  /** Of the event; or those to set, where null removes one */
+  attributes?: Record<string, unknown>;
+
+  /** By the device's clock; absent: now */
+  time?: string;
+};
+
+export type AppEvents = {
+  /** Stored now */
+  accepted: number;
+
+  /** Stored by an earlier request */
+  repeated: number;
+
+  /** Events that are never stored: do not send them again */
+  refused: {
+    id: string;
+    reason: string;
+  }[];
+};
+
+export type AppEventsRequest = {
+  /** Made by the app: 16 to 64 letters, digits, - and _, of at least 96 random bits */
+  installation_id: string;
+
+  /** The device's clock when it sends the request: times are corrected by its difference */
+  sent_at?: string;
+  events: AppEvent[];
+};
+
+export type AppReceipt = {
+  /** Made by the app, new for each: 8 to 64 letters, digits, - and _ */
+  id: string;
+
+  /** The report token of the message */
+  token: string;
+  type: 'shown' | 'clicked' | 'dismissed';
+
+  /** The button that was clicked */
+  action?: string;
+};
+
+export type AppReceipts = {
+  accepted: number;
+
+  /** Reports that are never stored: do not send them again */
+  refused: {
+    id: string;
+    reason: string;
+  }[];
+};
+
+export type AppReceiptsRequest = {
+  /** Made by the app: 16 to 64 letters, digits, - and _, of at least 96 random bits */
+  installation_id: string;
+  receipts: AppReceipt[];
+};
+
 export type AppRequest = {
   /** ANDROID, IOS or WEB */
   platform: 'ANDROID' | 'IOS' | 'WEB';
@@ -2495,6 +2586,9 @@ export type CampaignTrigger = {
 
   /** Refused */
   intelligent_delay_optimization?: Record<string, unknown>;
+
+  /** Events that apps report through /v1/app/events start the campaign too. Absent: false */
+  from_apps?: boolean;
 };
 
 export type CampaignV1 = {
@@ -3751,6 +3845,116 @@ export type Health = {
   proxy?: 'UNUSED' | 'OK' | 'PROXY_UNREACHABLE' | 'PROXY_REFUSED' | 'PROXY_AUTH';
 };
 
+export type IdentityKey = {
+  /** The kid in the header of tokens */
+  kid: string;
+
+  /** Of every token under the key */
+  algorithm: 'HS256' | 'ES256';
+  created_at: string;
+
+  /** HS256 only: the secret that signs tokens, for your server. It is shown only now */
+  secret?: string;
+};
+
+export type IdentityKeyRequest = {
+  /** Of every token under the key */
+  algorithm: 'HS256' | 'ES256';
+
+  /** ES256 only: a P-256 public key in PEM */
+  public_key?: string;
+};
+
+export type IdentityRequest = {
+  /** JWT of your server: kid, sub, aud (the workspace id), exp at most 24 hours ahead */
+  identity_token?: string;
+
+  /** The customer id. With a token, it must be its sub; only a sandbox accepts it alone */
+  user_id?: string;
+};
+
+export type Installation = {
+  installation_id: string;
+
+  /** True: a proved user is attached. False: the installation is anonymous */
+  signed_in: boolean;
+  opted_in: boolean;
+
+  /** True: a push token is stored */
+  can_receive: boolean;
+
+  /** WEB only: the VAPID public key with which the browser subscribes */
+  web_push_public_key?: string;
+};
+
+export type InstallationChanges = {
+  /** False: the user wants no messages on this device. Absent: true at the first registration */
+  opted_in?: boolean;
+
+  /** BCP 47: the language of the device */
+  locale?: string;
+
+  /** IANA name such as Europe/Berlin; stored as the attribute app:time_zone */
+  time_zone?: string;
+
+  /** Version of the app */
+  app_version?: string;
+
+  /** Version of the system or browser */
+  os_version?: string;
+
+  /** Model of the device, or name of the browser */
+  model?: string;
+};
+
+export type InstallationRequest = {
+  /** Made by the app: 16 to 64 letters, digits, - and _, of at least 96 random bits */
+  installation_id: string;
+
+  /** ANDROID, IOS or WEB */
+  platform: 'ANDROID' | 'IOS' | 'WEB';
+
+  /** The token of the push service, or the PushSubscription of a browser. Absent: the device cannot receive pushes */
+  push_token?: unknown;
+
+  /** Whose token it is. Absent: FCM, APNs or the push service of the browser */
+  push_provider?: 'fcm' | 'apns' | 'webpush' | 'hms' | 'adm';
+
+  /** For FCM: token, or fid for an installation id. Absent: token */
+  push_token_type?: 'token' | 'fid';
+
+  /** An app of the workspace. Absent: the default app */
+  app_id?: string;
+
+  /** iOS: the user has only allowed quiet delivery */
+  provisional?: boolean;
+
+  /** False: the user wants no messages on this device. Absent: true at the first registration */
+  opted_in?: boolean;
+
+  /** BCP 47: the language of the device */
+  locale?: string;
+
+  /** IANA name such as Europe/Berlin; stored as the attribute app:time_zone */
+  time_zone?: string;
+
+  /** Version of the app */
+  app_version?: string;
+
+  /** Version of the system or browser */
+  os_version?: string;
+
+  /** Model of the device, or name of the browser */
+  model?: string;
+
+  /** The earlier installation of a reinstalled app: its push token moves to this one */
+  previous?: {
+    /** Made by the app: 16 to 64 letters, digits, - and _, of at least 96 random bits */
+    installation_id: string;
+    secret: string;
+  };
+};
+
 export type InteractionReport = {
   /** The token that was sent with the message */
   token: string;
@@ -3952,6 +4156,9 @@ export type Problem = {
     | 'ACCOUNT_PASSWORDS_OFF'
     | 'ACCOUNT_SIGN_IN_FAILED'
     | 'ADDRESS_TOO_LONG'
+    | 'APP_KEY_UNKNOWN'
+    | 'APP_ORIGIN_REFUSED'
+    | 'APP_RATE_LIMITED'
     | 'AUTHENTICATION_EXPIRED'
     | 'AUTHENTICATION_INVALID'
     | 'BODY_EMPTY'
@@ -3973,6 +4180,8 @@ export type Problem = {
     | 'HOST_NOT_SERVED'
     | 'IDEMPOTENCY_CONFLICT'
     | 'IDEMPOTENCY_KEY_INVALID'
+    | 'IDENTITY_TOKEN_INVALID'
+    | 'INSTALLATION_UNKNOWN'
     | 'INTERACTION_RATE_LIMITED'
     | 'INTERACTION_TOKEN_UNKNOWN'
     | 'INTERNAL'
@@ -3984,6 +4193,7 @@ export type Problem = {
     | 'PROVIDER_KEY_INVALID'
     | 'PROVIDER_NOT_ASKED'
     | 'PROVIDER_REFUSED'
+    | 'PUSH_TOKEN_HELD'
     | 'REQUEST_MALFORMED'
     | 'REQUEST_TIMED_OUT'
     | 'ROUTE_NOT_FOUND'

@@ -299,7 +299,7 @@ export type UseGrant = LimitGrant & { limit: number };
  *
  * @returns the grant of the limit that has the least left
  */
-async function countUses(database: Database, counts: LimitCount[]): Promise<UseGrant> {
+export async function countUses(database: Database, counts: LimitCount[]): Promise<UseGrant> {
   return inTransaction(database, async (tx) => {
     const [first] = counts;
     // A single item needs only one statement.

@@ -2,6 +2,7 @@ import type { RequestFault } from '../fields/reading-rules.ts';
 import { accessRegistry, accountRegistry } from './errors/access.ts';
 import { campaignRegistry } from './errors/campaigns.ts';
 import { dataRegistry } from './errors/data.ts';
+import { installationRegistry } from './errors/installations.ts';
 import { pushRegistry } from './errors/push.ts';
 import { requestRegistry } from './errors/requests.ts';
 import { segmentRegistry } from './errors/segments.ts';
@@ -14,6 +15,7 @@ export const errorRegistry = {
   ...accessRegistry,
   ...pushRegistry,
   ...dataRegistry,
+  ...installationRegistry,
   ...segmentRegistry,
   ...campaignRegistry,
   ...accountRegistry,

@@ -3,6 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { documentedAuthoringLimits } from '../app/campaigns/authoring.ts';
 import { makeCampaignTotals } from '../app/campaigns/search-campaigns.ts';
 import { makeEnsureToday } from '../app/users/events.ts';
+import { makeAppEvents } from '../app/installations/app-events.ts';
+import { makeInstallations } from '../app/installations/installations.ts';
+import { makeReceipts } from '../app/installations/receipts.ts';
 import { makeInteractionReports } from '../app/interactions.ts';
 import { makeAcceptPush } from '../app/push/accept-push.ts';
 import { makeAdmitPush } from '../app/push/admit-push.ts';
@@ -17,6 +20,7 @@ import type { NodeMeter } from '../engine/monitoring/node-meter.ts';
 import { measureContent } from '../engine/fan-out/compose-message.ts';
 import { makeInteractionTokens } from '../domain/events/interactions.ts';
 import type { RouteFamily } from '../http/server/build-server.ts';
+import { appAccessRoutes } from '../http/app-access.ts';
 import { appRoutes } from '../http/apps.ts';
 import { businessEventRoutes } from '../http/business-events.ts';
 import { campaignRoutes } from '../http/campaigns/routes.ts';
@@ -25,6 +29,7 @@ import { docsRoutes } from '../http/docs.ts';
 import { eventStreamRoutes } from '../http/event-streams.ts';
 import { explainRoutes } from '../http/explain.ts';
 import { healthRoutes } from '../http/health.ts';
+import { installationRoutes } from '../http/installations/routes.ts';
 import { interactionRoutes } from '../http/interactions.ts';
 import { liveActivityRoutes } from '../http/live-activities.ts';
 import { pushRoutes } from '../http/push/routes.ts';
@@ -79,6 +84,9 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     ...{ database: acrossWorkspaces, clock, tokens: interactionTokens },
     keptDays: config.keepInteractionsDays,
   });
+  const isSandbox = config.mode === 'sandbox';
+  const installations = makeInstallations(deps);
+  const ensureToday = makeEnsureToday(across);
   const sandbox = phones && makeSandbox(composition, { phones, findDemo, clockListener, calls });
   const families = [
     homeRoute,
@@ -91,11 +99,18 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
       acceptPush: makeAcceptPush({ ...across, doorbell, onCommit: meter.noteCommit }),
       measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     }),
-    dataRoutes({ ...deps, ensureToday: makeEnsureToday(across), erasureDelayHours: config.erasureDelayHours }),
+    dataRoutes({ ...deps, ensureToday, erasureDelayHours: config.erasureDelayHours }),
     segmentRoutes({ ...deps, limits }),
     campaignRoutes({ ...authoring, migrationGuideFile: join(projectFolder, 'docs', 'migration-v1-v5.md') }),
     businessEventRoutes(deps),
     appRoutes(deps),
+    appAccessRoutes(deps),
+    installationRoutes({
+      ...{ authentication: { database: acrossWorkspaces, clock, isSandbox }, vendorHeaders },
+      ...{ serviceDomain: config.serviceDomain, identity: { ...deps, isSandbox }, installations },
+      acceptEvents: makeAppEvents({ ...deps, ensureToday }),
+      acceptReceipts: makeReceipts({ installations, interactions }),
+    }),
     explainRoutes(deps),
     statsRoutes(deps),
     reportRoutes(deps),

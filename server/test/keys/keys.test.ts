@@ -34,6 +34,7 @@ describe('keys', () => {
       ['data', 'cdk_', ['data', 'segmentation']],
       ['push', 'cpk_', ['push']],
       ['campaigns', 'cck_', ['campaign']],
+      ['app', 'cak_', ['app']],
     ] as const)('a key of kind %s has a recognisable secret and its default scopes', async (kind, prefix, scopes) => {
       const { key, secret } = await setup({ kind });
       expect(secret).toMatch(new RegExp(`^${prefix}[A-Za-z0-9_-]{43}$`));

@@ -118,6 +118,9 @@ test('a value of every column is readable under the new key alone, with 0 left u
       created_at, updated_at)
     values (${stream}, ${workspaceId}, 'https://a.example', ${encrypt(encryptionContext.eventStreamSecret({ workspaceId, id: stream }))},
       '{clicked}', '{}', '{}', ${at}, ${at})`;
+  const identityKey = { workspaceId, id: '6'.repeat(24) };
+  await sql`insert into identity_keys (workspace_id, id, algorithm, secret_sealed, created_at)
+    values (${workspaceId}, ${identityKey.id}, 'HS256', ${encrypt(encryptionContext.identityKey(identityKey))}, ${at})`;
   const operation = 'push';
   await sql`insert into idempotency_keys (workspace_id, operation, key_hash, body_hash, answer_sealed, created_at)
     values (${workspaceId}, ${operation}, ${keyHash}, ${keyHash},
@@ -136,6 +139,10 @@ test('a value of every column is readable under the new key alone, with 0 left u
       encryptionContext.webhookSecret({ workspaceId }),
     ]),
     sql`select demo_seed_sealed as v from installation`.then(([row]) => [row!.v, encryptionContext.demoSeed()]),
+    sql`select secret_sealed as v from identity_keys`.then(([row]) => [
+      row!.v,
+      encryptionContext.identityKey(identityKey),
+    ]),
     sql`select sealed as v from provider_credentials`.then(([row]) => [
       row!.v,
       encryptionContext.providerCredential({ workspaceId, provider, appId }),

@@ -2,7 +2,7 @@
 export type Walk = {
   workspaceId: string;
   dbName: string;
-  keys: { oauth: string; data: string; push: string; campaigns: string };
+  keys: { oauth: string; data: string; push: string; campaigns: string; app: string };
   /** Where the receiver of this walk stands: files, and callbacks. */
   receiver: string;
   /** So many hours after the start of the walk, as campaigns take times. */
@@ -82,7 +82,50 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield* v1Calls(walk);
   yield* winnerCalls(walk);
   yield* reportCalls(walk);
+  yield* installationCalls(walk);
   yield* sandboxCalls(walk);
+}
+
+function* installationCalls({ said }: Walk): Generator<ExampleCall> {
+  const access = { web_origins: ['https://shop.example'], attributes: ['favourite_team'] };
+  yield { operationId: 'putAppAccess', body: access };
+  yield { operationId: 'addIdentityKey', body: { algorithm: 'HS256' } };
+  yield { operationId: 'readAppAccess' };
+  const secret = { 'Carillon-Installation-Secret': 'k'.repeat(43) };
+  const installation_id = '6f1c1c0e-5d3a-4a43-9a39-1d0a4bb1c7f2';
+  const one = { ...secret, id: installation_id };
+  yield {
+    operationId: 'registerInstallation',
+    parameters: secret,
+    body: {
+      installation_id,
+      platform: 'ANDROID',
+      push_token: 'phone-of-ada',
+      locale: 'de',
+      time_zone: 'Europe/Berlin',
+    },
+  };
+  yield { operationId: 'updateInstallation', parameters: one, body: { opted_in: true, app_version: '4.1' } };
+  // The node is a sandbox: in production the token is required.
+  yield { operationId: 'identifyInstallation', parameters: one, body: { user_id: 'ada' } };
+  yield {
+    operationId: 'reportAppEvents',
+    parameters: secret,
+    body: {
+      installation_id,
+      events: [
+        { id: 'event-0001', type: 'event', name: 'Opened', attributes: { screen: 'offers' } },
+        { id: 'event-0002', type: 'set', attributes: { favourite_team: 'Kestrels' } },
+      ],
+    },
+  };
+  yield {
+    operationId: 'reportAppReceipts',
+    parameters: secret,
+    body: { installation_id, receipts: [{ id: 'receipt-0001', token: 'of-no-message', type: 'shown' }] },
+  };
+  yield { operationId: 'logoutInstallation', parameters: one };
+  yield { operationId: 'removeIdentityKey', parameters: { kid: said('addIdentityKey').kid } };
 }
 
 function* winnerCalls({ said }: Walk): Generator<ExampleCall> {

@@ -5,11 +5,11 @@ export const shownCredentials = {
   workspaceId: 'EXAMPLEWORKSPACE00000001',
   dbName: 'example_db',
   keys: Object.fromEntries(
-    Object.entries({ oauth: 'cok', data: 'cdk', push: 'cpk', campaigns: 'cck' }).map(([kind, prefix]) => [
+    Object.entries({ oauth: 'cok', data: 'cdk', push: 'cpk', campaigns: 'cck', app: 'cak' }).map(([kind, prefix]) => [
       kind,
       `${prefix}_${'example'.padEnd(43, '0')}`,
     ]),
-  ) as Record<'oauth' | 'data' | 'push' | 'campaigns', string>,
+  ) as Record<'oauth' | 'data' | 'push' | 'campaigns' | 'app', string>,
 };
 
 export type Settle = (value: unknown) => unknown;
@@ -63,6 +63,8 @@ export function makeSettle(walk: {
   };
 
   const settleMember = (name: string, value: unknown): unknown => {
+    // Of an identity key; those of the walk's own clients are fixed.
+    if (name === 'secret' && typeof value === 'string') return 'example'.padEnd(43, '0');
     if (name === 'timestamp' && typeof value === 'number') return Date.parse('2026-01-31T09:30:00Z') / 1000;
     if (typeof value !== 'string') return settle(value);
     // Eight letters that find a call in the API log.

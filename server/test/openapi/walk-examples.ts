@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createKey } from '../../src/app/keys/keys.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import { signPush } from '../../src/domain/crypto/signatures.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { until } from '../carillon-bundle.ts';
@@ -33,7 +35,8 @@ export async function walkExamples(
       select db_name as "dbName" from workspaces where id = ${bundle.workspaceId}`) as unknown as [{ dbName: string }];
     const startedAt = Date.now();
     const walk: Walk = {
-      ...{ workspaceId: bundle.workspaceId, dbName, keys: bundle.keys, receiver: receiver.url },
+      ...{ workspaceId: bundle.workspaceId, dbName, receiver: receiver.url },
+      keys: { ...bundle.keys, app: await makeAppKey(bundle) },
       inHours: (hours) => new Date(startedAt + hours * 3_600_000).toISOString().slice(0, 19),
       said: (operationId) => answers.get(operationId),
     };
@@ -62,6 +65,13 @@ export async function walkExamples(
   } finally {
     await receiver.stop();
   }
+}
+
+/** The demo has none: an app key is made for an app. Its secret is not encrypted, so any key of this process does. */
+async function makeAppKey({ database, workspaceId }: CarillonBundle): Promise<string> {
+  const encryption = makeEncryption(Buffer.alloc(32, 1));
+  const made = { workspaceId, kind: 'app' as const, name: 'Shop app', at: new Date() };
+  return (await createKey({ encryption }, database, made)).secret;
 }
 
 const shownWebhook = {
@@ -148,6 +158,7 @@ async function send(
 
 function credentialsOf({ security }: Operation, { workspaceId, keys }: Walk): Record<string, string> {
   const schemes = security.flatMap((scheme) => Object.keys(scheme));
+  if (schemes.includes('appKey')) return { authorization: `Bearer ${keys.app}` };
   const scheme = (['data', 'campaigns', 'push'] as const).find((name) => schemes.includes(`${name}Key`));
   const key = scheme && keys[scheme];
   if (key === undefined) return {};

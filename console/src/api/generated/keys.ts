@@ -25,7 +25,7 @@ export type CreatedKey = {
   curl: string;
 };
 
-export type KeyKind = 'oauth' | 'data' | 'push' | 'campaigns';
+export type KeyKind = 'oauth' | 'data' | 'push' | 'campaigns' | 'app';
 
 export type RotatedKey = {
   key: ConsoleKey;

@@ -58,6 +58,14 @@ export function makeKeyCurl({ kind, workspaceId, dbName, url, secret, headerPref
         `-H 'Content-Type: application/json'`,
         `-d '{"limit":15,"page":1}'`,
       );
+    case 'app':
+      return lines(
+        `curl ${url}/v1/app/installations`,
+        '-H "Authorization: Bearer $KEY"',
+        `-H "Carillon-Installation-Secret: $(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')"`,
+        `-H 'Content-Type: application/json'`,
+        `-d '{"installation_id":"my-first-installation","platform":"WEB"}'`,
+      );
     default:
       return unknownCase(kind);
   }

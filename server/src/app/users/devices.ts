@@ -9,16 +9,15 @@ import type { UserIdentity } from '../../domain/users/users.ts';
 import { keepApp } from '../../storage/apps.ts';
 import type { Transaction } from '../../storage/database.ts';
 import {
-  claimPushAddress,
   deleteDevice,
   lockDevice,
-  releasePushAddress,
   upsertDevice,
   blockDevicesOf,
   listDevicesOfUser,
   unblockDevicesOf,
 } from '../../storage/devices/devices.ts';
 import type { DeviceRecord, StoredDevice } from '../../storage/devices/devices.ts';
+import { claimPushAddress, releasePushAddress } from '../../storage/devices/push-addresses.ts';
 import { deleteIdentifiers, insertIdentifiers, insertIdentifiersOfDevices } from '../../storage/users/identifiers.ts';
 import { lockUserOrRetained, without, lockIdentified } from './users.ts';
 
@@ -98,6 +97,7 @@ function toRecord(command: RegisterDeviceCommand): Omit<DeviceRecord, 'appId'> {
     idfv: command.idfv ?? null,
     locale: command.locale ?? null,
     badgeCount: command.badgeCount ?? null,
+    isFromApp: command.isFromApp ?? false,
   };
 }
 

@@ -57,13 +57,21 @@ export function eventsOf({ actions, at }: Pick<TrackEventsCommand, 'actions' | '
  */
 export async function storeEvents(
   tx: Transaction,
-  { workspaceId, at, users }: { workspaceId: string; at: Date; users: EventsOfUser[] },
+  { workspaceId, at, users, sender = 'server' }: StoredEvents,
 ): Promise<void> {
   const received = { workspaceId, day: eventDay(at), receivedAt: at, users };
   await insertEvents(tx, received);
   await insertUnattributedEvents(tx, received);
-  await startTriggers(tx, received);
+  await startTriggers(tx, { ...received, sender });
 }
+
+type StoredEvents = {
+  workspaceId: string;
+  at: Date;
+  users: EventsOfUser[];
+  /** Events of apps start only the campaigns that accept them (decision 0079). */
+  sender?: 'server' | 'app';
+};
 
 /** Returns the day of the partition that holds events received at an instant. @returns YYYY-MM-DD */
 export function eventDay(at: Date): string {
@@ -95,15 +103,17 @@ export function makeEnsureToday({ database, clock }: { database: Database; clock
  * their triggers and a resent event starts only one. One statement finds the listening campaigns, events are compared in
  * memory, and one more statement stores the triggers.
  */
-async function startTriggers(tx: Transaction, received: ReceivedEvents): Promise<void> {
-  const { workspaceId, receivedAt, users } = received;
+async function startTriggers(
+  tx: Transaction,
+  received: ReceivedEvents & Required<Pick<StoredEvents, 'sender'>>,
+): Promise<void> {
+  const { workspaceId, receivedAt, users, sender } = received;
   const eventNames = [...new Set(users.flatMap(({ events }) => events.map(({ name }) => name)))];
   const listening = await listListeningCampaigns(tx, { workspaceId, eventNames, at: receivedAt });
   if (listening.length === 0) return;
-  const campaigns = listening.map(({ campaignId, condition }) => ({
-    campaignId,
-    condition: readStoredTrigger(makeDocumentReader(condition)),
-  }));
+  const campaigns = listening
+    .map(({ campaignId, condition }) => ({ campaignId, condition: readStoredTrigger(makeDocumentReader(condition)) }))
+    .filter(({ condition }) => sender === 'server' || condition.acceptsApps === true);
   const matches = users.flatMap(({ bucket, userId, events }) =>
     events.flatMap((event) =>
       campaigns

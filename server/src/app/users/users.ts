@@ -6,6 +6,7 @@ import { identifiersOf } from '../../domain/users/users.ts';
 import type { Identifier, UserIdentity } from '../../domain/users/users.ts';
 import type { Transaction, Database } from '../../storage/database.ts';
 import { listDevicesOfUser } from '../../storage/devices/devices.ts';
+import { moveInstallations } from '../../storage/installations.ts';
 import { moveTriggers } from '../../storage/triggers.ts';
 import { isErasurePending } from '../../storage/users/erasures.ts';
 import {
@@ -191,6 +192,7 @@ async function mergePair(tx: Transaction, { workspaceId, from, to, at }: Pair): 
   await moveTriggers(tx, merge);
   await moveUserMessages(tx, merge);
   await moveMemberships(tx, merge);
+  await moveInstallations(tx, merge);
   await deleteIdentifiersOfUser(tx, { workspaceId, ...from });
   await deleteUser(tx, { workspaceId, ...from });
   await insertMergedUser(tx, { ...merge, customerId: from.customerId, at });

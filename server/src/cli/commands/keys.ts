@@ -1,6 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { archiveKey, issueKey, rotateKey } from '../../app/keys/keys.ts';
+import { keyKinds } from '../../domain/access/keys.ts';
+import type { KeyKind } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { listApiKeys } from '../../storage/keys/api-keys.ts';
@@ -22,11 +24,7 @@ export function registerKeys(program: Command): void {
   keys
     .command('create')
     .description('Create an API key; its secret is shown once')
-    .addOption(
-      new Option('--kind <kind>', 'API that the key is for')
-        .choices(['oauth', 'data', 'push', 'campaigns'])
-        .makeOptionMandatory(),
-    )
+    .addOption(new Option('--kind <kind>', 'API that the key is for').choices(keyKinds).makeOptionMandatory())
     .option('--name <name>', 'up to 100 characters', 'Created on the command line')
     .option(...jsonLineOption)
     .option(...workspaceOption)
@@ -53,7 +51,7 @@ export function registerKeys(program: Command): void {
 
 type ListKeysOptions = { workspace?: string; json?: true };
 type CreateKeyOptions = {
-  kind: 'oauth' | 'data' | 'push' | 'campaigns';
+  kind: KeyKind;
   name: string;
   workspace?: string;
   json?: true;

@@ -7,9 +7,10 @@ import {
   guessWindows,
   tokenRequestWindows,
 } from '../limits/access.ts';
+import { newInstallationWindows } from '../limits/installations.ts';
 
 /** Authentication types of an API key; fixed for the life of the key (fact 1). */
-export const keyKinds = ['oauth', 'data', 'push', 'campaigns'] as const;
+export const keyKinds = ['oauth', 'data', 'push', 'campaigns', 'app'] as const;
 
 export type KeyKind = (typeof keyKinds)[number];
 
@@ -25,7 +26,10 @@ export const knownScopes = [
   'dashboard-analyze',
 ] as const;
 
-export type Scope = (typeof knownScopes)[number];
+/** The only scope of app keys. No form offers it, and no other key needs it. */
+const appScope = 'app';
+
+export type Scope = (typeof knownScopes)[number] | typeof appScope;
 
 /** Scopes of a new key that lists none. OAuth keys get every scope that this server has routes for. */
 export const defaultScopes: Record<KeyKind, readonly Scope[]> = {
@@ -33,14 +37,17 @@ export const defaultScopes: Record<KeyKind, readonly Scope[]> = {
   data: ['data', 'segmentation'],
   push: ['push'],
   campaigns: ['campaign'],
+  // Shipped in apps, so it opens only the routes below /v1/app.
+  app: [appScope],
 };
 
 /**
  * True if a key's secret, sent as a password, gives access to routes of a scope. The secret of an OAuth key never does
- * (decision D20): it is exchanged for tokens that expire, and would otherwise be a token that never expires.
+ * (decision D20): it is exchanged for tokens that expire, and would otherwise be a token that never expires. Nor does that of
+ * an app key, which everyone can read (decision 0079).
  */
 export function opensAsPassword({ kind, scopes }: { kind: KeyKind; scopes: readonly string[] }, scope: Scope): boolean {
-  return kind !== 'oauth' && scopes.includes(scope);
+  return kind !== 'oauth' && kind !== 'app' && scopes.includes(scope);
 }
 
 /** The settings of a key that a user may choose (fact 1, decision D15). */
@@ -59,7 +66,9 @@ export function assertKeySettings(settings: Partial<KeySettings>): void {
     if (!name.isWellFormed() || name.includes('\0')) throw invalid('name', 'must be well-formed Unicode without NUL');
   }
   if (scopes !== undefined) {
-    const unknown = scopes.find((scope) => !knownScopes.includes(scope as Scope));
+    const unknown = scopes.find(
+      (scope) => scope !== appScope && !knownScopes.includes(scope as (typeof knownScopes)[number]),
+    );
     if (unknown !== undefined) throw invalid('scopes', `must be some of ${knownScopes.join(', ')}`);
     if (scopes.length === 0) throw invalid('scopes', 'must name at least one scope');
   }
@@ -92,6 +101,7 @@ export const secretPrefixes: Record<SecretKind, string> = {
   data: 'cdk_',
   push: 'cpk_',
   campaigns: 'cck_',
+  app: 'cak_',
   'access-token': 'cat_',
   'refresh-token': 'crt_',
 };
@@ -152,6 +162,7 @@ export function stateOfToken(
 export const tokenLimitOperations: readonly string[] = [
   ...Object.keys(tokenRequestWindows),
   ...Object.keys(guessWindows),
+  ...Object.keys(newInstallationWindows),
 ];
 
 /** No window of these operations is longer. A row without an event for this time no longer matters. */

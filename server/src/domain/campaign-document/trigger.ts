@@ -4,6 +4,7 @@ import { maxFilterDepth, maxFilters } from '../limits/segments.ts';
 import { maxTriggerDelayDays, maxTriggerCount, maxTriggerFilters } from '../limits/campaigns.ts';
 import {
   anyObject,
+  flag,
   optional,
   partOrEmpty,
   refused,
@@ -42,6 +43,7 @@ const members = {
     description: 'A time attribute of the event, or else of the user; default: the time of the event',
   }),
   intelligent_delay_optimization: refused(anyObject),
+  from_apps: flag('Events that apps report through /v1/app/events start the campaign too. Absent: false'),
 };
 type ReadMemberOfTrigger = ReadMember<typeof members>;
 
@@ -58,13 +60,17 @@ function readTriggerCondition(part: RequestReader, read: ReadMemberOfTrigger): R
   const secondary = readFilters(part, 'secondary_included_filters', 'secondary');
   read('intelligent_delay_optimization');
   const delay = readDelay(part, read);
+  const acceptsApps = read('from_apps') === true ? (true as const) : undefined;
   if (secondary && delay?.milliseconds === 0 && delay.attribute === undefined)
     part.invalid('secondary_included_filters', 'needs trigger_delay_type DELAY: what happens until then is looked at');
   const unknownFields = [...(primary?.unknownFields ?? []), ...(secondary?.unknownFields ?? [])];
   if (!primary || !delay) return { condition: undefined, unknownFields };
   const events = primary.filters.map(({ eventName, attributes }) => ({ eventName, attributes }));
   const { operator, filters } = secondary ?? {};
-  return { condition: { events, secondary: operator && filters && { operator, filters }, delay }, unknownFields };
+  return {
+    condition: { events, secondary: operator && filters && { operator, filters }, delay, acceptsApps },
+    unknownFields,
+  };
 }
 
 /** Reads a condition that was stored as it was sent. The same reader accepted it before, so a fault throws an error. */

@@ -104,6 +104,7 @@ export const encryptionContext = {
     `idempotency:${row.workspaceId}:${row.operation}:${Buffer.from(row.keyHash).toString('hex')}`,
   /** The secret of an account's authenticator app. */
   authenticator: ({ accountId }: { accountId: string }) => `authenticator:${accountId}`,
+  identityKey: ({ workspaceId, id }: { workspaceId: string; id: string }) => `identity-key:${workspaceId}:${id}`,
   companySignIn: () => 'company-sign-in',
   demoSeed: () => 'demo-seed',
   /** The word that shows at startup whether the master key is the right one. */

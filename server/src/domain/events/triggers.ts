@@ -33,6 +33,8 @@ export type TriggerCondition = {
   events: EventFilter[];
   secondary: { operator: 'and' | 'or'; filters: CountFilter[] } | undefined;
   delay: TriggerDelay;
+  /** Events that apps report with the public key start the campaign too. */
+  acceptsApps?: true | undefined;
 };
 
 /** Returns each event name once. */

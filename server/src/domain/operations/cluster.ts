@@ -98,6 +98,8 @@ export const distributedTables: readonly DistributedTable[] = [
     'deliveries',
     'events',
     'triggers',
+    'installations',
+    'app_event_ids',
   ].map((name) => ({ name, column: 'bucket', besides: cutTable })),
   // Looked up by the address alone, before its user is known.
   { name: 'push_addresses', column: 'address_hash', besides: 'push_addresses' },

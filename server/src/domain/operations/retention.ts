@@ -253,6 +253,23 @@ export const keptTables: readonly KeptTables[] = [
       '`POST /v1/customer/delete` erases all of it; a digest of each erased device stays, so that its reports are not counted.',
   },
   {
+    what: 'Installations of apps',
+    tables: ['installations'],
+    grows: 'A row for each app or site that registered itself',
+    kept: {
+      until:
+        'their user is deleted; without a user, 90 days after the last call (`installations.idleInstallationDays`)',
+    },
+    removed: 'With their user; by the last call.',
+  },
+  {
+    what: 'Ids of events that apps reported',
+    tables: ['app_event_ids'],
+    grows: 'A row for each event and each change of attributes from an app',
+    kept: { until: '14 days after the event was received (`installations.appEventIdDays`)' },
+    removed: 'By the time it was received; with their installation.',
+  },
+  {
     what: 'Members of segments',
     tables: ['segment_members'],
     grows: 'A row for each segment and user, and another for each change',
@@ -284,6 +301,8 @@ export const keptTables: readonly KeptTables[] = [
       'api_keys',
       'token_secrets',
       'apps',
+      'app_access',
+      'identity_keys',
       'provider_credentials',
       'business_events',
       'event_streams',

@@ -39,13 +39,22 @@ export function isOfDevices(attribute: string): boolean {
 
 /**
  * Returns the identifiers among a user's attributes: strings and finite numbers (decision D24). Other types are not
- * identifiers.
+ * identifiers, and neither is what an app wrote: a stranger could write the value of another user (decision 0079).
  */
 export function identifiersOf(attributes: Record<string, unknown>): Identifier[] {
   return Object.entries(attributes).flatMap(([attribute, value]) => {
+    if (isOfApps(attribute)) return [];
     const identifier = toIdentifierValue(value);
     return identifier ? [{ attribute, ...identifier }] : [];
   });
+}
+
+/** The prefix under which attributes that apps write are stored, so that no app overwrites what a server wrote. */
+export const appAttributePrefix = 'app:';
+
+/** True if apps may have written the attribute. */
+export function isOfApps(attribute: string): boolean {
+  return attribute.startsWith(appAttributePrefix);
 }
 
 /** Returns the stored form of one value, or undefined if it is not an identifier. */

@@ -138,16 +138,20 @@ type Answered = { window: AnsweredWindow; indexes: readonly number[]; postponed:
 
 /**
  * Returns the responses that the devices of a key got in this window. If only a few devices failed, looks them up in the
- * ledger.
+ * ledger. Failures of devices that registered themselves and were never accepted are left out.
  */
 async function answersOf(
   { clock, evidence }: JudgeDependencies,
-  { window: { results, addressees }, indexes, postponed }: Answered,
+  { window: { run, results, addressees }, indexes, postponed }: Answered,
 ): Promise<Seen[]> {
   const at = clock.now().getTime();
   const answers: Seen[] = [];
+  const failing = indexes.filter((index) => results[index] && results[index].delivery.outcome !== 'ACCEPTED');
+  const notAccepted = [...failing, ...postponed.map(({ index }) => index)].map((index) => addressees[index]!.device);
+  const unproven = await evidence.findUnproven({ workspaceId: run.workspaceId, devices: notAccepted });
   for (const index of indexes) {
     const delivery = results[index]?.delivery;
+    if (delivery && unproven.has(delivery.deviceId)) continue;
     if (delivery?.outcome === 'ACCEPTED') answers.push({ deviceId: delivery.deviceId, code: null, at });
     else if (delivery?.outcome === 'GONE' || delivery?.outcome === 'REJECTED')
       answers.push({ deviceId: delivery.deviceId, code: delivery.code ?? '', at });
@@ -156,6 +160,7 @@ async function answersOf(
   const known = failed.length < maxEvidenceDevices ? await evidence.findAccepted(failed) : new Set<string>();
   for (const { index, outcome } of postponed) {
     const { id: deviceId } = addressees[index]!.device;
+    if (unproven.has(deviceId)) continue;
     answers.push({ deviceId, code: outcome.code, at, ...(known.has(deviceId) && { wasAccepted: true }) });
   }
   return answers;

@@ -4,7 +4,8 @@ import { addressHash, deviceIdentifiersOf } from '../../domain/users/devices.ts'
 import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { claimPushAddress, releasePushAddress, replacePushId } from '../../storage/devices/devices.ts';
+import { replacePushId } from '../../storage/devices/devices.ts';
+import { claimPushAddress, releasePushAddress } from '../../storage/devices/push-addresses.ts';
 import { markDevicesGone } from '../../storage/ledger/deliveries.ts';
 import { deleteIdentifiers, insertIdentifiers } from '../../storage/users/identifiers.ts';
 import { lockUserByKey } from '../../storage/users/users.ts';

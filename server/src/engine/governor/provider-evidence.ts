@@ -11,7 +11,7 @@ import type { AccountEffect, EvidenceKey, Hold, Seen, Verdict } from '../../doma
 import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { findAcceptedDevices } from '../../storage/devices/suspected-devices.ts';
+import { findAcceptedDevices, findAppDevices } from '../../storage/devices/suspected-devices.ts';
 import type { LedgerDevice } from '../../storage/devices/suspected-devices.ts';
 import { listWaitingForKey, makeDue } from '../../storage/ledger/due-deliveries.ts';
 import {
@@ -75,12 +75,19 @@ export type Evidence = {
    */
   findAccepted(devices: readonly LedgerDevice[]): Promise<Set<string>>;
   /**
+   * Returns the devices that registered themselves through a public route and were never accepted. A stranger may have made
+   * them up, so their failures say nothing about a credential.
+   */
+  findUnproven(sent: SentDevices): Promise<Set<string>>;
+  /**
    * True if a message to this device may probe whether a held key works again. One probe every five seconds across all nodes.
    */
   mayProbe(hold: Hold, deviceId: string): Promise<boolean>;
   /** Releases a held key, because one of its devices was accepted. */
   release(key: string): Promise<void>;
 };
+
+export type SentDevices = { workspaceId: string; devices: readonly LedgerDevice[] };
 
 export type EvidenceDependencies = { database: Database; clock: Clock; log: Logger };
 
@@ -129,12 +136,27 @@ export function makeEvidence(deps: EvidenceDependencies): Evidence {
         log.debug({ err: error }, 'accepted devices were not read');
         return new Set<string>();
       }),
+    findUnproven: (sent) =>
+      findUnproven(database, sent).catch((error: unknown) => {
+        log.debug({ err: error }, 'self-registered devices were not read');
+        return new Set<string>();
+      }),
     async release(key) {
       holds.remove(key);
       log.info({ key }, 'a held credential works again: its devices are sent to');
       await memory.release(key);
     },
   };
+}
+
+/** Of many devices only an even sample is searched in the ledger: as many as a key remembers. The others stay unproven. */
+async function findUnproven(database: Database, sent: SentDevices): Promise<Set<string>> {
+  const ofApps = await findAppDevices(database, sent);
+  const own = sent.devices.filter(({ id }) => ofApps.has(id));
+  const step = Math.max(1, own.length / maxEvidenceDevices);
+  const sample = own.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+  const accepted = await findAcceptedDevices(database, sample);
+  return new Set([...ofApps].filter((id) => !accepted.has(id)));
 }
 
 /** The holds in force, read from the database once a second. If the database is unavailable, the last known holds. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { retryDeadlock } from '../../domain/database-faults.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { eraseInstallations } from '../../storage/installations.ts';
 import { eraseStreamedEvents } from '../../storage/outbox/stream-marks.ts';
 import {
   anonymiseAuditLines,
@@ -96,6 +97,7 @@ async function eraseTraces(tx: Transaction, user: User & { names: string[] }): P
   const userMessages = await eraseUserMessages(tx, user);
   const seats = await eraseAudienceSeats(tx, user);
   const runs = await eraseTargets(tx, user);
+  const installations = await eraseInstallations(tx, user);
   const auditLines = await anonymiseAuditLines(tx, user);
   const { users, mergedIds } = await eraseUsers(tx, user);
   return {
@@ -118,6 +120,7 @@ async function eraseTraces(tx: Transaction, user: User & { names: string[] }): P
     audit_log: auditLines,
     target_selectors: selectors,
     filters,
+    installations,
   };
 }
 

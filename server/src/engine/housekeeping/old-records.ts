@@ -2,6 +2,7 @@ import type { RealClock, Clock } from '../../clock.ts';
 import { campaignRequestIdKeptHours } from '../../domain/limits/campaigns.ts';
 import { expiredTokenSeconds } from '../../domain/access/keys.ts';
 import { idempotencyKeyHours } from '../../domain/limits/access.ts';
+import { appEventIdDays, idleInstallationDays } from '../../domain/limits/installations.ts';
 import { liveActivityKeptHours } from '../../domain/limits/push.ts';
 import { maxPausedHours } from '../../domain/limits/delivery.ts';
 import { alertDays } from '../../domain/limits/retention.ts';
@@ -14,6 +15,7 @@ import { inTransaction, deleteReceiptsBefore, readOldestTransaction } from '../.
 import type { Database, Transaction } from '../../storage/database.ts';
 import { deleteOldAlerts } from '../../storage/installation/alerts.ts';
 import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
+import { deleteIdleInstallations, deleteOldEventIds } from '../../storage/installations.ts';
 import { trimSandboxMessages } from '../../storage/installation/sandbox.ts';
 import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials.ts';
 import { deleteExpiredRevocations } from '../../storage/keys/token-revocations.ts';
@@ -45,7 +47,7 @@ export type DropOldRecordsDependencies = { database: Database; clock: RealClock;
 /**
  * The job that deletes records that are no longer needed: revocations of tokens, and
  * tokens that were stored when they were issued, a day after the token expired; idempotency keys, V1's request ids and Live Activities after 24 hours; report files after
- * seven days; unused send budgets; provider responses after a day; receivers that got no request for two days; and the oldest
+ * seven days; unused send budgets; provider responses after a day; receivers that got no request for two days; installations without a user and ids of their events; and the oldest
  * inbox messages. The job `trim-old-records` removes records with a configured retention in days.
  */
 export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRecordsDependencies): Job {
@@ -71,6 +73,8 @@ export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRe
         deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
         deleteOldCallbackReceivers(database, { before: hoursAgo(2 * maxPausedHours), limit: 10_000 }),
         deleteExpiredReportFiles(database, { before: now, limit: 10_000 }),
+        deleteOldEventIds(database, { before: keptSince(earlierNow, appEventIdDays), limit: 10_000 }),
+        deleteIdleInstallations(database, { before: keptSince(earlierNow, idleInstallationDays), limit: 10_000 }),
         deleteOldLiveActivities(database, { before: hoursAgo(liveActivityKeptHours), limit: 10_000 }),
       ]);
       // After a full batch the job runs again immediately. A smaller remainder waits for the next interval.

@@ -67,6 +67,7 @@ export async function describeRoutes(server: FastifyInstance, described: Descrip
           campaignsKey: { type: 'http', scheme: 'basic', description: 'Workspace ID : campaigns key' },
           pushKey: { type: 'http', scheme: 'basic', description: 'Workspace ID : push key' },
           dataKey: { type: 'http', scheme: 'basic', description: 'Workspace ID : Data key' },
+          appKey: { type: 'http', scheme: 'bearer', description: 'App key, which is public' },
         },
       },
     },

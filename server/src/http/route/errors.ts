@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyRequest, FastifyReply } from 'fastify';
 import { isDeadlock, isOutage, refusesWrites } from '../../domain/database-faults.ts';
 import { accountRegistry } from '../../domain/errors/access.ts';
+import { installationRegistry } from '../../domain/errors/installations.ts';
 import { requestRegistry } from '../../domain/errors/requests.ts';
 import { errorRegistry, ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
@@ -73,6 +74,7 @@ export const problemErrors: readonly ErrorName[] = [
   // The families of the contract distinguish a missing media type from an unsupported one.
   ...namesOf(requestRegistry).filter((name) => name !== 'MEDIA_TYPE_MISSING'),
   ...namesOf(accountRegistry),
+  ...namesOf(installationRegistry),
   'AUTHENTICATION_INVALID',
   'AUTHENTICATION_EXPIRED',
   'SCOPE_MISSING',

@@ -26,6 +26,8 @@ export type DeviceRecord = {
   /** A language tag in its canonical form. */
   locale: string | null;
   badgeCount: number | null;
+  /** The device registered itself through the app API. Absent: a server or an operator registered it. */
+  isFromApp?: boolean;
 };
 
 export type StoredDevice = UserKey & {
@@ -69,7 +71,7 @@ const registeredAgain = (tx: Queryable): Fragment => tx`
       os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),
       idfv = coalesce(excluded.idfv, devices.idfv), locale = coalesce(excluded.locale, devices.locale),
       badge_count = coalesce(excluded.badge_count, devices.badge_count), registered_at = excluded.registered_at,
-      gone_at = null, gone_reason = null, suspected_code = null, suspected_sends = null, suspected_since = null,
+      is_from_app = excluded.is_from_app, gone_at = null, gone_reason = null, suspected_code = null, suspected_sends = null, suspected_since = null,
       suspected_at = null, updated_at = excluded.updated_at`;
 
 /**
@@ -87,13 +89,13 @@ export async function upsertDevice(
   const [row] = await tx<{ id: string }[]>`
     insert into devices (
       workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, push_id_type, app_id, state, provisional, model,
-      app_version, os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at
+      app_version, os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at, is_from_app
     )
     values (
       ${device.workspaceId}, ${device.bucket}, ${device.id}, ${device.userId}, ${device.deviceId}, ${device.platform},
       ${device.provider}, ${device.pushId}, ${device.pushIdType}, ${device.appId}, ${state}, ${device.isProvisional}, ${device.model},
       ${device.appVersion}, ${device.osVersion}, ${device.gaid}, ${device.idfv}, ${device.locale}, ${device.badgeCount},
-      ${device.at}, ${device.at}, ${device.at}
+      ${device.at}, ${device.at}, ${device.at}, ${device.isFromApp === true}
     )
     ${registeredAgain(tx)}
     returning id`;
@@ -148,37 +150,6 @@ export async function deleteDevice(
     where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and id = ${device.id}
     returning bucket, user_id as "userId", id, platform, push_id as "pushId", app_id as "appId", gaid, idfv`;
   return row;
-}
-
-export type AddressOwner = { bucket: number; deviceRowId: string };
-export type PushAddress = { workspaceId: string; addressHash: Buffer };
-
-/**
- * Assigns an address to a device and returns its previous owner. The row's lock serializes two claims of one address.
- * Index: primary key.
- */
-export async function claimPushAddress(
-  tx: Queryable,
-  address: PushAddress & AddressOwner,
-): Promise<AddressOwner | undefined> {
-  const [before] = await tx<AddressOwner[]>`
-    select bucket, device_row_id as "deviceRowId" from push_addresses
-    where workspace_id = ${address.workspaceId} and address_hash = ${address.addressHash}
-    for update`;
-  await tx`
-    insert into push_addresses (workspace_id, address_hash, bucket, device_row_id)
-    values (${address.workspaceId}, ${address.addressHash}, ${address.bucket}, ${address.deviceRowId})
-    on conflict (workspace_id, address_hash) do update
-    set bucket = excluded.bucket, device_row_id = excluded.device_row_id`;
-  return before;
-}
-
-/** Releases an address that its device no longer uses. Index: primary key. */
-export async function releasePushAddress(tx: Queryable, address: PushAddress & AddressOwner): Promise<void> {
-  await tx`
-    delete from push_addresses
-    where workspace_id = ${address.workspaceId} and address_hash = ${address.addressHash}
-      and bucket = ${address.bucket} and device_row_id = ${address.deviceRowId}`;
 }
 
 export type DeviceOfUser = {

@@ -187,6 +187,23 @@ export async function findAcceptedDevices(tx: Queryable, devices: readonly Ledge
   return new Set(rows.map(({ deviceId }) => deviceId));
 }
 
+/** Returns the ids of the devices that registered themselves through the app API. Index: devices primary key. */
+export async function findAppDevices(
+  tx: Queryable,
+  { workspaceId, devices }: { workspaceId: string; devices: readonly Pick<LedgerDevice, 'bucket' | 'id'>[] },
+): Promise<Set<string>> {
+  if (devices.length === 0) return new Set();
+  const isThere = isInBuckets(tx, { column: tx`devices.bucket`, buckets: devices.map(({ bucket }) => bucket) });
+  const rows = await tx<{ id: string }[]>`
+    select devices.id
+    from unnest(${devices.map(({ bucket }) => bucket)}::smallint[], ${devices.map(({ id }) => id)}::text[])
+      as given (bucket, id)
+    join devices on devices.workspace_id = ${workspaceId} and ${isThere} and devices.bucket = given.bucket
+      and devices.id = given.id collate "C"
+    where devices.is_from_app`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 /**
  * Returns the ids of the suspected devices that have an accepted message in the ledger after their last strike and so
  * are no longer suspected. For a page of devices, because it searches every day that is kept. Index: deliveries primary

@@ -23,6 +23,10 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
     ...{ table: 'api_keys', column: 'secret_sealed', key: { id: 'id' }, besides: { workspaceId: 'workspace_id' } },
     contextOf: encryptionContext.pushKey,
   }),
+  valuesOf<{ workspaceId: string; id: string }>({
+    ...{ table: 'identity_keys', column: 'secret_sealed', key: { workspaceId: 'workspace_id', id: 'id' } },
+    contextOf: encryptionContext.identityKey,
+  }),
   valuesOf<{ workspaceId: string; provider: ProviderCredential['provider']; appId: string }>({
     ...{ table: 'provider_credentials', column: 'sealed' },
     key: { workspaceId: 'workspace_id', provider: 'provider', appId: 'app_id' },

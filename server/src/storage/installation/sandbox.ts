@@ -17,6 +17,8 @@ const owned = [
  */
 export const emptiedTables = [
   'alerts',
+  'app_access',
+  'app_event_ids',
   'alert_settings',
   'access_tokens',
   'refresh_tokens',
@@ -44,7 +46,9 @@ export const emptiedTables = [
   'unattributed_events',
   'idempotency_keys',
   'identifiers',
+  'identity_keys',
   'imports',
+  'installations',
   'limit_counters',
   'limit_marks',
   'live_activity_messages',

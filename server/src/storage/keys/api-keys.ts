@@ -133,6 +133,30 @@ export async function findClientKeys(
   return found;
 }
 
+export type AppKey = Pick<ApiKey, 'id' | 'workspaceId' | 'lastUsedAt'> & {
+  secretHash: Buffer;
+  dataCenter: string;
+  /** What the apps of the workspace may do. */
+  webOrigins: string[];
+  attributes: string[];
+};
+
+/**
+ * Finds a key of kind app by its secret alone, which names the workspace, unless it is archived. Indexes: unique secret_hash,
+ * primary keys of workspaces and app_access.
+ */
+export async function findAppKey(tx: Queryable, secretHash: Buffer): Promise<AppKey | undefined> {
+  const [row] = await tx<AppKey[]>`
+    select api_keys.id, api_keys.workspace_id as "workspaceId", api_keys.last_used_at as "lastUsedAt",
+      api_keys.secret_hash as "secretHash", workspaces.data_center as "dataCenter",
+      coalesce(app_access.web_origins, '{}') as "webOrigins", coalesce(app_access.attributes, '{}') as attributes
+    from api_keys
+    join workspaces on workspaces.id = api_keys.workspace_id
+    left join app_access on app_access.workspace_id = api_keys.workspace_id
+    where api_keys.secret_hash = ${secretHash} and api_keys.kind = 'app' and api_keys.archived_at is null`;
+  return row;
+}
+
 /** Lists the keys of one kind that are not archived, oldest first. Index: (workspace_id, kind) where archived_at is null. */
 export async function listActiveApiKeys(
   tx: Queryable,

@@ -240,18 +240,19 @@ export async function moveDevices(tx: Queryable, { workspaceId, from, to, device
         devices.gaid, devices.idfv, devices.locale, devices.badge_count, devices.registered_at, devices.gone_at,
         devices.gone_reason, devices.created_at, devices.updated_at, devices.blocked_state, devices.blocked_at,
         devices.block_reason, devices.block_reference, devices.suspected_code, devices.suspected_sends,
-        devices.suspected_since, devices.suspected_at
+        devices.suspected_since, devices.suspected_at, devices.is_from_app
     )
     insert into devices (
       workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, push_id_type, app_id, state, provisional, model,
       app_version, os_version, gaid, idfv, locale, badge_count, registered_at, gone_at, gone_reason, created_at,
       updated_at, blocked_state,
-      blocked_at, block_reason, block_reference, suspected_code, suspected_sends, suspected_since, suspected_at
+      blocked_at, block_reason, block_reference, suspected_code, suspected_sends, suspected_since, suspected_at,
+      is_from_app
     )
     select ${workspaceId}, ${to.bucket}, new_id, ${to.userId}, device_id, platform, push_provider, push_id, push_id_type, app_id, state,
       provisional, model, app_version, os_version, gaid, idfv, locale, badge_count, registered_at, gone_at, gone_reason,
       created_at, updated_at, blocked_state, blocked_at, block_reason, block_reference, ${ifGone(tx`suspected_code`)},
-      ${ifGone(tx`suspected_sends`)}, ${ifGone(tx`suspected_since`)}, ${ifGone(tx`suspected_at`)}
+      ${ifGone(tx`suspected_sends`)}, ${ifGone(tx`suspected_since`)}, ${ifGone(tx`suspected_at`)}, is_from_app
     from moved
     returning id, push_id as "pushId"`;
   await giveAddresses(tx, { workspaceId, bucket: to.bucket, devices: moved });

@@ -100,6 +100,17 @@ describe('provider evidence', () => {
       expect(await codes(runId)).toEqual({ ACCEPTED: 298, QUOTA_EXCEEDED: 2 });
     });
 
+    test('is no evidence against the credential while it has registered itself and was never accepted', async () => {
+      await bundle.addDevices(60);
+      await only('ANDROID');
+      await bundle.database`update devices set is_from_app = true`;
+      const bare = fcm(429, 'RESOURCE_EXHAUSTED', { details: [fcmCode('QUOTA_EXCEEDED')] });
+      bundle.answer(() => bare);
+      await send({ platforms: ['ANDROID'] }, { windowDevices: 20 });
+      expect(bundle.sent).toHaveLength(60);
+      expect(await bundle.database`select 1 from provider_evidence where held_at is not null`).toHaveLength(0);
+    });
+
     test('makes the credential pause if nine of ten devices get the same response, and then continue', async () => {
       await bundle.addDevices(300);
       await only('ANDROID');

@@ -13,6 +13,7 @@ export function makeQuietEvidence(judgement: Judgement = { verdict: 'undecided',
     hold: async (key, { code }) => void asked.push({ held: key.text, code }),
     noteFailed: async (key, { code }) => void asked.push({ failed: key.text, code }),
     findAccepted: async () => new Set(),
+    findUnproven: async () => new Set(),
     mayProbe: async () => false,
     release: async (key) => void asked.push({ released: key }),
   };

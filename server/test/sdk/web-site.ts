@@ -1,0 +1,100 @@
+import { createECDH, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SignJWT } from 'jose';
+import type { BrowserContext, Page } from 'playwright-core';
+import { buildWebSdk } from '../../../sdk/web/build.ts';
+import { createKey } from '../../src/app/keys/keys.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+
+/** The SDK as a page of the site has it, for code that runs there. */
+export type PageOfSite = {
+  Carillon: {
+    start(appKey: string, host: string): Promise<void>;
+    subscribe(): Promise<void>;
+    login(userId: string, identityToken?: string): Promise<void>;
+    logout(): Promise<void>;
+    track(name: string): Promise<void>;
+  };
+  notices: string[];
+  messages: unknown[];
+  subscription: object;
+};
+
+const page = `<!doctype html><html lang="en"><title>Shop</title><h1>Shop</h1>
+<script type="module">
+  import { Carillon } from '/carillon.js';
+  Object.assign(window, { Carillon, notices: [], messages: [] });
+  Carillon.onNotice((notice) => window.notices.push(notice));
+  Carillon.onMessage((message) => window.messages.push(message));
+  document.documentElement.dataset.ready = 'yes';
+</script></html>`;
+
+/** A site of its own origin, with the two files of the package. */
+export async function startSite() {
+  const files = await buildWebSdk();
+  const server = createServer(({ url }, response) => {
+    const name = (url ?? '/').slice(1) as keyof typeof files;
+    const text = files[name];
+    response.setHeader('content-type', text === undefined ? 'text/html' : 'text/javascript');
+    response.end(text ?? page);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    files,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => new Promise<void>((resolve) => void server.close(() => resolve()).closeAllConnections()),
+  };
+}
+
+/** An app key and the server's side of signing users in. */
+export async function makeAppOf({ database, workspaceId, call, basic }: CarillonBundle) {
+  const encryption = makeEncryption(Buffer.alloc(32, 1));
+  const made = { workspaceId, kind: 'app' as const, name: 'Shop', at: new Date() };
+  const { secret: appKey } = await createKey({ encryption }, database, made);
+  const { kid, secret } = (
+    await call('POST', '/v1/app-access/identity-keys', { headers: basic(), body: { algorithm: 'HS256' } })
+  ).json();
+  return {
+    appKey,
+    sign(user: string, { isExpired = false }: { isExpired?: boolean } = {}): Promise<string> {
+      const now = Math.floor(Date.now() / 1000) - (isExpired ? 7_200 : 0);
+      return new SignJWT({})
+        .setProtectedHeader({ alg: 'HS256', kid })
+        .setSubject(user)
+        .setAudience(workspaceId)
+        .setIssuedAt(now)
+        .setExpirationTime(now + 3_600)
+        .sign(new TextEncoder().encode(secret));
+    },
+  };
+}
+
+/** A subscription as a push service would make it. */
+export function makeSubscription(name: string) {
+  const keys = createECDH('prime256v1');
+  keys.generateKeys();
+  return {
+    endpoint: `https://updates.push.services.mozilla.com/wpush/v2/${name}-${randomBytes(8).toString('hex')}`,
+    keys: { p256dh: keys.getPublicKey('base64url'), auth: randomBytes(16).toString('base64url') },
+  };
+}
+
+/** Opens the site. The browser's push service cannot be reached here, so the page's `subscription` is what it would give. */
+export async function openSite(context: BrowserContext, url: string): Promise<Page> {
+  const opened = await context.newPage();
+  await opened.addInitScript(() => {
+    const scope = globalThis as any;
+    scope.PushManager.prototype.getSubscription = async () => null;
+    scope.PushManager.prototype.subscribe = async () => ({
+      endpoint: scope.subscription.endpoint,
+      toJSON: () => scope.subscription,
+    });
+    // A window without a profile asks nobody.
+    scope.Notification.requestPermission = async () => 'granted';
+  });
+  await opened.goto(url);
+  await opened.locator('html[data-ready]').waitFor();
+  return opened;
+}
