@@ -129,6 +129,10 @@ describe('responses of the console', () => {
     await ask('POST composer/check', { body: { ...draftBody, scheduling_details: later } });
     await ask('POST composer/audience', { body: draftBody });
     await ask('POST composer/audience', { body: { segmentation_details: {} } });
+    await ask('POST composer/local-times', { body: draftBody });
+    const inUserZones = { ...later, delivery_type: 'SEND_IN_USER_TIMEZONE' };
+    await ask('POST composer/check', { body: { ...draftBody, scheduling_details: inUserZones } });
+    await ask('POST composer/local-times', { body: { ...draftBody, scheduling_details: inUserZones } });
     await ask('POST preview', { body: draftBody });
     const draft = await ask('POST campaigns', { body: draftBody });
     const ofDraft = { params: { id: draft.id } };

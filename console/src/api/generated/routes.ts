@@ -26,7 +26,14 @@ import type {
 } from './campaign-answers.ts';
 import type { CampaignFigures, NamedWinner } from './campaign-figures.ts';
 import type { CampaignCalendar } from './campaigns.ts';
-import type { AudienceCount, CampaignCheck, ComposerResources, PreviewAnswer, TestResults } from './composer.ts';
+import type {
+  AudienceCount,
+  CampaignCheck,
+  ComposerResources,
+  LocalTimeCount,
+  PreviewAnswer,
+  TestResults,
+} from './composer.ts';
 import type { ConnectedCredential, ProviderCredentialState } from './credentials.ts';
 import type { DeliveryDetail, DeliveryPage, ReportedDevicePage } from './deliveries.ts';
 import type { DeadEventBatchList, EventStreamList } from './event-streams.ts';
@@ -200,6 +207,7 @@ export type ConsoleAnswers = {
   'POST company': CompanySignIn;
   'POST composer/audience': AudienceCount;
   'POST composer/check': CampaignCheck;
+  'POST composer/local-times': LocalTimeCount;
   'POST composer/test': {
     results: TestResults;
   };
