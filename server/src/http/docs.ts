@@ -37,12 +37,13 @@ export function docsRoutes(folder: string): RouteFamily {
     });
     server.get('/docs', hidden, (_request, reply) => reply.redirect('/docs/'));
     server.get('/docs/*', hidden, (request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply) => {
-      if (!isThere(folder, 'index.html')) return replyNotFound(reply);
+      if (!isThere(folder, 'index.html')) return replyNotBuilt(reply);
       const path = request.params['*'];
-      if (!/^[A-Za-z0-9_./-]*$/.test(path) || /(^|\/)\./.test(path)) return reply.callNotFound();
+      if (!/^[A-Za-z0-9_./-]*$/.test(path) || /(^|\/)\./.test(path)) return replyMissing(reply);
       // A page is a folder; without the trailing slash its relative links would be wrong.
       if (!/\.[a-z0-9]+$/i.test(path) && path !== '' && !path.endsWith('/')) return reply.redirect(`/docs/${path}/`);
       const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
+      if (!isThere(folder, file)) return replyMissing(reply);
       if (isKeptPlain(folder, file) || /\bbr\b/.test(request.headers['accept-encoding'] ?? ''))
         return reply.sendFile(file);
       return sendDecompressed(reply, { folder, file });
@@ -61,10 +62,7 @@ function isKeptPlain(folder: string, file: string): boolean {
 /** A package contains texts only compressed, as every browser accepts them; other clients get them decompressed. */
 function sendDecompressed(reply: FastifyReply, { folder, file }: { folder: string; file: string }): FastifyReply {
   const type = contentTypes[extname(file)];
-  if (type === undefined || !isThere(folder, file)) {
-    reply.callNotFound();
-    return reply;
-  }
+  if (type === undefined) return replyMissing(reply);
   const text = createReadStream(join(folder, `${file}.br`)).pipe(createBrotliDecompress());
   return reply.headers(headers).header('vary', 'accept-encoding').type(type).send(text);
 }
@@ -79,7 +77,31 @@ const contentTypes: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-function replyNotFound(reply: FastifyReply): FastifyReply {
+/** A reader gets a page with a way back, in the style of the site, not an error of the API. */
+function replyMissing(reply: FastifyReply): FastifyReply {
+  return reply.code(404).headers(headers).type(contentTypes['.html']!).send(missingPage);
+}
+
+const missingPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Page not found · Carillon</title>
+    <link rel="icon" href="/docs/assets/favicon.svg">
+    <link rel="stylesheet" href="/docs/assets/site.css">
+  </head>
+  <body>
+    <main class="text missing">
+      <h1>Page not found</h1>
+      <p>The documentation has no page at this address. It may have moved.</p>
+      <p><a href="/docs/">Go to the documentation</a></p>
+    </main>
+  </body>
+</html>
+`;
+
+function replyNotBuilt(reply: FastifyReply): FastifyReply {
   return reply
     .code(503)
     .header('retry-after', '5')

@@ -44,6 +44,7 @@ import type { Place } from './places.ts';
 import type { SandboxState, VirtualDevice } from './sandbox.ts';
 import type {
   AcceptedUpload,
+  AttributeTypes,
   CallbackDetail,
   CallbackPage,
   CampaignOfSegment,
@@ -165,6 +166,7 @@ export type ConsoleAnswers = {
     customerIds: string[];
   };
   'GET segments/:id/operations/:operationId/rejects.csv': undefined;
+  'GET segments/attribute-types': AttributeTypes;
   'GET segments/attribute-values': {
     values: string[];
   };

@@ -8,6 +8,8 @@ import {
   includedSegments,
   namedUsers,
 } from '../audience/audience.ts';
+import { languageName } from '../content/languages.ts';
+import { localesOf, sharesOf, variationCount } from '../content/variants.ts';
 import { listAt, platformPath, platformsOf, readAt, textAt } from '../campaign-body.ts';
 import type { CampaignForm } from '../campaign-form.ts';
 import type { Platform } from '../campaign-body.ts';
@@ -26,7 +28,7 @@ export function describeCampaign(
 ): Described[] {
   return [
     { step: 'audience', sentences: audienceSentences(form, counted) },
-    { step: 'content', sentences: contentSentences(form.body) },
+    { step: 'content', sentences: [...contentSentences(form.body), ...variantSentences(form.body)] },
     {
       step: 'schedule',
       sentences: [...scheduleSentences(form, localTimes), ...controlSentences(form.body), ...goalSentences(form.body)],
@@ -77,8 +79,29 @@ function contentSentences(body: CampaignBody): string[] {
   return platformsOf(body).map((platform) => contentSentence(body, platform));
 }
 
+function variantSentences(body: CampaignBody): string[] {
+  const count = variationCount(body);
+  const shares = sharesOf(body);
+  const [, ...languages] = localesOf(body);
+  return [
+    ...(count === 1
+      ? []
+      : [
+          shares === undefined
+            ? `It has ${count} variations; more people get the better one.`
+            : `It has ${count} variations, for ${list(
+                shares.map((share) => `${share} %`),
+                'and',
+              )} of the people; the first one is described here.`,
+        ]),
+    ...(languages.length === 0
+      ? []
+      : [`People who read ${list(languages.map(languageName), 'or')} get it in their language.`]),
+  ];
+}
+
 function contentSentence(body: CampaignBody, platform: Platform): string {
-  const base = platformPath(body, platform);
+  const base = platformPath({ body }, platform);
   const of = (name: string) => textAt(body, `${base}.${name}`);
   const buttons = listAt(body, `${base}.buttons`).length;
   const extras = [

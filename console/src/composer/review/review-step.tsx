@@ -9,6 +9,7 @@ import { describeCampaign } from './describe-campaign.ts';
 import { platformsOf } from '../campaign-body.ts';
 import { Previews } from '../previews.tsx';
 import { useLocalTimes } from '../schedule/use-local-times.ts';
+import { fieldName } from '../field-names.ts';
 import { stepOf, steps } from '../steps.ts';
 import type { Step } from '../steps.ts';
 import { TestSend } from './test-send.tsx';
@@ -45,7 +46,7 @@ function Faults() {
       <ul style={{ margin: 0, paddingLeft: 18 }}>
         {faults.map(({ field, issue }) => (
           <li key={`${field} ${issue}`}>
-            <ToStep step={stepOf(field)}>{steps[stepOf(field)].name}</ToStep>: <code>{field}</code> {issue}.
+            <ToStep step={stepOf(field)}>{steps[stepOf(field)].name}</ToStep>: {fieldName(field)} {issue}.
           </li>
         ))}
       </ul>

@@ -5,6 +5,7 @@ import { adviseOnFailure } from '../../domain/delivery/failures.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { findIssues, verdictOf } from '../../domain/operations/conditions.ts';
 import { pausedBy } from '../../domain/operations/provider-issues.ts';
+import type { ProviderAnswers } from '../../domain/operations/provider-issues.ts';
 import type { Database } from '../../storage/database.ts';
 import {
   readFirstSteps,
@@ -163,13 +164,18 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     })),
     scheduled,
     failedRuns,
-    lastHour: { ...shownHour, maxCounted },
+    lastHour: { ...shownHour, waiting: countWaiting(answers), maxCounted },
     providers,
     limits,
     work: summariseWork(installation, clock),
     campaigns,
     curl,
   };
+}
+
+/** Counts the messages that wait for another attempt or for their time, on all platforms. */
+function countWaiting(answers: readonly ProviderAnswers[]): number {
+  return answers.flatMap(({ waiting }) => waiting).reduce((sum, { devices }) => sum + devices, 0);
 }
 
 /** Sums up the messages that wait for the nodes, and the nodes that send them. */
