@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   test(
-    'writes a variation and a language, previews them side by side, and stores them',
+    'writes a variation, a language and a best hour, previews the variations side by side, and stores all of it',
     async () => {
       const { page, context, faults } = await console.openSession({ viewport: { width: 1440, height: 900 } });
       await page.goto(`${console.home}/campaigns/new`);
@@ -175,9 +175,26 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await preview('Android, variation 1').getByText('First').first().waitFor();
       await expectAccessible(page);
       await shoot(page, 'page-variations');
+      await stepLink(page, 'Schedule').click();
+      await page.getByLabel('Once, at a set time').check();
+      await page.getByLabel('Day and time').fill('2098-11-30T09:00');
+      await page.getByLabel('At this time in each person’s time zone').check();
+      const card = page.getByRole('region', { name: 'When it is sent' });
+      await card.getByText('Sun, 30 Nov 2098, 09:00').waitFor();
+      await card.getByText('from Kiribati (29 Nov 2098, 19:00 UTC) to American Samoa', { exact: false }).waitFor();
+      await shoot(page, 'page-every-zone');
+      await page.getByLabel('At the hour when each person opens the most').check();
+      await page.getByLabel('Within hours').fill('12');
+      await page.getByLabel('People without a known hour').selectOption('DO_NOT_SEND');
+      await card.getByText('the hour, counted from this time', { exact: false }).waitFor();
+      await expectAccessible(page);
       await page.getByRole('button', { name: 'Save draft' }).click();
       await page.getByText('All changes saved.').waitFor();
       const id = new URL(page.url()).pathname.split('/').at(-2)!;
+      expect((await stored(id)).parts.scheduling_details).toMatchObject({
+        delivery_type: 'SEND_IN_BTS',
+        bts_details: { window_in_hours: 12, if_best_time_is_unknown: 'DO_NOT_SEND' },
+      });
       const { content, locales, variation_details: details } = (await stored(id)).parts.campaign_content;
       expect(locales).toEqual(['default', 'pt']);
       expect(details.manual_distribution_percentage).toEqual({ variation_1: 70, variation_2: 30 });

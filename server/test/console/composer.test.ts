@@ -482,7 +482,8 @@ describe('the body of a campaign', () => {
       const three = change(learned, addVariation(learned));
       expect(details(three)).toMatchObject({ no_of_variations: 3, distribution_type: 'SHERPA' });
       expect(details(three)?.manual_distribution_percentage).toBeUndefined();
-      expect(sharesOf(change(three, ofShares([20, 30, 50])))).toEqual([20, 30, 50]);
+      const uneven = change(three, ofShares([20, 30, 50]));
+      expect(sharesOf(change(uneven, addLanguage(uneven, 'pt')))).toEqual([20, 30, 50]);
     });
   });
 

@@ -143,8 +143,10 @@ function written(body: CampaignBody, { content, count }: { content: Record<strin
   const locales = Object.keys(content);
   const isSingle = count === 1 && locales.length === 1;
   const { no_of_variations: _count, manual_distribution_percentage: _shares, ...details } = detailsOf(body);
-  const isLearned = count > 1 && sharesOf(body) === undefined;
-  const shares = isLearned ? {} : { manual_distribution_percentage: named(equalShares(count)) };
+  const present = sharesOf(body);
+  // A language changes nothing about the shares. Another number of variations needs other ones.
+  const kept = count === variationCount(body) ? present : equalShares(count);
+  const shares = present === undefined || kept === undefined ? {} : { manual_distribution_percentage: named(kept) };
   return {
     'campaign_content.content': isSingle ? { push: content[defaultLocale]?.variation_1?.push ?? {} } : content,
     'campaign_content.locales': locales.length === 1 ? undefined : locales,

@@ -2,13 +2,13 @@ import { Card, Grid, Stack, Text, Title, SimpleGrid } from '@mantine/core';
 import type { CampaignOccurrence } from '../../api/generated/composer.ts';
 import { formatMinute } from '../../parts/text/format-time.ts';
 import { parseCaps, describeCaps } from '../../parts/text/frequency-caps.ts';
-import { platformsOf, readAt } from '../campaign-body.ts';
+import { platformsOf, readAt, textAt } from '../campaign-body.ts';
 import { useCampaignForm } from '../campaign-form.ts';
 import { PartFaults, ChoiceField, FlagField, MoreFields, NumberField } from '../form-fields.tsx';
 import { exceptionSentences, spanText } from './describe-times.ts';
 import { GoalFields } from './goal-fields.tsx';
 import { TimingFields } from './timing-fields.tsx';
-import { timingKind } from './timing.ts';
+import { scheduling, timingKind } from './timing.ts';
 import { useLocalTimes } from './use-local-times.ts';
 
 const wholes = [
@@ -76,6 +76,11 @@ function Occurrences() {
               {sentence}
             </Text>
           ))}
+        {textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_BTS' && (
+          <Text size="sm">
+            Each person gets it at the hour, counted from this time, at which they open the most messages.
+          </Text>
+        )}
         {timingKind(body) === 'periodic' && (schedule?.occurrences.length ?? 0) > 0 && (
           <Text size="xs" c="dimmed">
             {schedule!.occurrences.length < 3 ? 'No further occurrences.' : 'And so on.'} The local time is kept across
