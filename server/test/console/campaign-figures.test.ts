@@ -304,7 +304,7 @@ describe('the calendar of planned sends', () => {
     await bundle.database`
       insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
         next_at, created_by, created_at, updated_at)
-      values ('everywhere', 'Z', 'Everywhere', 'AUTHORED', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}',
+      values ('everywhere', 'Z', 'Everywhere', 'CAMPAIGN_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}',
         ${bundle.database.json({ ...timing, inUserZone: 'SKIP' })}, 'SCHEDULED', '2026-05-31T19:00:00Z', 'test', '2026-01-01',
         '2026-01-01')`;
     const deps = { database: bundle.database, clock: makeManualClock(now) };

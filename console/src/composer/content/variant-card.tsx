@@ -176,7 +176,7 @@ function Languages() {
               ))}
             </Group>
           </Chip.Group>
-          <Text size="sm">People get the language of their device. Everyone else gets the default.</Text>
+          <Text size="sm">{'People get the language of their device. Everyone else gets the default.'}</Text>
         </>
       )}
       {isAsked && (

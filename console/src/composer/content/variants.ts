@@ -1,5 +1,4 @@
 import type { CampaignBody } from '@carillon/client';
-import { readAt } from '../campaign-body.ts';
 
 /** One content of a campaign: a language, and a variation from 1. */
 export type ShownContent = { locale: string; variation: number };
@@ -26,7 +25,7 @@ function contentOf(body: CampaignBody): Record<string, unknown> {
 }
 
 function detailsOf(body: CampaignBody): Details {
-  return (readAt(body, 'campaign_content.variation_details') ?? {}) as Details;
+  return (body.campaign_content?.variation_details ?? {}) as Details;
 }
 
 /** True if the campaign has one content for all users, without a language or variation in its path. */

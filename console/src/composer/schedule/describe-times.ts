@@ -2,7 +2,7 @@ import type { CampaignOccurrence, LocalTimeCount } from '../../api/generated/com
 import { formatDay, formatMinute } from '../../parts/text/format-time.ts';
 
 const number = (value: number) => value.toLocaleString('en');
-const people = (count: number) => `${number(count)} ${count === 1 ? 'person' : 'people'}`;
+const usersText = (count: number) => `${number(count)} ${count === 1 ? 'person' : 'people'}`;
 
 /** Describes when an occurrence is sent, for use after "It is sent". */
 export function occurrenceText(occurrence: CampaignOccurrence): string {
@@ -42,10 +42,10 @@ export function exceptionSentences(
     return [...(everyZone.hasPassed ? [`Where ${local.time} has passed, ${outcome}.`] : []), without];
   const { passed, atOnce, unknownZone } = count;
   return [
-    ...(passed > 0 ? [`${local.time} has passed for ${people(passed)}: ${outcome}.`] : []),
-    ...(atOnce > 0 ? [`${local.time} passed within the last hour for ${people(atOnce)}: they get it at once.`] : []),
+    ...(passed > 0 ? [`${local.time} has passed for ${usersText(passed)}: ${outcome}.`] : []),
+    ...(atOnce > 0 ? [`${local.time} passed within the last hour for ${usersText(atOnce)}: they get it at once.`] : []),
     ...(unknownZone > 0
-      ? [`The stored time zone of ${people(unknownZone)} is not a known one: they do not get it.`]
+      ? [`The stored time zone of ${usersText(unknownZone)} is not a known one: they do not get it.`]
       : []),
     without,
   ];

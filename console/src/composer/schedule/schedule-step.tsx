@@ -78,7 +78,7 @@ function Occurrences() {
           ))}
         {textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_BTS' && (
           <Text size="sm">
-            Each person gets it at the hour, counted from this time, at which they open the most messages.
+            {'Each person gets it at the hour, counted from this time, at which they open the most messages.'}
           </Text>
         )}
         {timingKind(body) === 'periodic' && (schedule?.occurrences.length ?? 0) > 0 && (
