@@ -6,6 +6,7 @@ import { compareCampaigns } from '../../../console/src/campaigns/report/summary/
 import { readCalendar } from '../../src/app/campaigns/calendar.ts';
 import { readCampaignFigures } from '../../src/app/campaigns/campaign-figures.ts';
 import { makeManualClock } from '../../src/clock.ts';
+import { attachmentOf } from '../../src/http/console/csv.ts';
 import { calendarSpan } from '../../src/domain/timing/calendar.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 import { presentFigureFile } from '../../src/http/console/campaign-figure-file.ts';
@@ -165,6 +166,15 @@ describe('a campaign of two variations, two locales and a control group', () => 
     ).rejects.toMatchObject({
       code: 'CAMPAIGN_NOT_FOUND',
     });
+  });
+});
+
+describe('the name of a file', () => {
+  test('is that of its campaign and its part, in every letter, and in plain letters for other clients', () => {
+    expect(attachmentOf(['Verão: "50 %"', 'click-through'])).toBe(
+      'attachment; filename="Verao-50-click-through.csv"; filename*=UTF-8\'\'Ver%C3%A3o-50-%25-click-through.csv',
+    );
+    expect(attachmentOf(['Spring', 'a'])).not.toBe(attachmentOf(['Spring', 'b']));
   });
 });
 

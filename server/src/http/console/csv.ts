@@ -8,20 +8,18 @@ export function presentCsv(rows: readonly (readonly string[])[]): string {
  * one, which may have any letter.
  */
 export function attachmentOf(words: readonly string[]): string {
-  const name = words
-    .map((word) =>
-      word
-        .trim()
-        .replaceAll(/[\s/\\:*?"<>|\p{Cc}]+/gu, '-')
-        .slice(0, maxWordLength),
-    )
-    .join('-');
-  const ascii = name
-    .normalize('NFKD')
-    .replaceAll(/[^\x21-\x7e]/g, '')
-    .replaceAll(/["\\%]/g, '');
+  const name = words.map(toWord).join('-').toWellFormed();
+  const plain = name.normalize('NFKD').replaceAll(/[^a-zA-Z0-9._-]/g, '');
   const escaped = encodeURIComponent(name).replaceAll(/['()*!]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
-  return `attachment; filename="${ascii}.csv"; filename*=UTF-8''${escaped}.csv`;
+  return `attachment; filename="${plain.replaceAll(/-+/g, '-')}.csv"; filename*=UTF-8''${escaped}.csv`;
+}
+
+/** Replaces what a file system does not accept in a name. */
+function toWord(text: string): string {
+  return [...text.replaceAll(/[\s/\\:*?"<>|\p{Cc}]+/gu, '-')]
+    .slice(0, maxWordLength)
+    .join('')
+    .replaceAll(/^-+|-+$/g, '');
 }
 
 const maxWordLength = 80;
