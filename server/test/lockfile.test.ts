@@ -22,6 +22,8 @@ const licences = new Set([
   ...['(MIT OR CC0-1.0)', '(BSD-3-Clause OR GPL-2.0)'],
   // Asks for its own files to stay open; none of them is changed here.
   'MPL-2.0',
+  // Of typefaces: they may be shipped with any work, but not sold alone.
+  'OFL-1.1',
 ]);
 
 /** Packages that name their licence only in its file. */

@@ -13,6 +13,9 @@ export function makeComposerCalls({ ask }: ConsoleCaller) {
     /** Counts the users that the campaign would reach if it started now. */
     countAudience: ({ workspaceId, campaign, signal }: Asked) =>
       ask('POST composer/audience', { query: { workspaceId }, body: campaign, signal }),
+    /** Counts the users for whom the local time of the next send has passed. */
+    countLocalTimes: ({ workspaceId, campaign, signal }: Asked) =>
+      ask('POST composer/local-times', { query: { workspaceId }, body: campaign, signal }),
     /**
      * Renders the campaign for one user; without `identifier`, for a user without attributes. @throws CarillonError
      * with `faults`

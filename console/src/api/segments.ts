@@ -35,6 +35,8 @@ type AskedValues = {
 };
 type OperationKey = { workspaceId: string; segmentId: string; operationId: string };
 
+type OfAttribute = { workspaceId: string; attribute: string; signal?: AbortSignal };
+
 export function makeSegmentCalls({ ask, call }: ConsoleCaller) {
   const of = ({ workspaceId, id }: Key) => ({ params: { id }, query: { workspaceId } });
   return {
@@ -76,6 +78,9 @@ export function makeSegmentCalls({ ask, call }: ConsoleCaller) {
     /** Attributes that filters may use, with sample values. */
     listAttributes: async (workspaceId: string) =>
       (await ask('GET segments/attributes', { query: { workspaceId } })).attributes,
+    /** Counts the users who have an attribute as a text, and as a number. */
+    countAttributeTypes: ({ workspaceId, attribute, signal }: OfAttribute) =>
+      ask('GET segments/attribute-types', { query: { workspaceId, attribute }, signal }),
     suggestValues: async ({ workspaceId, attribute, prefix, signal }: Suggestion) =>
       (await ask('GET segments/attribute-values', { query: { workspaceId, attribute, prefix }, signal })).values,
     /** Returns the indexes of the values that match no user, for at most 5,000 values per call. */

@@ -13,6 +13,8 @@ import { ListTools, readFilterFields, TimeFilter, timeFilterText, FilterBar } fr
 import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/links.tsx';
+import { stateWords } from '../parts/status-badge.tsx';
+import { formatTime } from '../parts/text/format-time.ts';
 import { Ago } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { actionNames, kindNames } from './action-names.ts';
@@ -108,11 +110,11 @@ const isId = /^[0-9a-f]{24}$/;
 
 /** The changed object, linked if it has a screen, and the change. */
 function AuditObject({ entry }: { entry: AuditEntry }) {
-  const { id: workspaceId } = useWorkspace();
+  const { id: workspaceId, timeZone } = useWorkspace();
   const { objectId, objectName, detail } = entry;
   const { of, ...others } = detail as Record<string, unknown>;
   const details = Object.entries(others)
-    .map(([name, value]) => `${wordsOf(name)} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${wordsOf(name)} ${valueText(value, timeZone)}`)
     .join(', ');
   return (
     <>
@@ -137,6 +139,23 @@ function AuditObject({ entry }: { entry: AuditEntry }) {
       )}
     </>
   );
+}
+
+const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
+const isCode = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
+
+/** Formats a value of a change in words: codes as "given up", times in the workspace's zone, lists and parts one by one. */
+function valueText(value: unknown, timeZone: string): string {
+  if (value === null) return 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.map((one) => valueText(one, timeZone)).join(', ') || 'none';
+  if (typeof value === 'object')
+    return Object.entries(value)
+      .map(([name, one]) => `${wordsOf(name)} ${valueText(one, timeZone)}`)
+      .join(', ');
+  if (typeof value !== 'string') return String(value);
+  if (isTime.test(value) && !Number.isNaN(Date.parse(value))) return formatTime(value, timeZone);
+  return isCode.test(value) && value.length > 3 ? stateWords(value).toLowerCase() : value;
 }
 
 /** Formats `dueAt` as "due at". */

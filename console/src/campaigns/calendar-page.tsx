@@ -20,7 +20,7 @@ const route = getRouteApi('/w/$workspaceId/calendar');
 // Narrower screens have no space for seven columns.
 const wideEnough = '(min-width: 768px)';
 
-/** Planned sends per day, in the workspace's zone. */
+/** Past and planned sends per day, in the workspace's zone. */
 export function CalendarPage() {
   const { id: workspaceId } = useWorkspace();
   const { view = 'month', date } = route.useSearch();
@@ -116,7 +116,7 @@ function titleOf({ view, date, from, days }: CampaignCalendar): string {
 
 function Nothing({ calendar: { view } }: { calendar: CampaignCalendar }) {
   return (
-    <EmptyState title={`Nothing is planned in this ${view}`}>
+    <EmptyState title={`Nothing is sent in this ${view}`}>
       Scheduled and recurring campaigns appear on each day on which they are sent.
     </EmptyState>
   );
@@ -219,12 +219,16 @@ type Entry = CampaignCalendar['entries'][number];
 const entryStateWords: Record<string, string> = {
   SENDING: 'Sending',
   QUEUED: 'Queued',
+  SENT: 'Sent',
+  STOPPED: 'Stopped',
+  FAILED: 'Failed',
 };
+const goingStates = ['SENDING', 'QUEUED'];
 
 /** A send that links to its campaign. */
 function CalendarEntry({ entry }: { entry: Entry }) {
   const { id: workspaceId } = useWorkspace();
-  const { campaignId, name, status, deliveryType, local } = entry;
+  const { campaignId, name, status, deliveryType, local, inEveryZone } = entry;
   const isRecurring = deliveryType !== 'ONE_TIME';
   return (
     <Link
@@ -232,8 +236,8 @@ function CalendarEntry({ entry }: { entry: Entry }) {
       params={{ workspaceId, campaignId }}
       search={{}}
       className={styles.entry!}
-      data-status={entryStateWords[status] === undefined ? 'planned' : 'going'}
-      title={`${local.time} ${name}`}
+      data-status={entryStateWords[status] === undefined ? 'planned' : goingStates.includes(status) ? 'going' : 'over'}
+      title={`${local.time}${inEveryZone ? ' in each person’s time zone' : ''} ${name}`}
     >
       <span className={styles.time}>{local.time}</span> <span className={styles.name}>{name}</span>
       {isRecurring && (

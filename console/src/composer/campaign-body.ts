@@ -1,5 +1,7 @@
 import type { CampaignBody } from '@carillon/client';
 import type { ComposerResources } from '../api/generated/composer.ts';
+import { pushPath } from './content/variants.ts';
+import type { ShownContent } from './content/variants.ts';
 
 /** Splits `a.b[0].c` into its steps. Names of members contain neither dots nor brackets. */
 function stepsOf(path: string): (string | number)[] {
@@ -129,31 +131,12 @@ export function newContent(platform: Platform): Record<string, unknown> {
   };
 }
 
-/** The path to the contents of the platforms. Drafts of other clients may have them under a locale. */
-export function pushPath(body: CampaignBody): string {
-  const content = (body.campaign_content?.content ?? {}) as Record<string, unknown>;
-  return content.default === undefined
-    ? 'campaign_content.content.push'
-    : 'campaign_content.content.default.variation_1.push';
-}
+/** The content that a form shows. */
+type Shown = { body: CampaignBody; shown?: ShownContent };
 
-/** Lists the contents besides the edited one: `pt, variation_2`. */
-export function otherContents(body: CampaignBody): string[] {
-  const content = body.campaign_content?.content ?? {};
-  const locales = Object.entries(content).sort(([one], [other]) =>
-    one === 'default' ? -1 : other === 'default' ? 1 : one.localeCompare(other),
-  );
-  return locales.flatMap(([locale, variations]) =>
-    locale === 'push' || !isRecord(variations)
-      ? []
-      : Object.keys(variations)
-          .filter((variation) => locale !== 'default' || variation !== 'variation_1')
-          .map((variation) => `${locale}, ${variation}`),
-  );
-}
-
-export function platformPath(body: CampaignBody, platform: Platform): string {
-  return `${pushPath(body)}.${platform.toLowerCase()}`;
+/** The path to a platform's content, of the shown variation and language. */
+export function platformPath({ body, shown }: Shown, platform: Platform): string {
+  return `${pushPath(body, shown)}.${platform.toLowerCase()}`;
 }
 
 export function platformsOf(body: CampaignBody): Platform[] {

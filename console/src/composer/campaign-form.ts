@@ -6,7 +6,7 @@ import type { CampaignCheck, CampaignFault, ComposerResources } from '../api/gen
 import { consoleClient } from '../console.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { sentBody } from './campaign-body.ts';
-import type { Platform } from './campaign-body.ts';
+import type { ShownContent } from './content/variants.ts';
 import { stepOf } from './steps.ts';
 import type { Step } from './steps.ts';
 
@@ -17,9 +17,14 @@ export type CampaignForm = {
   write: (changes: Record<string, unknown>) => void;
   /** The server's latest response; undefined before the first one. */
   check: CampaignCheck | undefined;
+  /** True while `check` may be about an older body. */
+  isChecking: boolean;
+  /** The variation and the language that the content step shows. */
+  shown: ShownContent;
+  show: (content: ShownContent) => void;
   resources: ComposerResources;
   /** The content of removed platforms, kept until the page is closed. */
-  setAside: Map<Platform, unknown>;
+  setAside: Map<string, unknown>;
   /** The campaign that is edited, with its status; undefined for a new one. */
   existing: { id: string; status: string } | undefined;
   /** Steps that the user has left. Their missing fields are shown. */

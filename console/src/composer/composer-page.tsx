@@ -17,9 +17,10 @@ import { AudienceStep } from './audience/audience-step.tsx';
 import { ofSegments } from './audience/audience.ts';
 import type { ChosenSegment } from './audience/audience.ts';
 import { newCampaign, writeAt, mergePatchOf, sentBody, textAt } from './campaign-body.ts';
-import type { Platform } from './campaign-body.ts';
 import { CampaignFormContext, useCheck, visibleFaults, useCampaignForm } from './campaign-form.ts';
 import type { CampaignForm } from './campaign-form.ts';
+import { baseContent, nearestContent } from './content/variants.ts';
+import type { ShownContent } from './content/variants.ts';
 import { ContentStep } from './content/content-step.tsx';
 import classes from './step-links.module.css';
 import { ReviewStep } from './review/review-step.tsx';
@@ -136,7 +137,8 @@ function Composer({ resources, saved: first, body: begun, existing }: ComposerPr
   const [isRestored, setRestored] = useState(restored !== undefined);
   const [body, setBody] = useState(restored ?? begun);
   const [saved, setSaved] = useState(first);
-  const setAside = useRef(new Map<Platform, unknown>()).current;
+  const setAside = useRef(new Map<string, unknown>()).current;
+  const [asked, show] = useState<ShownContent>(baseContent);
   const { check, seen, isChecking } = useSeen({ body, existing, step });
   const write = useCallback(
     (changes: Record<string, unknown>) =>
@@ -151,7 +153,8 @@ function Composer({ resources, saved: first, body: begun, existing }: ComposerPr
     existing === undefined ? mergePatchOf(sentBody(begun), sentBody(body)) !== undefined : change !== undefined;
   const isLeaving = useRef(false);
   const isKept = useKeptBody({ key, upon: existing === undefined ? begun : saved, body, isDirty, isLeaving });
-  const form: CampaignForm = { body, write, check, resources, setAside, existing, seen };
+  const shown = nearestContent(body, asked);
+  const form: CampaignForm = { body, write, check, isChecking, shown, show, resources, setAside, existing, seen };
   const title = textAt(body, 'basic_details.name').trim() || (existing ? 'Unnamed campaign' : 'New campaign');
   return (
     <CampaignFormContext value={form}>

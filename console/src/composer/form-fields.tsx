@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { Notice } from '../parts/notice.tsx';
 import { readAt, textAt } from './campaign-body.ts';
+import { fieldName } from './field-names.ts';
 import { sentence, visibleFaults, useCampaignForm, useFault } from './campaign-form.ts';
 
 type FieldProps = {
@@ -194,7 +195,7 @@ export function PartFaults({ paths }: { paths: string[] }) {
     <Notice tone="error">
       {faults.map(({ field, issue }) => (
         <div key={`${field} ${issue}`}>
-          {sentence(issue)} (<code>{field}</code>).
+          {fieldName(field)}: {sentence(issue)}.
         </div>
       ))}
     </Notice>

@@ -1,6 +1,6 @@
 import { CarillonError } from '@carillon/client';
 import type { CampaignBody } from '@carillon/client';
-import { Stack, Text, TextInput, Title, Group } from '@mantine/core';
+import { SimpleGrid, Stack, Text, TextInput, Title, Group } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -13,9 +13,13 @@ import { messageOfContent } from '../parts/phone/phone-message.ts';
 import { Phone } from '../parts/phone/phone.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { platformPath, platforms, platformsOf, pushPath, readAt, sentBody, textAt } from './campaign-body.ts';
+import { platformPath, platforms, platformsOf, readAt, sentBody, textAt } from './campaign-body.ts';
 import type { Platform } from './campaign-body.ts';
 import { useCampaignForm } from './campaign-form.ts';
+import { variationCount } from './content/variants.ts';
+import type { ShownContent } from './content/variants.ts';
+import { fieldName } from './field-names.ts';
+import { previewedContent } from './previewed-content.ts';
 import { PreviewUser, usePreviewedUser } from './preview-user.tsx';
 
 const settleMilliseconds = 300;
@@ -34,7 +38,7 @@ export function Previews() {
       <PreviewUser />
       <PreviewEvent event={event} onChanged={setEvent} />
       {platformsOf(body).map((platform) => (
-        <PlatformPreviewOf key={platform} platform={platform} event={event} />
+        <PlatformPreviews key={platform} platform={platform} event={event} />
       ))}
       <NotChosen />
       <Text size="xs" c="dimmed">
@@ -59,13 +63,30 @@ function NotChosen() {
 
 type PlatformPreviewProps = { platform: Platform; event: Record<string, unknown> };
 
+/** The message on a platform: every variation in the language that is edited, side by side. */
+function PlatformPreviews(props: PlatformPreviewProps) {
+  const { body, shown } = useCampaignForm();
+  const count = variationCount(body);
+  if (count === 1) return <PlatformPreviewOf {...props} of={shown} />;
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+      {Array.from({ length: count }, (_, index) => (
+        <PlatformPreviewOf key={index} {...props} of={{ ...shown, variation: index + 1 }} />
+      ))}
+    </SimpleGrid>
+  );
+}
+
 /** Renders each platform separately, so that a fault on one does not hide the others. */
-function PlatformPreviewOf({ platform, event }: PlatformPreviewProps) {
+function PlatformPreviewOf({ platform, event, of }: PlatformPreviewProps & { of: ShownContent }) {
   const { id: workspaceId } = useWorkspace();
-  const { body } = useCampaignForm();
+  const { body, check, isChecking } = useCampaignForm();
   const { customerId } = usePreviewedUser();
-  const missing = missingTexts(body, platform);
-  const asked = JSON.stringify({ campaign: campaignOf(body, platform), event });
+  const path = platformPath({ body, shown: of }, platform);
+  const faults = (check?.faults ?? []).filter(({ field }) => field.startsWith(`${path}.`));
+  const faulty = faults.map(({ field }) => field.slice(path.length + 1));
+  const { content, missing } = previewedContent(readAt(body, path), { platform, faulty });
+  const asked = JSON.stringify({ campaign: campaignOf(content, platform), event });
   const [settled] = useDebouncedValue(asked, settleMilliseconds);
   const preview = useQuery({
     queryKey: ['preview', workspaceId, customerId, settled],
@@ -78,59 +99,50 @@ function PlatformPreviewOf({ platform, event }: PlatformPreviewProps) {
       }),
     placeholderData: keepPreviousData,
     staleTime: 10_000,
-    // Empty content is not rendered.
-    enabled: missing.length === 0 && asked === settled,
+    // The check says which members have a fault, so the preview waits for it.
+    enabled: !isChecking && asked === settled,
   });
-  if (missing.length > 0)
-    return (
-      <PreviewCard
-        platform={platform}
-        shown={undefined}
-        isBusy={false}
-        problem={
-          <Text size="sm" c="dimmed">
-            It is shown as soon as it has {missing.join(' and ')}.
-          </Text>
-        }
-      />
-    );
-  const shown = preview.data?.platforms[platform.toLowerCase() as 'android' | 'ios' | 'web'];
+  const rendered = preview.data?.platforms[platform.toLowerCase() as 'android' | 'ios' | 'web'];
+  // The address of the placeholder leads nowhere, so its picture is not loaded.
+  const drawn = missing.includes('an icon') && rendered ? withoutIcon(rendered) : rendered;
+  const isInvalid = faults.some(({ issue }) => issue !== 'is required');
   return (
     <PreviewCard
       platform={platform}
-      shown={preview.error === null ? shown : undefined}
-      isBusy={preview.isFetching || asked !== settled}
+      variation={variationCount(body) === 1 ? undefined : of.variation}
+      shown={drawn}
+      opens={!missing.includes('an address')}
+      isBusy={preview.isFetching || asked !== settled || isChecking}
       problem={
-        preview.error === null ? <Problem shown={shown} /> : <Refused error={preview.error} platform={platform} />
+        <>
+          {missing.length > 0 && (
+            <Text size="sm" c="dimmed">
+              It still needs {list(missing)}.
+            </Text>
+          )}
+          {isInvalid && <Text size="sm">Fields with an error are left out until they are correct.</Text>}
+          {preview.error === null ? <Problem shown={rendered} /> : <Refused error={preview.error} />}
+        </>
       }
     />
   );
 }
 
-/** The required fields that a platform's message does not have yet. */
-function missingTexts(body: CampaignBody, platform: Platform): string[] {
-  const needed = [
-    ['basic_details.title', 'a title'],
-    ['basic_details.message', 'a message'],
-    ...(platform === 'WEB'
-      ? [
-          ['basic_details.redirect_url', 'an address'],
-          ['advanced.icon_url', 'an icon'],
-        ]
-      : []),
-  ] as const;
-  const base = platformPath(body, platform);
-  return needed.filter(([path]) => textAt(body, `${base}.${path}`) === '').map(([, word]) => word!);
+function withoutIcon({ content, ...shown }: PlatformPreview): PlatformPreview {
+  if (content === undefined) return shown;
+  const { advanced: _icon, ...rest } = content;
+  return { ...shown, content: rest };
 }
 
-/** Returns the campaign with one platform only. */
-function campaignOf(body: CampaignBody, platform: Platform): CampaignBody {
-  const push = { [platform.toLowerCase()]: readAt(body, platformPath(body, platform)) ?? {} };
-  const isNested = pushPath(body) !== 'campaign_content.content.push';
+const list = (words: string[]) =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`;
+
+/** Returns a campaign with one content for one platform. */
+function campaignOf(content: Record<string, unknown>, platform: Platform): CampaignBody {
   return sentBody({
     channel: 'PUSH',
     basic_details: { platforms: [platform] },
-    campaign_content: { content: isNested ? { default: { variation_1: { push } } } : { push } },
+    campaign_content: { content: { push: { [platform.toLowerCase()]: content } } },
   });
 }
 
@@ -152,25 +164,21 @@ function Problem({ shown }: { shown: PlatformPreview | undefined }) {
   const { field, reason } = shown.failure;
   return shown.outcome === 'FALLBACK' ? (
     <Notice tone="warning" title="The fallback is shown">
-      {field}: {reason}.
+      {fieldName(field)}: {reason}.
     </Notice>
   ) : (
     <Notice tone="error" title="Nothing would be sent to this user">
-      {field}: {reason}, and no fallback can be rendered.
+      {fieldName(field)}: {reason}, and no fallback can be rendered.
     </Notice>
   );
 }
 
-/** Content that is not complete enough to render. */
-function Refused({ error, platform }: { error: Error; platform: Platform }) {
+/** The reason why the server rendered nothing, for example because the connection failed. */
+function Refused({ error }: { error: Error }) {
   const faults = error instanceof CarillonError ? error.faults : [];
-  const prefix = new RegExp(
-    `^campaign_content\\.content\\.(default\\.variation_1\\.)?push\\.${platform.toLowerCase()}\\.?`,
-  );
-  const words = faults.map(({ message }) => message.replace(prefix, '').replace(/^(basic_details|advanced)\./, ''));
   return (
     <Text size="sm" c="dimmed">
-      {words.length > 0 ? words.join(' ') : failureText(error)}
+      {faults.length > 0 ? 'The preview appears when the fields with an error are correct.' : failureText(error)}
     </Text>
   );
 }
@@ -219,35 +227,40 @@ const previewNames: Record<Platform, string> = { ANDROID: 'Android', IOS: 'iOS',
 
 type PreviewCardProps = {
   platform: Platform;
+  /** The variation, if the campaign has several. */
+  variation: number | undefined;
   shown: PlatformPreview | undefined;
+  /** False while the address that a click opens is missing. */
+  opens: boolean;
   isBusy: boolean;
   /** The reason for this rendering, or for showing none. */
   problem: ReactNode;
 };
 
 /** A message as a device shows it, collapsed and expanded. */
-function PreviewCard({ platform, shown, isBusy, problem }: PreviewCardProps) {
+function PreviewCard({ platform, variation, shown, opens, isBusy, problem }: PreviewCardProps) {
   const { name: appName } = useWorkspace();
   const content = shown?.content;
-  const caption = <PreviewCaption platform={platform} size={shown?.payload} />;
+  const name = `${previewNames[platform]}${variation === undefined ? '' : `, variation ${variation}`}`;
+  const caption = <PreviewCaption name={name} size={shown?.payload} />;
   return (
-    <Stack gap={6} component="article" aria-label={`Preview on ${previewNames[platform]}`} aria-busy={isBusy}>
+    <Stack gap={6} component="article" aria-label={`Preview on ${name}`} aria-busy={isBusy}>
       {content ? (
         <Phone message={messageOfContent({ platform, content, appName })} caption={caption} />
       ) : (
         <Group>{caption}</Group>
       )}
-      {content && <PreviewDetails platform={platform} content={content} />}
+      {content && opens && <PreviewDetails platform={platform} content={content} />}
       {problem}
     </Stack>
   );
 }
 
-function PreviewCaption({ platform, size }: { platform: Platform; size: PlatformPreview['payload'] }) {
+function PreviewCaption({ name, size }: { name: string; size: PlatformPreview['payload'] }) {
   return (
     <Group gap="xs">
       <Text size="sm" fw={600}>
-        {previewNames[platform]}
+        {name}
       </Text>
       {size && (
         <Text size="xs" c="dimmed">

@@ -8,14 +8,15 @@ import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { formatDay } from '../parts/text/format-time.ts';
 import { platformNames } from '../parts/text/platform-names.ts';
 import { showToast } from '../parts/toast/toast-list.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { reachOf, useAudienceCount } from './audience/audience-count-card.tsx';
 import { platformsOf, sentBody, textAt } from './campaign-body.ts';
 import { useCampaignForm } from './campaign-form.ts';
+import { exceptionSentences, occurrenceText } from './schedule/describe-times.ts';
 import { timingKind } from './schedule/timing.ts';
+import { useLocalTimes } from './schedule/use-local-times.ts';
 import { useStep } from './steps.ts';
 
 type SaveBarProps = {
@@ -117,21 +118,19 @@ function Hits({ isChange }: { isChange: boolean }) {
   const reach = data?.state === 'COUNTED' && !isPlaceholderData ? reachOf(data, platformsOf(body)) : undefined;
   const platforms = platformsOf(body);
   const names = platforms.map((platform) => platformNames[platform]).join(', ');
+  const localTimes = useLocalTimes();
   const [occurrence] = check?.schedule?.occurrences ?? [];
   const when = {
     now: 'right now; messages handed to the providers cannot be recalled',
-    once: occurrence
-      ? `on ${formatDay(occurrence.local.date)} at ${occurrence.local.time} ${occurrence.timeZone}`
-      : 'at its time',
-    periodic: occurrence
-      ? `first on ${formatDay(occurrence.local.date)} at ${occurrence.local.time} ${occurrence.timeZone}`
-      : 'at its times',
+    once: occurrence ? occurrenceText(occurrence) : 'at its time',
+    periodic: occurrence ? `first ${occurrenceText(occurrence)}` : 'at its times',
     event: 'whenever its event happens',
   }[timingKind(body)];
   return (
     <Text size="sm" data-zone={timeZone}>
       {reach ? reachText(reach) : 'All devices of its audience'} on {names} would get it, as they are now. It is sent{' '}
-      {when}.{isChange && ' Messages already sent do not change.'}
+      {when}. {occurrence && exceptionSentences(occurrence, localTimes).join(' ')}
+      {isChange && ' Messages already sent do not change.'}
     </Text>
   );
 }

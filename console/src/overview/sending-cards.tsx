@@ -97,10 +97,11 @@ function Running({ send, now }: { send: RunningSend; now: string }) {
 
 /** Messages that providers accepted and rejected in the last hour, with reasons. */
 export function LastHour({ overview }: { overview: Overview }) {
-  const { counts, failures, maxCounted } = overview.lastHour;
+  const { counts, failures, maxCounted, waiting } = overview.lastHour;
   const say = (devices: number) =>
     devices >= maxCounted ? `${devices.toLocaleString('en')} or more` : devices.toLocaleString('en');
   const accepted = counts.filter(({ outcome }) => outcome === 'ACCEPTED');
+  const isComplete = failures.length === 0 && waiting === 0 && overview.paused.length === 0;
   return (
     <OverviewCard title="The last hour">
       <Stack gap="xs">
@@ -118,7 +119,12 @@ export function LastHour({ overview }: { overview: Overview }) {
             Not delivered
           </Text>
         )}
-        {failures.length === 0 && accepted.length > 0 && <Text size="sm">All were accepted.</Text>}
+        {isComplete && accepted.length > 0 && <Text size="sm">All were accepted.</Text>}
+        {waiting > 0 && (
+          <Text size="sm">
+            {waiting.toLocaleString('en')} {waiting === 1 ? 'message is' : 'messages are'} waiting to be sent.
+          </Text>
+        )}
         {failures.map(({ platform, outcome, code, devices, advice }) => (
           <div key={`${platform} ${outcome} ${code}`}>
             <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">

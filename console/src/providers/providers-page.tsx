@@ -132,7 +132,12 @@ function Actions({ state, onChanged, onReplace, isReplacing }: ActionsProps) {
           </Button>
         )}
         {(connected || isSandbox) && (
-          <Button variant="default" onClick={onReplace} aria-expanded={isReplacing} aria-label={`Connect ${name}`}>
+          <Button
+            variant="default"
+            onClick={onReplace}
+            aria-expanded={isReplacing}
+            aria-label={`${connected ? 'Replace' : 'Connect'} ${name}`}
+          >
             {connected ? 'Replace' : 'Connect'}
           </Button>
         )}

@@ -122,7 +122,7 @@ function Arrived({ messages, openedId, onOpened }: ArrivedProps) {
                 size="compact-xs"
                 variant={openedId === id ? 'filled' : 'default'}
                 aria-pressed={openedId === id}
-                aria-label={`Payload of ${title} on ${platformNames[platform]}`}
+                aria-label={`Show the payload of ${title} on ${platformNames[platform]}`}
                 onClick={() => onOpened(openedId === id ? undefined : id)}
               >
                 Show

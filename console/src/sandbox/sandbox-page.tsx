@@ -75,7 +75,7 @@ function Sandbox() {
         {(data) => (
           <>
             <ClockControl clock={data.clock} onState={onState} />
-            <FaultForm onState={onState} />
+            <FaultForm state={data} onState={onState} />
             <Counters counters={data.counters} />
           </>
         )}
@@ -177,8 +177,9 @@ const faults = {
 type FaultName = keyof typeof faults;
 
 /** Makes a simulated provider fail. A new fault replaces the current ones. */
-function FaultForm({ onState }: { onState: (state: SandboxState) => void }) {
+function FaultForm({ state, onState }: { state: SandboxState; onState: (state: SandboxState) => void }) {
   const set = useMutation({ mutationFn: consoleClient.sandbox.setFaults, onSuccess: onState });
+  const active = Object.entries(state.faults).flatMap(([of, list]) => list.map((fault) => describeFault(of, fault)));
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
@@ -211,10 +212,32 @@ function FaultForm({ onState }: { onState: (state: SandboxState) => void }) {
       </form>
       {set.error !== null && <Failure error={set.error} />}
       <Text size="sm" mt="xs" role="status">
-        {set.data !== undefined && (Object.keys(set.variables).length === 0 ? 'All faults ended.' : 'Fault set.')}
+        {active.length === 0 ? 'No fault is set.' : 'These faults are set:'}
       </Text>
+      {active.length > 0 && (
+        <Text size="sm" component="ul" my={4} pl="lg">
+          {active.map((words, index) => (
+            <li key={index}>{words}</li>
+          ))}
+        </Text>
+      )}
     </section>
   );
+}
+
+/** Describes a fault that may still apply: "FCM (Android) answers 503, 2 more times". */
+function describeFault(of: string, fault: SandboxState['faults']['api'][number]): string {
+  const who = of === 'api' ? 'The API' : providers[of as keyof typeof providers].inLists;
+  const what = [
+    fault.delayMilliseconds === undefined ? '' : `takes ${fault.delayMilliseconds / 1000} s`,
+    fault.reset === true ? 'breaks the connection' : '',
+    fault.status === undefined ? '' : `answers ${fault.status}`,
+    fault.answer === undefined ? '' : `answers “${fault.answer}”`,
+  ].filter((words) => words !== '');
+  const times = fault.count === undefined ? '' : `, ${fault.count} more ${fault.count === 1 ? 'time' : 'times'}`;
+  const where = fault.route === undefined ? '' : ` on ${fault.route}`;
+  const which = fault.device === undefined ? '' : ` for devices that begin with ${fault.device}`;
+  return `${who} ${what.join(' and ') || 'fails'}${where}${which}${times}.`;
 }
 
 const simulated = Object.values(providers);

@@ -109,7 +109,7 @@ function ShownTab({ segment, workspaceId }: SegmentProps) {
 function Filters({ segment, filters }: { segment: SegmentDetail; filters: NonNullable<SegmentDetail['filters']> }) {
   const trees = useMemo(() => fromFilters(filters), [filters]);
   const answers = useFilterAnswers({ trees, segmentId: segment.id });
-  return <FilterSummary answers={answers} />;
+  return <FilterSummary answers={answers} trees={trees} />;
 }
 
 function About({

@@ -41,11 +41,11 @@ const dark: MantineColorsTuple = [
   '#0b0f15',
 ];
 
-/** Each platform's own font first. Noto and Liberation come before the fallback of a Linux without configuration. */
+/** Inter, and the platform's own font until it is loaded. Noto and Liberation come before the fallback of a bare Linux. */
 const fontFamily =
-  "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Ubuntu, Cantarell, 'Noto Sans', 'Liberation Sans', Arial, sans-serif";
+  "'Inter Variable', -apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Ubuntu, Cantarell, 'Noto Sans', 'Liberation Sans', Arial, sans-serif";
 const fontFamilyMonospace =
-  "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Noto Sans Mono', 'Liberation Mono', monospace";
+  "'JetBrains Mono Variable', ui-monospace, SFMono-Regular, Menlo, Consolas, 'Noto Sans Mono', 'Liberation Mono', monospace";
 
 const heading = (fontSize: string, lineHeight: string) => ({ fontSize, lineHeight, fontWeight: '600' });
 

@@ -2,7 +2,7 @@ import type { Allowance, DeliverySettings } from './campaigns/delivery-settings.
 import { controlGroups } from './experiments/control-groups.ts';
 import { decideLocalSend } from './timing/local-send.ts';
 import type { LocalSend } from './timing/local-send.ts';
-import { findTimeZone } from './timing/local-time.ts';
+import { userZone } from './timing/local-time.ts';
 import { bestTimeOf } from './timing/timing.ts';
 import type { BestTime, OpensByHour } from './timing/timing.ts';
 import { quietUntil } from './workspace-controls.ts';
@@ -81,11 +81,8 @@ function askBestTime(
 type ClockQuestion = { named: string | null; run: EligibilityRun; now: Date };
 
 function askClock({ localSend, quietHours, zone }: EligibilityRules, { named, run, now }: ClockQuestion): Eligibility {
-  // Some clients send a blank text if they do not know the zone.
-  const isNamed = named !== null && named.trim() !== '';
-  const known = isNamed ? findTimeZone(named) : undefined;
-  // Names are validated on arrival. But the attribute may have been selected later, after its values were stored.
-  if (isNamed && known === undefined) return { kind: 'fail', code: 'TIME_ZONE_UNKNOWN' };
+  const known = userZone(named);
+  if (known === 'unknown') return { kind: 'fail', code: 'TIME_ZONE_UNKNOWN' };
   if (localSend) {
     const question = { timeZone: known ?? localSend.timeZone, startedAt: run.startedAt, now };
     const decided = decideLocalSend(localSend, question);

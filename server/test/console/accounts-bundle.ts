@@ -1,3 +1,4 @@
+import { forAllProviders } from '../../src/domain/delivery/providers.ts';
 import { makeApiFaults } from '../../src/app/sandbox/sandbox.ts';
 import { randomBytes } from 'node:crypto';
 import type { InjectOptions } from 'fastify';
@@ -118,6 +119,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
         counters: async () => ({}),
         refusals: async () => [],
         setFaults: async () => {},
+        faultsLeft: async () => forAllProviders([]),
         reset: async () => {},
       },
       waitForMessage: async () => {},

@@ -129,6 +129,10 @@ describe('responses of the console', () => {
     await ask('POST composer/check', { body: { ...draftBody, scheduling_details: later } });
     await ask('POST composer/audience', { body: draftBody });
     await ask('POST composer/audience', { body: { segmentation_details: {} } });
+    await ask('POST composer/local-times', { body: draftBody });
+    const inUserZones = { ...later, delivery_type: 'SEND_IN_USER_TIMEZONE' };
+    await ask('POST composer/check', { body: { ...draftBody, scheduling_details: inUserZones } });
+    await ask('POST composer/local-times', { body: { ...draftBody, scheduling_details: inUserZones } });
     await ask('POST preview', { body: draftBody });
     const draft = await ask('POST campaigns', { body: draftBody });
     const ofDraft = { params: { id: draft.id } };
@@ -178,6 +182,7 @@ describe('responses of the console', () => {
     await ask('PUT segments/:id/filter', { ...ofBuilt, body: { ...filters, name: 'Of some city' } });
     await ask('GET segments/:id', ofBuilt);
     await ask('GET segments/attributes');
+    await ask('GET segments/attribute-types', { query: { attribute: 'city' } });
     await ask('GET segments/attribute-values', { query: { attribute: 'city', prefix: 'L' } });
     await ask('POST segments/unmatched', {
       body: { attributeName: 'u_em', attributeType: 'string', values: ['nobody@example.com'] },
@@ -496,12 +501,9 @@ describe('console api', () => {
         created_by, created_at, updated_at)
       values (${'a'.repeat(24)}, ${workspaceId}, 'First', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
         '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', 'SENT', 'test', now(), now())`;
-    const [ada] = await database<
-      { createdAt: Date }[]
-    >`select created_at as "createdAt" from users where customer_id = 'ada'`;
-    // Computed here: a cluster adds no interval to a column of rows that it changes.
-    const anHourLater = new Date(ada!.createdAt.getTime() + 3_600_000);
-    await database`update users set created_at = ${anHourLater} where customer_id = 'ada'`;
+    // Within the minute in which the workspace was created: an import of the first minute counts as well.
+    const first = { type: 'customer', customer_id: 'first of an import', attributes: { city: 'Oslo' } };
+    await bundle.call('POST', `/v1/customer/${workspaceId}`, { headers: bundle.basic(), body: first });
     await database`update provider_credentials set simulated = false where provider = 'fcm'`;
     await bundle.call('POST', '/console/api/invitations', {
       headers: { cookie: signedIn },

@@ -115,6 +115,7 @@ describe('audited changes', () => {
     'POST /sandbox/messages/:id/:kind',
     'POST /composer/check',
     'POST /composer/audience',
+    'POST /composer/local-times',
     'POST /campaigns/search',
     'POST /segments/filter/words',
     'POST /segments/filter/count',

@@ -6,6 +6,7 @@ import { compareCampaigns } from '../../../console/src/campaigns/report/summary/
 import { readCalendar } from '../../src/app/campaigns/calendar.ts';
 import { readCampaignFigures } from '../../src/app/campaigns/campaign-figures.ts';
 import { makeManualClock } from '../../src/clock.ts';
+import { attachmentOf } from '../../src/http/console/csv.ts';
 import { calendarSpan } from '../../src/domain/timing/calendar.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 import { presentFigureFile } from '../../src/http/console/campaign-figure-file.ts';
@@ -168,6 +169,15 @@ describe('a campaign of two variations, two locales and a control group', () => 
   });
 });
 
+describe('the name of a file', () => {
+  test('is that of its campaign and its part, in every letter, and in plain letters for other clients', () => {
+    expect(attachmentOf(['Verão: "50 %"', 'click-through'])).toBe(
+      'attachment; filename="Verao-50-click-through.csv"; filename*=UTF-8\'\'Ver%C3%A3o-50-%25-click-through.csv',
+    );
+    expect(attachmentOf(['Spring', 'a'])).not.toBe(attachmentOf(['Spring', 'b']));
+  });
+});
+
 describe('the days of a calendar', () => {
   test('are whole weeks from a Monday, with every day of the month', () => {
     expect(calendarSpan({ view: 'month', date: '2026-11-23' })).toEqual({
@@ -250,6 +260,11 @@ describe('the calendar of planned sends', () => {
     await database`
       insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
       values ('queued', 'W', 'once', 1, 'QUEUED', '2026-03-20', '2026-03-21', '2026-03-20T10:59:00Z')`;
+    await database`
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+      values ('past', 'W', 'next month', 1, 'SENT', '2026-03-05', '2026-03-06', '2026-03-05', '2026-03-05T22:45:00Z',
+        '2026-03-05T23:00:00Z'), ('to named users', 'W', 'next month', 0, 'SENT', '2026-03-05', '2026-03-06', '2026-03-05',
+        '2026-03-05T22:45:00Z', '2026-03-05T23:00:00Z')`;
     await vacuumWhole(database, ['campaigns', 'runs', 'run_counts', 'run_interactions']);
   });
   afterAll(() => bundle.drop());
@@ -268,6 +283,7 @@ describe('the calendar of planned sends', () => {
       hasMore: false,
     });
     expect(calendar.entries.map(({ name, status, local }) => [name, status, local.date, local.time])).toEqual([
+      ['Campaign next month', 'SENT', '2026-03-05', '23:45'],
       ['Campaign once', 'QUEUED', '2026-03-20', '11:59'],
       ['Campaign every four days', 'ACTIVE', '2026-03-21', '09:00'],
       ['Campaign every four days', 'ACTIVE', '2026-03-25', '09:00'],
@@ -289,6 +305,21 @@ describe('the calendar of planned sends', () => {
       '2026-04-02',
     ]);
     expect((await read('2026-06-01')).entries).toEqual([]);
+  });
+
+  test('has a send at the local time of each user on the day and at the time that everyone reads on a clock', async () => {
+    await bundle.database`
+      insert into workspaces (id, db_name, name, time_zone, created_at) values ('Z', 'z', 'Z', 'UTC', '2026-01-01')`;
+    const timing = { kind: 'later', at: '2026-06-01T09:00:00Z', date: '2026-06-01', time: '09:00', timeZone: 'UTC' };
+    await bundle.database`
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        next_at, created_by, created_at, updated_at)
+      values ('everywhere', 'Z', 'Everywhere', 'CAMPAIGN_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}',
+        ${bundle.database.json({ ...timing, inUserZone: 'SKIP' })}, 'SCHEDULED', '2026-05-31T19:00:00Z', 'test', '2026-01-01',
+        '2026-01-01')`;
+    const deps = { database: bundle.database, clock: makeManualClock(now) };
+    const { entries } = await readCalendar(deps, { workspaceId: 'Z', view: 'week', date: '2026-06-03' });
+    expect(entries).toMatchObject([{ local: { date: '2026-06-01', time: '09:00' }, inEveryZone: true }]);
   });
 
   test('has every occurrence of a month far ahead, however many precede it', async () => {

@@ -14,15 +14,21 @@ import {
   ofUsers,
   withoutSegments,
 } from '../../../console/src/composer/audience/audience.ts';
-import {
-  mergePatchOf,
-  otherContents,
-  pushPath,
-  readAt,
-  sentBody,
-  writeAt,
-} from '../../../console/src/composer/campaign-body.ts';
+import { mergePatchOf, platformPath, readAt, sentBody, writeAt } from '../../../console/src/composer/campaign-body.ts';
 import { attributeNames, markerOf, standardNames } from '../../../console/src/composer/content/attribute-marker.ts';
+import {
+  addLanguage,
+  addVariation,
+  allContents,
+  equalShares,
+  localesOf,
+  ofShares,
+  removeLanguage,
+  removeVariation,
+  sharesOf,
+} from '../../../console/src/composer/content/variants.ts';
+import { fieldName } from '../../../console/src/composer/field-names.ts';
+import { previewedContent } from '../../../console/src/composer/previewed-content.ts';
 import { goalOperators } from '../../../console/src/composer/schedule/goal-operators.ts';
 import { soonIn } from '../../../console/src/composer/schedule/timing.ts';
 import { messageOfContent, messageOfInbox } from '../../../console/src/parts/phone/phone-message.ts';
@@ -56,6 +62,8 @@ describe('console composer', () => {
     scheduling_details: { delivery_type: 'ASAP' },
     ...more,
   });
+  const changed = (body: CampaignBody, changes: Record<string, unknown>) =>
+    Object.entries(changes).reduce((next, [path, value]) => writeAt(next, path, value), body);
   const later = {
     scheduling_details: {
       delivery_type: 'AT_FIXED_TIME' as const,
@@ -68,6 +76,51 @@ describe('console composer', () => {
   });
   const statusOf = async (id: string) => (await client.campaigns.readProgress({ workspaceId, id })).status;
   const lastAudit = async () => (await client.accounts.listAudit({ workspaceId }))[0]!;
+
+  test('accepts variations and languages as they are composed', async () => {
+    const { campaign_content: one } = campaign();
+    const first: CampaignBody = { campaign_content: one! };
+    const two = changed(first, addVariation(first));
+    const four = changed(two, addLanguage(two, 'pt'));
+    const check = await client.composer.check({ workspaceId, campaign: campaign(four) });
+    expect(check.faults).toEqual([]);
+    const learned = changed(four, ofShares({ learnedFrom: 'CLICKS' }));
+    expect((await client.composer.check({ workspaceId, campaign: campaign(learned) })).faults).toEqual([]);
+    const half = changed(four, ofShares([50, 40]));
+    expect((await client.composer.check({ workspaceId, campaign: campaign(half) })).faults).toMatchObject([
+      { field: 'campaign_content.variation_details.manual_distribution_percentage' },
+    ]);
+  });
+
+  test.each<[string, object, string[]]>([
+    ['an empty one', {}, []],
+    ['a broken template', { basic_details: { title: 'Hi {{ x', message: 'M' } }, ['basic_details.title']],
+    [
+      'a button without its number',
+      { basic_details: { title: 'T', message: 'M' }, buttons: [{ btn_name: 'B', click_action_type: 'call' }] },
+      ['buttons[0].click_action_value'],
+    ],
+    [
+      'an address that is not one',
+      { basic_details: { title: 'T', message: 'M', image_url: 'http' } },
+      ['basic_details.image_url'],
+    ],
+  ])('renders a content while it is written: %s', async (_name, content, faulty) => {
+    const body: CampaignBody = { channel: 'PUSH', basic_details: { platforms: ['ANDROID'] } };
+    const campaign_content = {
+      content: { push: { android: previewedContent(content, { platform: 'ANDROID', faulty }).content } },
+    };
+    const shown = await client.composer.preview({ workspaceId, campaign: sentBody({ ...body, campaign_content }) });
+    expect(shown.platforms.android).toMatchObject({ outcome: 'RENDERED' });
+    // The check names exactly the members that are left out.
+    const check = await client.composer.check({
+      workspaceId,
+      campaign: campaign({ campaign_content: { content: { push: { android: content } } } } as CampaignBody),
+    });
+    const at = 'campaign_content.content.push.android.';
+    const found = check.faults.filter(({ field }) => field.startsWith(at)).map(({ field }) => field.slice(at.length));
+    expect(found).toEqual(expect.arrayContaining(faulty));
+  });
 
   describe('the check during composition', () => {
     test('returns the same faults as validate for the same parts as a draft', async () => {
@@ -95,6 +148,7 @@ describe('console composer', () => {
             timeZone: 'Europe/Berlin',
             offset: '+02:00',
             clockChange: { kind: 'skipped', asked: '02:30' },
+            everyZone: null,
           },
         ],
       });
@@ -378,18 +432,105 @@ describe('the body of a campaign', () => {
     });
   });
 
-  test('lists contents in other locales and variations, and keeps them when the shown one changes', () => {
-    const push = { android: { basic_details: { title: 'T' } } };
-    const both = { variation_1: { push }, variation_2: { push } };
-    const body: CampaignBody = { campaign_content: { content: { default: both, pt: both } } };
-    expect(otherContents(body)).toEqual(['default, variation_2', 'pt, variation_1', 'pt, variation_2']);
-    expect(otherContents({ campaign_content: { content: { push } } })).toEqual([]);
-    const changed = writeAt(body, `${pushPath(body)}.android.basic_details.title`, 'New');
-    expect(readAt(changed, 'campaign_content.content.default.variation_1.push.android.basic_details.title')).toBe(
-      'New',
+  describe('variations and languages', () => {
+    const push = (title: string) => ({ push: { android: { basic_details: { title } } } });
+    const flat: CampaignBody = { campaign_content: { content: push('T') } };
+    const change = (body: CampaignBody, changes: Record<string, unknown>) =>
+      Object.entries(changes).reduce((next, [path, value]) => writeAt(next, path, value), body);
+    const details = (body: CampaignBody) =>
+      body.campaign_content?.variation_details as Record<string, unknown> | undefined;
+
+    test('begin as copies of the first content, with equal shares, and are edited one by one', () => {
+      const two = change(flat, addVariation(flat));
+      expect(two.campaign_content).toEqual({
+        content: { default: { variation_1: push('T'), variation_2: push('T') } },
+        variation_details: {
+          distribution_type: 'MANUAL',
+          no_of_variations: 2,
+          manual_distribution_percentage: { variation_1: 50, variation_2: 50 },
+        },
+      });
+      const both = change(two, addLanguage(two, 'pt-BR'));
+      expect(allContents(both)).toEqual([
+        { locale: 'default', variation: 1 },
+        { locale: 'default', variation: 2 },
+        { locale: 'pt-BR', variation: 1 },
+        { locale: 'pt-BR', variation: 2 },
+      ]);
+      const shown = { locale: 'pt-BR', variation: 2 };
+      const changed = writeAt(both, `${platformPath({ body: both, shown }, 'ANDROID')}.basic_details.title`, 'Novo');
+      expect(readAt(changed, 'campaign_content.content.pt-BR.variation_2')).toEqual(push('Novo'));
+      expect(readAt(changed, 'campaign_content.content.pt-BR.variation_1')).toEqual(push('T'));
+      expect(changed.campaign_content?.locales).toEqual(['default', 'pt-BR']);
+    });
+
+    test('move up when one before them is removed, and become one content again with the last', () => {
+      const content = { default: { variation_1: push('A'), variation_2: push('B'), variation_3: push('C') } };
+      const three: CampaignBody = { campaign_content: { content, variation_details: { no_of_variations: 3 } } };
+      const two = change(three, removeVariation(three, 1));
+      expect(two.campaign_content?.content).toEqual({ default: { variation_1: push('B'), variation_2: push('C') } });
+      expect(sharesOf(two)).toEqual([50, 50]);
+      const one = change(two, removeVariation(two, 2));
+      expect(one.campaign_content).toEqual({ content: push('B') });
+      const spoken = change(one, addLanguage(one, 'pt'));
+      expect(localesOf(spoken)).toEqual(['default', 'pt']);
+      expect(change(spoken, removeLanguage(spoken, 'pt'))).toEqual(one);
+    });
+
+    test('have shares that add up to 100, or learned ones', () => {
+      expect([2, 3, 7].map((count) => equalShares(count).reduce((sum, share) => sum + share))).toEqual([100, 100, 100]);
+      const two = change(flat, addVariation(flat));
+      const learned = change(two, ofShares({ learnedFrom: 'GOAL' }));
+      expect(details(learned)).toEqual({ no_of_variations: 2, distribution_type: 'SHERPA', sherpa_metric: 'GOAL' });
+      expect(sharesOf(learned)).toBeUndefined();
+      const three = change(learned, addVariation(learned));
+      expect(details(three)).toMatchObject({ no_of_variations: 3, distribution_type: 'SHERPA' });
+      expect(details(three)?.manual_distribution_percentage).toBeUndefined();
+      const uneven = change(three, ofShares([20, 30, 50]));
+      expect(sharesOf(change(uneven, addLanguage(uneven, 'pt')))).toEqual([20, 30, 50]);
+    });
+  });
+
+  describe('a content that is previewed while it is written', () => {
+    const preview = (content: object, faulty: string[] = []) =>
+      previewedContent(content, { platform: 'ANDROID', faulty });
+
+    test('has placeholders for what is missing, and nothing that is half filled in', () => {
+      expect(
+        preview({
+          basic_details: {
+            title: 'Hello',
+            default_click_action: 'DEEPLINKING',
+            key_value_pairs: [{ key: 'a', value: '' }],
+          },
+          buttons: [
+            { btn_name: 'Call', click_action_type: 'call', click_action_value: '' },
+            { btn_name: 'Later', click_action_type: 'snooze' },
+          ],
+          template_backup: { basic_details: { title: 'Only a title' } },
+        }),
+      ).toEqual({
+        content: {
+          basic_details: { title: 'Hello', message: 'Message', key_value_pairs: [] },
+          buttons: [{ btn_name: 'Later', click_action_type: 'snooze' }],
+        },
+        missing: ['a message'],
+      });
+      expect(previewedContent(undefined, { platform: 'WEB', faulty: [] }).missing).toEqual([
+        'a title',
+        'a message',
+        'an address',
+        'an icon',
+      ]);
+    });
+  });
+
+  test('names fields as the screen does, without the names of the API', () => {
+    expect(fieldName('campaign_content.content.push.android.buttons[0].btn_name')).toBe('Android, button 1: Name');
+    expect(fieldName('campaign_content.content.default.variation_2.push.ios.template_backup.basic_details.title')).toBe(
+      'iOS, variation 2, fallback: Title',
     );
-    expect(readAt(changed, 'campaign_content.content.pt')).toEqual(both);
-    expect(readAt(changed, 'campaign_content.content.default.variation_2')).toEqual({ push });
+    expect(fieldName('scheduling_details.start_time')).toBe('Day and time');
   });
 
   describe('the body to send', () => {

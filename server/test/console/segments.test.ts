@@ -633,15 +633,17 @@ describe('segment filters', () => {
     expect([0, 7, 99, 123, 99_900, 1_000_000].map(roundToTwoDigits)).toEqual([0, 7, 99, 120, 100_000, 1_000_000]);
   });
 
-  test('gives an attribute with several types the most common one, and an unseen one the type text', () => {
+  test('gives an attribute with several types the most common one, and one that no sampled user has the type of any user', () => {
     const seen = [
       { name: 'size', type: 'string', value: 'M', users: 2 },
       { name: 'size', type: 'number', value: '38', users: 5 },
       { name: 'place', type: 'object', value: '{}', users: 9 },
     ];
-    expect(describeAttributes(['place', 'rare', 'size'], seen)).toEqual([
+    expect(
+      describeAttributes({ names: ['place', 'rare', 'size'], sampled: seen, indexed: new Map([['rare', 'double']]) }),
+    ).toEqual([
       { name: 'place', type: 'string', values: [] },
-      { name: 'rare', type: 'string', values: [] },
+      { name: 'rare', type: 'double', values: [] },
       { name: 'size', type: 'double', values: ['38'] },
     ]);
   });

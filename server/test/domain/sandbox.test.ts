@@ -238,6 +238,15 @@ describe('a fault', () => {
     const strike = makeFaultSwitch([{ nth: 2, status: 429 }, { status: 503 }]);
     expect([1, 2, 3].map(() => strike({})?.status)).toEqual([503, 429, 503]);
   });
+
+  test('are listed while they may still apply, with the number of times that are left', () => {
+    const strike = makeFaultSwitch([{ count: 2, status: 429 }, { nth: 3, status: 500 }, { delayMilliseconds: 5 }]);
+    expect(strike.left()).toEqual([{ count: 2, status: 429 }, { nth: 3, status: 500 }, { delayMilliseconds: 5 }]);
+    strike({});
+    expect(strike.left()[0]).toEqual({ count: 1, status: 429 });
+    for (let request = 0; request < 4; request += 1) strike({});
+    expect(strike.left()).toEqual([{ delayMilliseconds: 5 }]);
+  });
 });
 
 describe('the parser of faults', () => {

@@ -36,6 +36,9 @@ import {
 import { parseIsoTime } from '../../src/domain/timing/iso-time.ts';
 import type { FilterTime } from '../../src/domain/timing/iso-time.ts';
 
+const describeSeen = (names: string[], sampled: Parameters<typeof describeAttributes>[0]['sampled']) =>
+  describeAttributes({ names, sampled, indexed: new Map() });
+
 describe('the attributes of a filter', () => {
   const seen = (type: string, values: string[], users = 1) =>
     values.map((value) => ({ name: 'x', type, value, users }));
@@ -46,12 +49,12 @@ describe('the attributes of a filter', () => {
     ['array_string', 'array_string'],
     ['array_number', 'array_double'],
   ])('of the type %s are queried as %s', (type, asked) => {
-    expect(describeAttributes(['x'], seen(type, ['1', '2']))).toEqual([{ name: 'x', type: asked, values: ['1', '2'] }]);
+    expect(describeSeen(['x'], seen(type, ['1', '2']))).toEqual([{ name: 'x', type: asked, values: ['1', '2'] }]);
   });
 
   test('are texts without suggestions if they have no values or none that a filter knows', () => {
     const of = [{ name: 'other', type: 'number', value: '1', users: 5 }, ...seen('object', ['{}'])];
-    expect(describeAttributes(['x', 'y'], of)).toEqual([
+    expect(describeSeen(['x', 'y'], of)).toEqual([
       { name: 'x', type: 'string', values: [] },
       { name: 'y', type: 'string', values: [] },
     ]);
@@ -59,17 +62,17 @@ describe('the attributes of a filter', () => {
 
   test('have the type of most users, and suggest only its values', () => {
     const of = [...seen('string', ['a'], 3), ...seen('number', ['1', '2'], 2)];
-    expect(describeAttributes(['x'], of)).toEqual([{ name: 'x', type: 'double', values: ['1', '2'] }]);
-    expect(describeAttributes(['x'], [...of, ...seen('string', ['b'], 2)])).toEqual([
+    expect(describeSeen(['x'], of)).toEqual([{ name: 'x', type: 'double', values: ['1', '2'] }]);
+    expect(describeSeen(['x'], [...of, ...seen('string', ['b'], 2)])).toEqual([
       { name: 'x', type: 'string', values: ['a', 'b'] },
     ]);
   });
 
   test('are times if every text is one', () => {
     const days = seen('string', ['2026-03-10', '2026-03-11T10:00Z'], 9);
-    expect(describeAttributes(['x'], days)[0]!.type).toBe('datetime');
-    expect(describeAttributes(['x'], [...days, ...seen('number', ['5'])])[0]!.type).toBe('datetime');
-    expect(describeAttributes(['x'], [...days, ...seen('string', ['soon'])])[0]!.type).toBe('string');
+    expect(describeSeen(['x'], days)[0]!.type).toBe('datetime');
+    expect(describeSeen(['x'], [...days, ...seen('number', ['5'])])[0]!.type).toBe('datetime');
+    expect(describeSeen(['x'], [...days, ...seen('string', ['soon'])])[0]!.type).toBe('string');
   });
 });
 

@@ -29,6 +29,9 @@ export type CampaignCalendar = {
 
     /** The status of the campaign, or of the run if it has started or waits for a worker. */
     status: string;
+
+    /** True if `local` is the local time of each user. */
+    inEveryZone: boolean;
     deliveryType: string;
     at: string;
     local: {

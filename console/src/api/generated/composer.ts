@@ -75,6 +75,25 @@ export type CampaignOccurrence = {
         after: string;
       }
     | null;
+
+  /** For a send at the local time of each user: the instants of the first and the last inhabited zone. */
+  everyZone: {
+    first: {
+      place: string;
+      at: string;
+    };
+    last: {
+      place: string;
+      at: string;
+    };
+
+    /** The time of the campaign's zone, for users without a time zone. */
+    usualAt: string;
+    ifPassed: 'SKIP' | 'SEND';
+
+    /** True if the first zones have already passed the local time. */
+    hasPassed: boolean;
+  } | null;
 };
 
 export type CampaignPreview = {
@@ -126,6 +145,27 @@ export type ComposerResources = {
   };
   now: string;
 };
+
+/** The users whom a send at the local time of each user reaches, if it begins now. */
+export type LocalTimeCount =
+  | {
+      state: 'COUNTED';
+      waiting: number;
+
+      /** Their local time passed within the allowed lateness. */
+      atOnce: number;
+      passed: number;
+
+      /** Their stored time zone is not one, so their messages fail. */
+      unknownZone: number;
+    }
+  | {
+      state: 'TOO_SLOW';
+      afterSeconds: number;
+    }
+  | {
+      state: 'NOT_LOCAL';
+    };
 
 export type PlatformPreview = {
   outcome: 'RENDERED' | 'FALLBACK' | 'FAILED';

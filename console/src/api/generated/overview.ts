@@ -136,6 +136,9 @@ export type Overview = {
       devices: number;
     }[];
     failures: RecentFailure[];
+
+    /** Messages that wait for another attempt or for their time. */
+    waiting: number;
   };
   providers: ProviderHealth[];
   limits: LimitUse[];

@@ -26,7 +26,14 @@ import type {
 } from './campaign-answers.ts';
 import type { CampaignFigures, NamedWinner } from './campaign-figures.ts';
 import type { CampaignCalendar } from './campaigns.ts';
-import type { AudienceCount, CampaignCheck, ComposerResources, PreviewAnswer, TestResults } from './composer.ts';
+import type {
+  AudienceCount,
+  CampaignCheck,
+  ComposerResources,
+  LocalTimeCount,
+  PreviewAnswer,
+  TestResults,
+} from './composer.ts';
 import type { ConnectedCredential, ProviderCredentialState } from './credentials.ts';
 import type { DeliveryDetail, DeliveryPage, ReportedDevicePage } from './deliveries.ts';
 import type { DeadEventBatchList, EventStreamList } from './event-streams.ts';
@@ -38,6 +45,7 @@ import type { SandboxState, VirtualDevice } from './sandbox.ts';
 import type { FactorChange, NewAuthenticator, OwnFactors, PasskeyOptions, SecondStep } from './second-factors.ts';
 import type {
   AcceptedUpload,
+  AttributeTypes,
   CallbackDetail,
   CallbackPage,
   CampaignOfSegment,
@@ -164,6 +172,7 @@ export type ConsoleAnswers = {
     customerIds: string[];
   };
   'GET segments/:id/operations/:operationId/rejects.csv': undefined;
+  'GET segments/attribute-types': AttributeTypes;
   'GET segments/attribute-values': {
     values: string[];
   };
@@ -207,6 +216,7 @@ export type ConsoleAnswers = {
   'POST company': CompanySignIn;
   'POST composer/audience': AudienceCount;
   'POST composer/check': CampaignCheck;
+  'POST composer/local-times': LocalTimeCount;
   'POST composer/test': {
     results: TestResults;
   };

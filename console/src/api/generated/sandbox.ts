@@ -17,6 +17,19 @@ export type DeviceBehaviour =
   | 'outdated'
   | 'silent';
 
+/** A fault switch of `POST /sandbox/faults`. */
+export type SandboxFault = {
+  status?: number;
+  answer?: string;
+  delayMilliseconds?: number;
+  reset?: boolean;
+
+  /** The number of times that are left; absent: always. */
+  count?: number;
+  device?: string;
+  route?: string;
+} & Record<string, unknown>;
+
 export type SandboxState = {
   clock: {
     now: string;
@@ -57,6 +70,16 @@ export type SandboxState = {
       accepted: number;
       refused: number;
     };
+  };
+
+  /** The faults that may still apply. */
+  faults: {
+    fcm: SandboxFault[];
+    apns: SandboxFault[];
+    webpush: SandboxFault[];
+    hms: SandboxFault[];
+    adm: SandboxFault[];
+    api: SandboxFault[];
   };
 };
 

@@ -7,6 +7,18 @@ export type AcceptedUpload = {
   requestId: string;
 };
 
+/** The number of users who have an attribute as a text, and as a number. */
+export type AttributeTypes =
+  | {
+      state: 'COUNTED';
+      texts: number;
+      numbers: number;
+    }
+  | {
+      state: 'TOO_SLOW';
+      afterSeconds: number;
+    };
+
 export type CallbackAttempt = {
   /** 0 for the first delivery. */
   resend: number;

@@ -2,6 +2,8 @@ import { Card, Checkbox, Grid, Group, Radio, Stack, TagsInput, Text, Title } fro
 import { useState } from 'react';
 import { Notice } from '../../parts/notice.tsx';
 import { platformNames } from '../../parts/text/platform-names.ts';
+import { allContents } from '../content/variants.ts';
+import type { ShownContent } from '../content/variants.ts';
 import { listAt, newContent, platformPath, platforms, platformsOf, readAt } from '../campaign-body.ts';
 import type { Platform } from '../campaign-body.ts';
 import { useCampaignForm, useFault } from '../campaign-form.ts';
@@ -243,21 +245,22 @@ function usePlatforms(): (chosen: Platform[]) => void {
   return (chosen) => {
     const before = platformsOf(body);
     const changes: Record<string, unknown> = { 'basic_details.platforms': chosen };
-    for (const platform of platforms) {
-      const path = platformPath(body, platform);
-      if (!chosen.includes(platform)) {
-        setAside.set(platform, readAt(body, path) ?? setAside.get(platform));
-        changes[path] = undefined;
-      } else if (!before.includes(platform)) {
-        changes[path] = setAside.get(platform) ?? { ...newContent(platform), ...textsOf(before[0]) };
+    for (const shown of allContents(body))
+      for (const platform of platforms) {
+        const path = platformPath({ body, shown }, platform);
+        if (!chosen.includes(platform)) {
+          setAside.set(path, readAt(body, path) ?? setAside.get(path));
+          changes[path] = undefined;
+        } else if (!before.includes(platform)) {
+          changes[path] = setAside.get(path) ?? { ...newContent(platform), ...textsOf(before[0], shown) };
+        }
       }
-    }
     write(changes);
   };
 
-  function textsOf(first: Platform | undefined): Record<string, unknown> {
+  function textsOf(first: Platform | undefined, shown: ShownContent): Record<string, unknown> {
     if (first === undefined) return {};
-    const of = (name: string) => readAt(body, `${platformPath(body, first)}.basic_details.${name}`);
+    const of = (name: string) => readAt(body, `${platformPath({ body, shown }, first)}.basic_details.${name}`);
     return { basic_details: { title: of('title') ?? '', message: of('message') ?? '' } };
   }
 }

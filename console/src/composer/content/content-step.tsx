@@ -1,8 +1,7 @@
 import { Card, Checkbox, Grid, Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Notice } from '../../parts/notice.tsx';
 import { platformNames } from '../../parts/text/platform-names.ts';
-import { newContent, otherContents, platformPath, platformsOf, pushPath, readAt } from '../campaign-body.ts';
+import { newContent, platformPath, platformsOf, readAt } from '../campaign-body.ts';
 import type { Platform } from '../campaign-body.ts';
 import { visibleFaults, useCampaignForm } from '../campaign-form.ts';
 import type { CampaignForm } from '../campaign-form.ts';
@@ -11,16 +10,21 @@ import { Previews } from '../previews.tsx';
 import { AndroidFields, IosFields } from './platform-fields.tsx';
 import { ClickActionFields } from './click-action-fields.tsx';
 import { ShownTexts, TemplateField } from './template-field.tsx';
+import { VariantCard } from './variant-card.tsx';
+import { pushPath } from './variants.ts';
 
 /** The content step: texts for all platforms or for each, and the options of each platform. */
 export function ContentStep() {
-  const { body } = useCampaignForm();
+  const { body, shown } = useCampaignForm();
   const chosen = platformsOf(body);
   if (chosen.length === 0) return <Text>First choose a platform under “Audience”.</Text>;
   return (
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 7 }}>
-        <Texts chosen={chosen} />
+        <Stack gap="lg">
+          <VariantCard />
+          <Texts key={`${shown.locale} ${shown.variation}`} chosen={chosen} />
+        </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Previews />
@@ -31,15 +35,17 @@ export function ContentStep() {
 
 const containers = [
   'campaign_content',
-  ...['locales', 'variation_details', 'content', 'content.default'].map((name) => `campaign_content.${name}`),
+  ...['locales', 'variation_details', 'variation_details.no_of_variations', 'content', 'content.default'].map(
+    (name) => `campaign_content.${name}`,
+  ),
 ];
 
 function Texts({ chosen }: { chosen: Platform[] }) {
   const form = useCampaignForm();
   const { body, write } = form;
-  const [isShared, setShared] = useState(() => areShared(body, chosen));
+  const [isShared, setShared] = useState(() => areShared(form, chosen));
   const [opened, open] = useState<Platform>(chosen[0]!);
-  const paths = chosen.map((platform) => platformPath(body, platform));
+  const paths = chosen.map((platform) => platformPath(form, platform));
   const share = (next: boolean) => {
     setShared(next);
     if (!next) return;
@@ -53,8 +59,7 @@ function Texts({ chosen }: { chosen: Platform[] }) {
   const shown = chosen.includes(opened) ? opened : chosen[0]!;
   return (
     <Stack gap="lg">
-      <OtherContents names={otherContents(body)} />
-      <PartFaults paths={[...containers, pushPath(body), ...paths]} />
+      <PartFaults paths={[...containers, pushPath(body, form.shown), ...paths]} />
       <Card withBorder>
         <Stack gap="sm">
           {chosen.length > 1 && (
@@ -74,14 +79,14 @@ function Texts({ chosen }: { chosen: Platform[] }) {
             {chosen.map((platform) => (
               <Tabs.Tab key={platform} value={platform}>
                 {platformNames[platform]}
-                <FaultMark form={form} path={platformPath(body, platform)} />
+                <FaultMark form={form} path={platformPath(form, platform)} />
               </Tabs.Tab>
             ))}
           </Tabs.List>
           {chosen.map((platform) => (
             <Tabs.Panel key={platform} value={platform}>
               <Stack gap="sm">
-                {!isShared && chosen.length > 1 && <ShownTexts paths={[platformPath(body, platform)]} />}
+                {!isShared && chosen.length > 1 && <ShownTexts paths={[platformPath(form, platform)]} />}
                 <FieldsOf platform={platform} />
                 <FallbackFields platform={platform} />
               </Stack>
@@ -90,17 +95,6 @@ function Texts({ chosen }: { chosen: Platform[] }) {
         </Tabs>
       </Card>
     </Stack>
-  );
-}
-
-/** The composer does not change these contents; the API can. */
-function OtherContents({ names }: { names: readonly string[] }) {
-  if (names.length === 0) return null;
-  return (
-    <Notice tone="note" title="One content of several">
-      Here is the content of default, variation_1. The campaign has others, which are changed through the API:{' '}
-      {names.join('; ')}.
-    </Notice>
   );
 }
 
@@ -124,9 +118,9 @@ function FieldsOf({ platform }: { platform: Platform }) {
   }
 }
 
-function areShared(body: CampaignForm['body'], chosen: Platform[]): boolean {
+function areShared(form: CampaignForm, chosen: Platform[]): boolean {
   const textOf = (platform: Platform, name: string) =>
-    readAt(body, `${platformPath(body, platform)}.basic_details.${name}`) ?? '';
+    readAt(form.body, `${platformPath(form, platform)}.basic_details.${name}`) ?? '';
   return ['title', 'message'].every((name) =>
     chosen.every((platform) => textOf(platform, name) === textOf(chosen[0]!, name)),
   );
@@ -134,8 +128,9 @@ function areShared(body: CampaignForm['body'], chosen: Platform[]): boolean {
 
 /** The fallback for users without the attributes that the texts need. */
 function FallbackFields({ platform }: { platform: Platform }) {
-  const { body, write } = useCampaignForm();
-  const base = platformPath(body, platform);
+  const form = useCampaignForm();
+  const { body, write } = form;
+  const base = platformPath(form, platform);
   const path = `${base}.template_backup`;
   const hasFallback = readAt(body, path) !== undefined;
   return (
@@ -171,8 +166,7 @@ function FallbackFields({ platform }: { platform: Platform }) {
 }
 
 function WebFields() {
-  const { body } = useCampaignForm();
-  const base = platformPath(body, 'WEB');
+  const base = platformPath(useCampaignForm(), 'WEB');
   return (
     <>
       <WebAddressFields base={base} />

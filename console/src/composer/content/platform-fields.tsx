@@ -22,8 +22,7 @@ const buttonValueLabels: Record<string, string> = {
 const maxButtons = 2;
 
 export function AndroidFields() {
-  const { body } = useCampaignForm();
-  const base = platformPath(body, 'ANDROID');
+  const base = platformPath(useCampaignForm(), 'ANDROID');
   return (
     <>
       <TemplateField
@@ -77,7 +76,11 @@ function AndroidButtons({ base }: { base: string }) {
                 <TextField path={`${at}.btn_name`} label={`Button ${index + 1}`} required />
                 <ChoiceField path={`${at}.click_action_type`} label="Action" data={buttonKinds} />
               </Group>
-              <TextField path={`${at}.click_action_value`} label={buttonValueLabels[kind] ?? 'Value'} />
+              <TextField
+                path={`${at}.click_action_value`}
+                label={buttonValueLabels[kind] ?? 'Value'}
+                required={kind !== 'snooze'}
+              />
               <TextField path={`${at}.icon_url`} label="Icon (optional)" placeholder="https://…/icon.png" />
               <Group justify="flex-end">
                 <Button
@@ -115,8 +118,9 @@ const iosMedia = [
 ];
 
 export function IosFields() {
-  const { body } = useCampaignForm();
-  const base = platformPath(body, 'IOS');
+  const form = useCampaignForm();
+  const { body } = form;
+  const base = platformPath(form, 'IOS');
   const kind = textAt(body, `${base}.basic_details.rich_media_type`);
   return (
     <>

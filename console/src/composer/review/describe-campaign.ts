@@ -1,4 +1,5 @@
 import type { CampaignBody } from '@carillon/client';
+import type { LocalTimeCount } from '../../api/generated/composer.ts';
 import { platformNames } from '../../parts/text/platform-names.ts';
 import {
   audienceKind,
@@ -7,24 +8,30 @@ import {
   includedSegments,
   namedUsers,
 } from '../audience/audience.ts';
+import { languageName } from '../content/languages.ts';
+import { localesOf, sharesOf, variationCount } from '../content/variants.ts';
 import { listAt, platformPath, platformsOf, readAt, textAt } from '../campaign-body.ts';
 import type { CampaignForm } from '../campaign-form.ts';
 import type { Platform } from '../campaign-body.ts';
 import type { Step } from '../steps.ts';
+import { exceptionSentences, occurrenceText } from '../schedule/describe-times.ts';
 import { scheduling, timingKind } from '../schedule/timing.ts';
-import { formatDay, formatMinute } from '../../parts/text/format-time.ts';
+import { formatDay } from '../../parts/text/format-time.ts';
 
 type Described = { step: Exclude<Step, 'review'>; sentences: string[] };
 type Counted = { users: number; reached: number; devices: number } | undefined;
 
 /** Describes a campaign in sentences. */
-export function describeCampaign(form: CampaignForm, counted: Counted): Described[] {
+export function describeCampaign(
+  form: CampaignForm,
+  { counted, localTimes }: { counted: Counted; localTimes: LocalTimeCount | undefined },
+): Described[] {
   return [
     { step: 'audience', sentences: audienceSentences(form, counted) },
-    { step: 'content', sentences: contentSentences(form.body) },
+    { step: 'content', sentences: [...contentSentences(form.body), ...variantSentences(form.body)] },
     {
       step: 'schedule',
-      sentences: [...scheduleSentences(form), ...controlSentences(form.body), ...goalSentences(form.body)],
+      sentences: [...scheduleSentences(form, localTimes), ...controlSentences(form.body), ...goalSentences(form.body)],
     },
   ];
 }
@@ -72,8 +79,29 @@ function contentSentences(body: CampaignBody): string[] {
   return platformsOf(body).map((platform) => contentSentence(body, platform));
 }
 
+function variantSentences(body: CampaignBody): string[] {
+  const count = variationCount(body);
+  const shares = sharesOf(body);
+  const [, ...languages] = localesOf(body);
+  return [
+    ...(count === 1
+      ? []
+      : [
+          shares === undefined
+            ? `It has ${count} variations; more people get the better one.`
+            : `It has ${count} variations, for ${list(
+                shares.map((share) => `${share} %`),
+                'and',
+              )} of the people; the first one is described here.`,
+        ]),
+    ...(languages.length === 0
+      ? []
+      : [`People who read ${list(languages.map(languageName), 'or')} get it in their language.`]),
+  ];
+}
+
 function contentSentence(body: CampaignBody, platform: Platform): string {
-  const base = platformPath(body, platform);
+  const base = platformPath({ body }, platform);
   const of = (name: string) => textAt(body, `${base}.${name}`);
   const buttons = listAt(body, `${base}.buttons`).length;
   const extras = [
@@ -93,30 +121,25 @@ function contentSentence(body: CampaignBody, platform: Platform): string {
   ].join('');
 }
 
-const ownTimes: Record<string, string> = {
-  SEND_IN_USER_TIMEZONE: ', in the earliest time zone; everyone gets it at that time in their own zone',
-  SEND_IN_BTS: ', and to everyone at the hour after it at which they open messages',
-};
-
-function scheduleSentences({ body, check }: CampaignForm): string[] {
+function scheduleSentences({ body, check }: CampaignForm, localTimes: LocalTimeCount | undefined): string[] {
   const occurrences = check?.schedule?.occurrences ?? [];
   const [first] = occurrences;
-  const at = first
-    ? `${formatDay(first.local.date)} at ${first.local.time} ${first.timeZone} (${formatMinute(first.at, 'UTC')})`
-    : 'a time that is still missing';
-  const own = ownTimes[textAt(body, `${scheduling}.delivery_type`).toUpperCase()] ?? '';
+  const at = first ? occurrenceText(first) : 'at a time that is still missing';
+  const atBestHour = textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_BTS';
+  const own = atBestHour ? ', and to everyone at the hour after it at which they open messages' : '';
+  const exceptions = first ? exceptionSentences(first, localTimes) : [];
   switch (timingKind(body)) {
     case 'now':
       return ['It is sent at once.'];
     case 'once':
-      return [`It is sent once, on ${at}${own}.`];
+      return [`It is sent once, ${at}${own}.`, ...exceptions];
     case 'periodic': {
       const then = occurrences.slice(1).map(({ local }) => `${formatDay(local.date)} at ${local.time}`);
       const after =
         then.length === 0
           ? ' and not again'
           : `, then ${list(then, 'and')}${occurrences.length < 3 ? '' : ', and so on'}`;
-      return [`It is sent first on ${at}${own}${after}.`];
+      return [`It is sent first ${at}${own}${after}.`, ...exceptions];
     }
     case 'event':
       return [`It is sent whenever “${textAt(body, 'basic_details.business_event') || 'an event'}” happens.`];

@@ -8,6 +8,8 @@ import { sentence, visibleFaults, useCampaignForm } from '../campaign-form.ts';
 import { describeCampaign } from './describe-campaign.ts';
 import { platformsOf } from '../campaign-body.ts';
 import { Previews } from '../previews.tsx';
+import { useLocalTimes } from '../schedule/use-local-times.ts';
+import { fieldName } from '../field-names.ts';
 import { stepOf, steps } from '../steps.ts';
 import type { Step } from '../steps.ts';
 import { TestSend } from './test-send.tsx';
@@ -44,7 +46,7 @@ function Faults() {
       <ul style={{ margin: 0, paddingLeft: 18 }}>
         {faults.map(({ field, issue }) => (
           <li key={`${field} ${issue}`}>
-            <ToStep step={stepOf(field)}>{steps[stepOf(field)].name}</ToStep>: <code>{field}</code> {issue}.
+            <ToStep step={stepOf(field)}>{steps[stepOf(field)].name}</ToStep>: {fieldName(field)} {issue}.
           </li>
         ))}
       </ul>
@@ -125,6 +127,7 @@ function useAudienceWarnings(): Shown[] {
 function Sentences() {
   const form = useCampaignForm();
   const count = useAudienceCount();
+  const localTimes = useLocalTimes();
   const platforms = platformsOf(form.body);
   const reach =
     count.data?.state === 'COUNTED' && !count.isPlaceholderData ? reachOf(count.data, platforms) : undefined;
@@ -134,7 +137,7 @@ function Sentences() {
         What will happen
       </Title>
       <Stack gap="sm">
-        {describeCampaign(form, reach).map(({ step, sentences }) => (
+        {describeCampaign(form, { counted: reach, localTimes }).map(({ step, sentences }) => (
           <Group key={step} align="flex-start" wrap="nowrap" justify="space-between">
             <div style={{ minWidth: 0 }}>
               <Text size="sm" fw={600}>

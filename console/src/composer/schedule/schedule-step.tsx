@@ -2,12 +2,14 @@ import { Card, Grid, Stack, Text, Title, SimpleGrid } from '@mantine/core';
 import type { CampaignOccurrence } from '../../api/generated/composer.ts';
 import { formatMinute } from '../../parts/text/format-time.ts';
 import { parseCaps, describeCaps } from '../../parts/text/frequency-caps.ts';
-import { textAt, platformsOf, readAt } from '../campaign-body.ts';
+import { platformsOf, readAt, textAt } from '../campaign-body.ts';
 import { useCampaignForm } from '../campaign-form.ts';
 import { PartFaults, ChoiceField, FlagField, MoreFields, NumberField } from '../form-fields.tsx';
+import { exceptionSentences, spanText } from './describe-times.ts';
 import { GoalFields } from './goal-fields.tsx';
 import { TimingFields } from './timing-fields.tsx';
 import { scheduling, timingKind } from './timing.ts';
+import { useLocalTimes } from './use-local-times.ts';
 
 const wholes = [
   'scheduling_details.periodic_details',
@@ -56,6 +58,7 @@ export function ScheduleStep() {
 function Occurrences() {
   const { check, body } = useCampaignForm();
   const schedule = check?.schedule;
+  const localTimes = useLocalTimes();
   return (
     <Card withBorder style={{ position: 'sticky', top: 72 }} role="region" aria-label="When it is sent">
       <Stack gap="sm">
@@ -67,9 +70,15 @@ function Occurrences() {
         {schedule?.occurrences.map((occurrence) => (
           <OccurrenceOf key={occurrence.at} occurrence={occurrence} />
         ))}
-        {textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE' && (
+        {schedule?.occurrences[0] &&
+          exceptionSentences(schedule.occurrences[0], localTimes).map((sentence) => (
+            <Text key={sentence} size="sm">
+              {sentence}
+            </Text>
+          ))}
+        {textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_BTS' && (
           <Text size="sm">
-            These are the times in the earliest time zone; people in other zones follow at the same local time.
+            {'Each person gets it at the hour, counted from this time, at which they open the most messages.'}
           </Text>
         )}
         {timingKind(body) === 'periodic' && (schedule?.occurrences.length ?? 0) > 0 && (
@@ -102,7 +111,9 @@ function OccurrenceOf({ occurrence }: { occurrence: CampaignOccurrence }) {
         {day}, {local.time}
       </Text>
       <Text size="sm">
-        {timeZone} (UTC{offset === '+00:00' ? '' : offset}) · {formatMinute(at, 'UTC')}
+        {occurrence.everyZone === null
+          ? zoneText({ timeZone, offset, at })
+          : `In each person’s time zone, ${spanText(occurrence)}`}
       </Text>
       {occurrence.clockChange && (
         <Text size="sm" fw={500}>
@@ -111,6 +122,12 @@ function OccurrenceOf({ occurrence }: { occurrence: CampaignOccurrence }) {
       )}
     </div>
   );
+}
+
+/** `Europe/Berlin (UTC+01:00) · 30 Nov 2026, 08:00 UTC`; for UTC itself only its name. */
+function zoneText({ timeZone, offset, at }: Pick<CampaignOccurrence, 'timeZone' | 'offset' | 'at'>): string {
+  if (timeZone === 'UTC') return 'UTC';
+  return `${timeZone} (UTC${offset === '+00:00' ? '' : offset}) · ${formatMinute(at, 'UTC')}`;
 }
 
 function describeChange(change: NonNullable<CampaignOccurrence['clockChange']>): string {

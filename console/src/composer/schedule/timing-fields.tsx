@@ -1,4 +1,4 @@
-import { Checkbox, Group, Radio, SimpleGrid, Stack, Text, Chip, NativeSelect, NumberInput } from '@mantine/core';
+import { Group, Radio, SimpleGrid, Stack, Text, Chip, NativeSelect, NumberInput } from '@mantine/core';
 import { useState } from 'react';
 import { ZoneSelect } from '../../parts/forms/zone-select.tsx';
 import { Notice } from '../../parts/notice.tsx';
@@ -8,6 +8,9 @@ import { useCampaignForm, useFault } from '../campaign-form.ts';
 import { ChoiceField, FlagField, TimeField, NumberField } from '../form-fields.tsx';
 import { ofTiming, scheduling, soonIn, timingKind, timingNames } from './timing.ts';
 import type { TimingKind } from './timing.ts';
+
+// The limit of the server.
+const maxBestHours = 24;
 
 export function TimingFields() {
   const { body, write, resources, existing } = useCampaignForm();
@@ -52,7 +55,7 @@ function StartFields({ kind }: { kind: TimingKind }) {
         />
         <ZoneField />
       </SimpleGrid>
-      <OwnZones />
+      <PersonalTimes />
     </>
   );
 }
@@ -73,34 +76,89 @@ function ZoneField() {
   );
 }
 
-/** The same local time for each user, in the user's zone. */
-function OwnZones() {
+const atFixedTime = 'AT_FIXED_TIME';
+const inUserZone = 'SEND_IN_USER_TIMEZONE';
+const atBestHour = 'SEND_IN_BTS';
+
+/** One instant for everyone, the same local time in each person's zone, or each person's best hour. */
+function PersonalTimes() {
   const { body, write, existing } = useCampaignForm();
-  const isOwn = textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE';
+  const type = textAt(body, `${scheduling}.delivery_type`).toUpperCase();
   const isFixed = existing !== undefined && existing.status !== 'DRAFT';
-  const details = `${scheduling}.user_timezone_details`;
+  const zone = `${scheduling}.user_timezone_details`;
+  const best = `${scheduling}.bts_details`;
   return (
-    <Group align="flex-start">
-      <Checkbox
-        label="At this time in each person’s time zone"
-        description="Starts in the earliest time zone and takes 26 hours"
-        checked={isOwn}
-        disabled={isFixed}
-        onChange={({ currentTarget: { checked } }) =>
+    <Stack gap="sm">
+      <Radio.Group
+        label="People get it"
+        value={type === inUserZone || type === atBestHour ? type : atFixedTime}
+        onChange={(next) =>
           write({
-            [`${scheduling}.delivery_type`]: checked ? 'SEND_IN_USER_TIMEZONE' : 'AT_FIXED_TIME',
-            ...(checked ? {} : { [details]: undefined }),
+            [`${scheduling}.delivery_type`]: next,
+            ...(next === inUserZone ? {} : { [zone]: undefined }),
+            ...(next === atBestHour ? {} : { [best]: undefined }),
           })
         }
-      />
-      {isOwn && (
+      >
+        <Stack gap={6} mt={4}>
+          <Radio value={atFixedTime} label="All at once" disabled={isFixed} />
+          <Radio
+            value={inUserZone}
+            label="At this time in each person’s time zone"
+            description="Starts in the earliest time zone and takes 26 hours"
+            disabled={isFixed}
+          />
+          <Radio
+            value={atBestHour}
+            label="At the hour when each person opens the most"
+            description="Within some hours from this time, by what each person opened before"
+            disabled={isFixed}
+          />
+        </Stack>
+      </Radio.Group>
+      {type === inUserZone && (
         <FlagField
-          path={`${details}.send_if_user_timezone_has_passed`}
+          path={`${zone}.send_if_user_timezone_has_passed`}
           label="Also send to people whose time has passed"
           description="At the time in the zone above; otherwise they are skipped"
         />
       )}
-    </Group>
+      {type === atBestHour && <BestHourFields at={best} />}
+    </Stack>
+  );
+}
+
+const bestHourPolicies = [
+  { value: 'SEND_AT_END', label: 'Last, when the hours are over' },
+  { value: 'DO_NOT_SEND', label: 'Not at all' },
+];
+
+/** The hours that are searched, and what people get who have no best hour within them. */
+function BestHourFields({ at }: { at: string }) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 3 }}>
+      <NumberField
+        path={`${at}.window_in_hours`}
+        label="Within hours"
+        description="24 if empty"
+        min={1}
+        max={maxBestHours}
+      />
+      <ChoiceField
+        path={`${at}.if_best_time_is_unknown`}
+        label="People without a known hour"
+        description="They opened too few messages"
+        none="At the start"
+        data={bestHourPolicies}
+      />
+      <ChoiceField
+        path={`${at}.if_best_time_is_outside`}
+        label="People whose hour is later"
+        description="It is not within these hours"
+        none="At the start"
+        data={bestHourPolicies}
+      />
+    </SimpleGrid>
   );
 }
 

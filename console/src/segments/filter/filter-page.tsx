@@ -115,7 +115,7 @@ function Builder({ first, segmentId }: { first: Built; segmentId: string | undef
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 4 }}>
             <div style={{ position: 'sticky', top: 72 }}>
-              <FilterSummary answers={answers} />
+              <FilterSummary answers={answers} trees={trees} />
             </div>
           </Grid.Col>
         </Grid>

@@ -11,13 +11,13 @@ import { Notice } from '../../parts/notice.tsx';
 import { RouteLink } from '../../parts/links.tsx';
 import { useMay } from '../../session/use-session.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
-import { placeText, placeOf, isBlank, toFilters } from './filter-tree.ts';
+import { attributesOf, placeText, placeOf, isBlank, toFilters } from './filter-tree.ts';
 import type { FilterFault, BuiltTrees } from './filter-tree.ts';
 
 const number = (count: number) => count.toLocaleString('en');
 
 /** The users who match now: their number, a sample, and the filters in words. */
-export function FilterSummary({ answers }: { answers: FilterAnswers }) {
+export function FilterSummary({ answers, trees }: { answers: FilterAnswers; trees: BuiltTrees }) {
   const { isBlank, isBusy, fault, words, count, sample, countExactly } = answers;
   const isCounted = !isBlank && fault === undefined;
   return (
@@ -47,6 +47,7 @@ export function FilterSummary({ answers }: { answers: FilterAnswers }) {
                 <Count count={count.data} onExactly={countExactly} />
               </div>
             )}
+            {count.data?.state === 'COUNTED' && count.data.users === 0 && <TypeHints trees={trees} />}
             {words.data?.state === 'READABLE' && (
               <div>
                 <Text size="xs" c="dimmed" fw={500}>
@@ -112,6 +113,35 @@ function Count({ count, onExactly }: { count: FilterCount; onExactly: () => void
         </Button>
       )}
     </div>
+  );
+}
+
+// With more conditions than this, the list would not help.
+const maxHints = 3;
+
+/** For attributes that a filter reads as one type while users have them as the other: how many have which. */
+function TypeHints({ trees }: { trees: BuiltTrees }) {
+  return attributesOf(trees.included)
+    .slice(0, maxHints)
+    .map(({ name, data_type: type }) => <TypeHint key={`${name} ${type}`} name={name} type={type} />);
+}
+
+function TypeHint({ name, type }: { name: string; type: string }) {
+  const { id: workspaceId } = useWorkspace();
+  const types = useQuery({
+    queryKey: ['filter-types', workspaceId, name],
+    queryFn: ({ signal }) => consoleClient.segments.countAttributeTypes({ workspaceId, attribute: name, signal }),
+    enabled: useMay('people.read'),
+    staleTime: freshMilliseconds,
+  });
+  if (types.data?.state !== 'COUNTED') return null;
+  const { texts, numbers } = types.data;
+  // The type of the condition is the one that users have.
+  if ((type === 'string' ? numbers : texts) === 0) return null;
+  return (
+    <Notice tone="note" title={`${number(texts)} have ${name} as text, ${number(numbers)} as a number`}>
+      Choose the other type in the condition to find them.
+    </Notice>
   );
 }
 

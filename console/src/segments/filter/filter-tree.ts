@@ -73,6 +73,14 @@ function isUnasked(node: AttributeNode | SegmentNode): boolean {
   return node.filter_type === 'custom_segments' ? node.id === '' : node.name === '';
 }
 
+/** Lists the conditions on texts and numbers of a tree. */
+export function attributesOf(group: FilterGroup): AttributeNode[] {
+  return group.filters.flatMap((node) => {
+    if (isGroup(node)) return attributesOf(node);
+    return node.filter_type === 'user_attributes' && ['string', 'double'].includes(node.data_type) ? [node] : [];
+  });
+}
+
 /** The server's faults of filters, with their place. */
 export type FilterFault = {
   field: 'included_filters' | 'excluded_filters' | null;

@@ -16,11 +16,14 @@ import { isObject } from '../../fields/request-reader.ts';
 import { expandStoredFilters } from '../../domain/segments/filter-reader.ts';
 import type { StoredFilters } from '../../domain/segments/filter-reader.ts';
 import { SegmentExpansionError } from '../../domain/segments/filter.ts';
+import { localSendOf, shareOfZone } from '../../domain/timing/local-send.ts';
+import type { LocalSendShare } from '../../domain/timing/local-send.ts';
+import { toInstant } from '../../domain/timing/local-time.ts';
 import { describeOccurrences } from '../../domain/timing/occurrences.ts';
 import type { DescribedOccurrence } from '../../domain/timing/occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import { listApps } from '../../storage/apps.ts';
-import { countAudienceDevices, countAudienceUsers } from '../../storage/campaigns/audience.ts';
+import { countAudienceDevices, countAudienceUsers, countAudienceZones } from '../../storage/campaigns/audience.ts';
 import type { CountedAudience, Reach } from '../../storage/campaigns/audience.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
@@ -106,21 +109,23 @@ type Reading = Omit<CampaignCheck, 'id'> & Pick<Frozen, 'start'>;
 /** Checks schedule and audience separately. The whole has reported their own faults; this adds faults of clock and database. */
 async function readPieces(tx: Queryable, { workspaceId, parts, now, start }: Reading): Promise<Pieces> {
   const controls = await findWorkspaceControls(tx, workspaceId);
-  const whole = makeDocumentReader(parts);
-  const deliveryType = whole.choice('campaign_delivery_type', authoredDeliveryTypes);
   const faults: RequestFault[] = [];
-  const scheduling = makeDocumentReader(objectOf(parts.scheduling_details), 'scheduling_details');
-  const schedule = readSchedule(scheduling, deliveryType);
   let timing: Timing | undefined;
-  if (schedule && scheduling.faults.length === 0) {
-    const found = scheduleTiming(schedule, { now, workspaceTimeZone: controls!.timeZone, start });
-    if ('fault' in found) faults.push(found.fault);
-    else timing = found;
-  }
+  const scheduled = readTiming(parts, { now, workspaceTimeZone: controls!.timeZone, start });
+  if (scheduled && 'fault' in scheduled) faults.push(scheduled.fault);
+  else timing = scheduled;
   const segmentation = readAudience(parts);
   const found = segmentation && (await findCampaignSegment(tx, { workspaceId, audience: segmentation }));
   if (found && 'fault' in found) faults.push(found.fault);
   return { faults, timing, segment: found && 'segment' in found ? found.segment : undefined };
+}
+
+/** Returns the timing of the parts, even if other parts are invalid; undefined while the schedule itself is invalid. */
+function readTiming(parts: CampaignParts, context: ScheduleContext): ReturnType<typeof scheduleTiming> | undefined {
+  const deliveryType = makeDocumentReader(parts).choice('campaign_delivery_type', authoredDeliveryTypes);
+  const scheduling = makeDocumentReader(objectOf(parts.scheduling_details), 'scheduling_details');
+  const schedule = readSchedule(scheduling, deliveryType);
+  return schedule && scheduling.faults.length === 0 ? scheduleTiming(schedule, context) : undefined;
 }
 
 /** Returns the audience of the parts, even if other parts are invalid. */
@@ -170,14 +175,18 @@ async function findWarned(tx: Queryable, { workspaceId, prepared, occurrences, n
   const { platforms, content, variants, settings, businessEvent } = definition;
   const event =
     businessEvent === undefined ? undefined : await findBusinessEvent(tx, { workspaceId, named: businessEvent });
+  const controls = (await findWorkspaceControls(tx, workspaceId))!;
+  // A local time is the same in every zone, so the workspace's zone stands for all of them.
+  const instantOf = ({ at, local, everyZone }: DescribedOccurrence): Date =>
+    everyZone ? toInstant({ ...local, timeZone: controls.timeZone }) : at;
   return {
     platforms,
     content,
     variants,
     settings,
     recurs: definition.deliveryType !== 'ONE_TIME',
-    occurrences: timing.kind === 'soon' ? [now] : occurrences.map(({ at }) => at),
-    controls: (await findWorkspaceControls(tx, workspaceId))!,
+    occurrences: timing.kind === 'soon' ? [now] : occurrences.map(instantOf),
+    controls,
     credentials: await findPlatformCredentials(tx, workspaceId),
     eventAttributes: event?.attributes ?? [],
     androidMode: (await findWorkspace(tx, workspaceId))!.androidPayload.mode,
@@ -211,6 +220,31 @@ export async function countAudience(
   const users = await countAudienceUsers(tx, { workspaceId, audience, platforms });
   const devices = await countAudienceDevices(tx, { workspaceId, audience });
   return { users: users, devices, pending };
+}
+
+export type LocalTimeCount = Record<LocalSendShare, number>;
+
+/**
+ * Counts the users who would be reached, by what their local time means for a run that begins now; undefined if the
+ * campaign is not sent at the local time of each user, or its schedule is invalid.
+ */
+export async function countLocalTimes(
+  tx: Queryable,
+  { workspaceId, parts, segment, now }: Omit<CampaignCheck, 'id'> & { segment: PreparedCampaign['segment'] },
+): Promise<LocalTimeCount | undefined> {
+  const controls = (await findWorkspaceControls(tx, workspaceId))!;
+  const timing = readTiming(parts, { now, workspaceTimeZone: controls.timeZone, start: 'to come' });
+  const [first] = timing && !('fault' in timing) ? describeOccurrences(timing, { after: now, count: 1 }) : [];
+  const send = timing && !('fault' in timing) && first ? localSendOf(timing, first.at) : null;
+  if (send === null) return undefined;
+  const count: LocalTimeCount = { waiting: 0, 'at once': 0, passed: 0, 'unknown zone': 0 };
+  const found = await resolveAudience(tx, { workspaceId, segment, at: now });
+  if ('reason' in found) return count;
+  const asked = { workspaceId, audience: found.audience, platforms: readPlatformsOf(parts) };
+  const zones = await countAudienceZones(tx, { ...asked, zoneAttribute: controls.zoneAttribute });
+  const begins = first!.at;
+  for (const { named, users } of zones) count[shareOfZone(send, { named, now: begins })] += users;
+  return count;
 }
 
 type Resolved = { audience: CountedAudience; pending: string[] } | { reason: string };

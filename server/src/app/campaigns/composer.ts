@@ -14,8 +14,9 @@ import {
   readAudience,
   readPlatformsOf,
   countAudience,
+  countLocalTimes,
 } from './check-campaign.ts';
-import type { CheckedCampaign, AudienceCount } from './check-campaign.ts';
+import type { CheckedCampaign, AudienceCount, LocalTimeCount } from './check-campaign.ts';
 import { changeDraftCampaign } from './create-campaign.ts';
 import { editCampaign } from './edit-campaign.ts';
 import { findCampaignSegment } from './prepare-campaign.ts';
@@ -28,6 +29,12 @@ export type CountAnswer =
   | { kind: 'counted'; count: AudienceCount }
   | { kind: 'too slow'; afterSeconds: number }
   | { kind: 'unreadable'; faults: RequestFault[] };
+
+export type LocalTimeAnswer =
+  | { kind: 'counted'; count: LocalTimeCount }
+  | { kind: 'too slow'; afterSeconds: number }
+  /** The campaign is not sent at the local time of each user, or its schedule or audience is invalid. */
+  | { kind: 'not local' };
 
 const maxCountSeconds = 10;
 const maxAttributes = 500;
@@ -79,6 +86,26 @@ export async function countComposed(
   const counted = await withinTime(database, { milliseconds, work: (tx) => countAudience(tx, asked) });
   if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };
   return { kind: 'counted', count: counted.result };
+}
+
+/**
+ * Counts the users for whom the local time of the next send is still to come, or has passed.
+ *
+ * @throws ServiceError NOT_FOUND
+ */
+export async function countComposedLocalTimes(
+  { database, clock }: AuthoringDependencies,
+  { workspaceId, parts }: Composed,
+): Promise<LocalTimeAnswer> {
+  await requireControls(database, workspaceId);
+  const audience = readAudience(parts);
+  const found = audience && (await findCampaignSegment(database, { workspaceId, audience }));
+  if (!found || 'fault' in found) return { kind: 'not local' };
+  const asked = { workspaceId, parts, segment: found.segment, now: clock.now() };
+  const milliseconds = maxCountSeconds * 1000;
+  const counted = await withinTime(database, { milliseconds, work: (tx) => countLocalTimes(tx, asked) });
+  if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };
+  return counted.result === undefined ? { kind: 'not local' } : { kind: 'counted', count: counted.result };
 }
 
 /**

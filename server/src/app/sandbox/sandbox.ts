@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { parseFaults, makeFaultSwitch } from '../../domain/sandbox/faults.ts';
 import type { Struck, Fault } from '../../domain/sandbox/faults.ts';
+import type { ProviderName } from '../../domain/delivery/providers.ts';
 import type { SandboxRefusal } from '../../domain/sandbox/refusals.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -22,6 +23,7 @@ export async function readSandbox(deps: SandboxDependencies) {
   return {
     clock: { now, offsetSeconds: offsetMilliseconds / 1000, isFrozen, advancing },
     counters: await readCounters(deps),
+    faults: { ...(await deps.simulators.faultsLeft()), api: deps.apiFaults.left() },
   };
 }
 
@@ -33,6 +35,8 @@ export type SimulatorControl = {
   /** Newest first. */
   refusals(): Promise<SandboxRefusal[]>;
   setFaults(faults: object): Promise<void>;
+  /** The faults that may still apply, by provider. */
+  faultsLeft(): Promise<Record<ProviderName, Fault[]>>;
   reset(): Promise<void>;
 };
 
@@ -180,6 +184,8 @@ export type ApiFaults = {
   set(faults: Fault[]): void;
   /** Returns the fault that applies to a request, if there is one. */
   strike(request: Struck): Fault | undefined;
+  /** Returns the faults that may still apply. */
+  left(): Fault[];
 };
 
 export function makeApiFaults(): ApiFaults {
@@ -191,5 +197,6 @@ export function makeApiFaults(): ApiFaults {
       strike = makeFaultSwitch(faults);
     },
     strike: (request) => (faults.length === 0 ? undefined : strike(request)),
+    left: () => strike.left(),
   };
 }

@@ -18,7 +18,7 @@ import {
 import { countFilterUsers } from '../../storage/segments/segment-filters.ts';
 import type { FilterAudience } from '../../storage/segments/segment-filters.ts';
 import { findReferencedSegments } from '../../storage/segments/segment-members.ts';
-import { listAttributeNames } from '../../storage/users/identifiers.ts';
+import { countIdentifierTypes, findIdentifierType, listAttributeNames } from '../../storage/users/identifiers.ts';
 import { requireWorkspace } from '../workspaces.ts';
 import { prepareFilters } from './filter-segments.ts';
 import type { FilterTreesCommand } from './filter-segments.ts';
@@ -125,7 +125,30 @@ export async function listFilterAttributes({ database }: Dependencies, workspace
     listAttributeNames(database, { workspaceId, perBucket, limit: maxAttributes }),
     sampleAttributeValues(database, { workspaceId, perBucket, perAttribute: shownPerAttribute }),
   ]);
-  return describeAttributes(names, sampled);
+  const seen = new Set(sampled.map(({ name }) => name));
+  const indexed = new Map<string, 'string' | 'double'>();
+  // An attribute that few users have is in no sample. One indexed look-up per name; sent together, they would use all connections.
+  for (const attribute of names.filter((name) => !seen.has(name))) {
+    const type = await findIdentifierType(database, { workspaceId, attribute });
+    if (type !== undefined) indexed.set(attribute, type);
+  }
+  return describeAttributes({ names, sampled, indexed });
+}
+
+export type AttributeTypes =
+  { kind: 'counted'; texts: number; numbers: number } | { kind: 'too slow'; afterSeconds: number };
+
+/** Counts the users who have an attribute as a text, and as a number. @throws ServiceError NOT_FOUND */
+export async function countAttributeTypes(
+  { database }: Dependencies,
+  asked: { workspaceId: string; attribute: string },
+): Promise<AttributeTypes> {
+  await requireWorkspace(database, asked.workspaceId);
+  const milliseconds = maxCountSeconds * 1000;
+  const counted = await withinTime(database, { milliseconds, work: (tx) => countIdentifierTypes(tx, asked) });
+  if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };
+  const usersOf = (wanted: string) => counted.result.find(({ type }) => type === wanted)?.users ?? 0;
+  return { kind: 'counted', texts: usersOf('string'), numbers: usersOf('double') };
 }
 
 /** Lists an attribute's texts that begin with a prefix, as they are written. @throws ServiceError NOT_FOUND */

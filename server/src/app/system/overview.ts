@@ -5,6 +5,7 @@ import { adviseOnFailure } from '../../domain/delivery/failures.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { findIssues, verdictOf } from '../../domain/operations/conditions.ts';
 import { pausedBy } from '../../domain/operations/provider-issues.ts';
+import type { ProviderAnswers } from '../../domain/operations/provider-issues.ts';
 import type { Database } from '../../storage/database.ts';
 import {
   readFirstSteps,
@@ -165,7 +166,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     })),
     scheduled,
     failedRuns,
-    lastHour: { ...shownHour, maxCounted },
+    lastHour: { ...shownHour, waiting: countWaiting(answers), maxCounted },
     providers,
     limits,
     // Counts of all workspaces, which only users with a role in the installation may see.
@@ -173,6 +174,11 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     campaigns,
     curl,
   };
+}
+
+/** Counts the messages that wait for another attempt or for their time, on all platforms. */
+function countWaiting(answers: readonly ProviderAnswers[]): number {
+  return answers.flatMap(({ waiting }) => waiting).reduce((sum, { devices }) => sum + devices, 0);
 }
 
 /** Sums up the messages that wait for the nodes, and the nodes that send them. */

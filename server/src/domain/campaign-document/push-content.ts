@@ -86,6 +86,8 @@ const androidButton = partOrEmpty(
     read(button, read): AndroidContent['additionalActions'][number] | undefined {
       button.requires('click_action_type');
       const type = read('click_action_type');
+      // A call without a number, or a copy or share without a text, does nothing on the phone.
+      if (type !== undefined && type !== 'snooze') button.requires('click_action_value');
       const iconUrl = read('icon_url');
       const name = read('btn_name');
       const value = read('click_action_value') ?? '';

@@ -131,10 +131,17 @@ export type FieldAnswerName<Provider extends ProviderName = ProviderName> = Fiel
 /** The properties of a request that faults match on. */
 export type Struck = { device?: string | undefined; method?: string; path?: string };
 
+export type FaultSwitch = ((request: Struck) => Fault | undefined) & {
+  /** Returns the faults that may still apply; `count` is the number of times that are left. */
+  left(): Fault[];
+};
+
 /** Returns a function that decides for each request which fault applies; each fault counts the requests that match it. */
-export function makeFaultSwitch(faults: Fault[]): (request: Struck) => Fault | undefined {
+export function makeFaultSwitch(faults: readonly Fault[]): FaultSwitch {
   const strikes = faults.map((fault) => ({ fault, strikes: makeStrikes(fault) }));
-  return (request) => strikes.find((each) => isAbout(each.fault, request) && each.strikes(request))?.fault;
+  const strike = (request: Struck): Fault | undefined =>
+    strikes.find((each) => isAbout(each.fault, request) && each.strikes(request))?.fault;
+  return Object.assign(strike, { left: () => strikes.flatMap((each) => each.strikes.left()) });
 }
 
 /**
@@ -164,12 +171,12 @@ const defaultSeed = 0x9e3779b9;
 // Each has an address of a few hundred bytes; beyond this number, the fault affects the first devices again.
 const maxDevicesCounted = 100_000;
 
-function makeStrikes(fault: Fault): (request: Struck) => boolean {
+function makeStrikes(fault: Fault): ((request: Struck) => boolean) & { left(): Fault[] } {
   let requests = 0;
   let struck = 0;
   const struckOf = new Map<string, number>();
   const random = makeRandom(fault.seed ?? defaultSeed);
-  return ({ device = '' }) => {
+  const strikes = ({ device = '' }: Struck): boolean => {
     requests += 1;
     if (fault.count !== undefined && struck >= fault.count) return false;
     const struckBefore = struckOf.get(device) ?? 0;
@@ -184,6 +191,13 @@ function makeStrikes(fault: Fault): (request: Struck) => boolean {
     }
     return true;
   };
+  return Object.assign(strikes, {
+    left(): Fault[] {
+      if (fault.nth !== undefined && requests >= fault.nth) return [];
+      if (fault.count === undefined) return [fault];
+      return struck >= fault.count ? [] : [{ ...fault, count: fault.count - struck }];
+    },
+  });
 }
 
 /** Returns a number from 0 to below 1 for a text (FNV-1a, mixed so that similar texts have different numbers). */

@@ -164,12 +164,19 @@ const types: Record<string, AttributeType> = {
   array_number: 'array_double',
 };
 
+/** What is known about the attributes of a workspace. `indexed`: the types of texts and numbers that no sampled user has. */
+type FoundAttributes = {
+  names: readonly string[];
+  sampled: readonly Sampled[];
+  indexed: ReadonlyMap<string, 'string' | 'double'>;
+};
+
 /** Returns all known attributes by name, for use in filters, with their type and the values of some users. */
-export function describeAttributes(names: readonly string[], sampled: readonly Sampled[]): KnownAttribute[] {
+export function describeAttributes({ names, sampled, indexed }: FoundAttributes): KnownAttribute[] {
   const byName = Map.groupBy(sampled, ({ name }) => name);
   return names.map((name) => {
     const seen = byName.get(name) ?? [];
-    const type = commonType(seen);
+    const type = seen.length === 0 ? (indexed.get(name) ?? 'string') : commonType(seen);
     return {
       name,
       type: type === 'string' && areTimes(seen) ? 'datetime' : type,

@@ -1,4 +1,4 @@
-import { localDate, localTime, toInstant } from './local-time.ts';
+import { userZone, localDate, localTime, toInstant } from './local-time.ts';
 import type { LocalTime } from './local-time.ts';
 import type { PassedPolicy, Timing } from './timing.ts';
 import { lateSendMinutes } from '../limits/campaigns.ts';
@@ -12,6 +12,12 @@ export type LocalSend = LocalTime & { ifPassed: PassedPolicy };
 /** The first zone to reach a local time, and how many hours later the last one does: UTC+14 to UTC-12. */
 export const firstZone = 'Etc/GMT-14';
 export const zoneSpanHours = 26;
+
+/** The first and the last inhabited zone to reach a local time: UTC+14 and UTC-11. Nobody lives at UTC-12. */
+export const inhabitedZones = {
+  first: { timeZone: 'Pacific/Kiritimati', place: 'Kiribati' },
+  last: { timeZone: 'Pacific/Pago_Pago', place: 'American Samoa' },
+} as const;
 
 type Question = { timeZone: string; startedAt: Date; now: Date };
 
@@ -27,6 +33,30 @@ export function decideLocalSend(send: LocalSend, { timeZone, startedAt, now }: Q
   if (send.ifPassed === 'SKIP') return 'passed';
   const usual = toInstant(send);
   return usual > now ? usual : undefined;
+}
+
+/** What a send at a local time does for the users of one zone, if its run begins now. */
+export type LocalSendShare =
+  /** Their local time is still to come. */
+  | 'waiting'
+  /** It passed within the allowed lateness, so they get it when the run begins. */
+  | 'at once'
+  /** It has passed: they get nothing, or get it at the time of the campaign's zone. */
+  | 'passed'
+  /** The stored name is not a time zone: their messages fail (TIME_ZONE_UNKNOWN). */
+  | 'unknown zone';
+
+/**
+ * Returns what a run that begins now does for the users whose zone is stored as `named`. Uses the rule that the engine
+ * applies to each user (`decideLocalSend`), so that the composer and the engine cannot differ.
+ */
+export function shareOfZone(send: LocalSend, { named, now }: { named: string | null; now: Date }): LocalSendShare {
+  const known = userZone(named);
+  if (known === 'unknown') return 'unknown zone';
+  const timeZone = known ?? send.timeZone;
+  const decided = decideLocalSend({ ...send, ifPassed: 'SKIP' }, { timeZone, startedAt: now, now });
+  if (decided === undefined) return 'at once';
+  return decided === 'passed' ? 'passed' : 'waiting';
 }
 
 /** True if a campaign is sent at a local time of each user. Its runs then last longer, by the span between the zones. */

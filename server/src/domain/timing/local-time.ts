@@ -86,6 +86,16 @@ export function findTimeZone(name: string): string | undefined {
   }
 }
 
+/**
+ * Returns the zone that is stored for a user; undefined if none is stored, `unknown` if the stored name is not a zone. Names
+ * are validated on arrival, but the attribute may have been selected later, after its values were stored.
+ */
+export function userZone(named: string | null): string | 'unknown' | undefined {
+  // Some clients send a blank text if they do not know the zone.
+  if (named === null || named.trim() === '') return undefined;
+  return findTimeZone(named) ?? 'unknown';
+}
+
 const epoch = Temporal.Instant.fromEpochMilliseconds(0);
 
 /** Resolves an alias of a zone to its IANA name; every other text is returned unchanged. */

@@ -1,9 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import { unknownCase } from '../unknown-case.ts';
 import { calendarDates } from './calendar.ts';
-import { inFirstZone, isInUserZone } from './local-send.ts';
+import { inFirstZone, inhabitedZones, isInUserZone, localSendOf } from './local-send.ts';
 import { addDays, localDate, toInstant, comesTwice, localTime, offsetAt } from './local-time.ts';
-import type { Timing } from './timing.ts';
+import type { PassedPolicy, Timing } from './timing.ts';
 
 /**
  * Returns the next instants at which a campaign is due, strictly after `after`, at most `count`. Preview and firing
@@ -137,6 +137,19 @@ export type DescribedOccurrence = {
   /** Such as `+05:30`. */
   offset: string;
   clockChange: ClockChange | undefined;
+  /** For a send at the local time of each user; undefined for a send at one instant. */
+  everyZone: EveryZone | undefined;
+};
+
+/** How the local time of a send passes around the earth. */
+export type EveryZone = {
+  first: { place: string; at: Date };
+  last: { place: string; at: Date };
+  /** The time of the campaign's zone: for users without a zone, and for users whose time has passed, if they get it. */
+  usualAt: Date;
+  ifPassed: PassedPolicy;
+  /** True if the first zones have already passed the local time when the run begins. */
+  hasPassed: boolean;
 };
 
 /** Returns the next occurrences of a campaign for display, computed by the function that fires it. */
@@ -144,18 +157,41 @@ export function describeOccurrences(
   timing: Timing,
   { after, count }: { after: Date; count: number },
 ): DescribedOccurrence[] {
-  // If each user's own zone applies, the local time is the same in all of them, and no single zone's clock changes
-  // apply to all.
-  const isOfOneZone = !isInUserZone(timing);
+  if (isInUserZone(timing)) return describeLocalSends(timing, { after, count });
   const timeZone = 'timeZone' in timing ? timing.timeZone : 'UTC';
   const asked = 'time' in timing ? timing.time : undefined;
   let before = offsetAt(after, timeZone);
   return nextOccurrences(timing, { after, count }).map((at) => {
     const local = { date: localDate(at, timeZone), time: localTime(at, timeZone) };
     const offset = offsetAt(at, timeZone);
-    const clockChange = isOfOneZone ? changeOf({ at, local, timeZone, asked, before }) : undefined;
+    const clockChange = changeOf({ at, local, timeZone, asked, before });
     before = offset;
-    return { at, local, timeZone, offset, clockChange };
+    return { at, local, timeZone, offset, clockChange, everyZone: undefined };
+  });
+}
+
+/**
+ * Describes sends at the local time of each user. The local time is the same in all zones, so no zone's clock changes
+ * apply to all of them. A one-time send whose local time has passed in the first zones begins at once (`statusOf`).
+ */
+function describeLocalSends(timing: Timing, { after, count }: { after: Date; count: number }): DescribedOccurrence[] {
+  const due = nextOccurrences(timing, { after, count });
+  const begins = due.length === 0 && timing.kind === 'later' && timing.at > after ? [after] : due;
+  return begins.flatMap((at) => {
+    const send = localSendOf(timing, at);
+    if (send === null) return [];
+    const { date, time, timeZone, ifPassed } = send;
+    const usualAt = toInstant(send);
+    const { first, last } = inhabitedZones;
+    const everyZone = {
+      first: { place: first.place, at: toInstant({ ...send, timeZone: first.timeZone }) },
+      last: { place: last.place, at: toInstant({ ...send, timeZone: last.timeZone }) },
+      usualAt,
+      ifPassed,
+      hasPassed: toInstant({ ...send, timeZone: first.timeZone }) < at,
+    };
+    const local = { date, time: time.slice(0, 5) };
+    return [{ at, local, timeZone, offset: offsetAt(usualAt, timeZone), clockChange: undefined, everyZone }];
   });
 }
 

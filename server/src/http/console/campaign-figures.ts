@@ -6,10 +6,12 @@ import { readCampaignFigures } from '../../app/campaigns/campaign-figures.ts';
 import type { FiguresQuestion } from '../../app/campaigns/campaign-figures.ts';
 import { nameWinner } from '../../app/campaigns/winner.ts';
 import { attributionTypes } from '../../domain/campaigns/conversions.ts';
+import type { AttributionType } from '../../domain/campaigns/conversions.ts';
 import { controlGroups } from '../../domain/experiments/control-groups.ts';
 import { learningMeasures } from '../../domain/experiments/variants.ts';
 import { consoleApi as api } from './access.ts';
 import { presentFigureFile } from './campaign-figure-file.ts';
+import { attachmentOf } from './csv.ts';
 import { changeOf, closed, Id, idOf, workspaceId } from './requests.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
@@ -153,7 +155,7 @@ export function campaignFigureRoutes(
     const figures = await readCampaignFigures(campaigns, questionOf(request));
     return reply
       .header('content-type', 'text/csv; charset=utf-8')
-      .header('content-disposition', 'attachment; filename="campaign-figures.csv"')
+      .header('content-disposition', attachmentOf([figures.name, fileWords[figures.attribution]]))
       .header('x-content-type-options', 'nosniff')
       .send(presentFigureFile(figures));
   });
@@ -168,6 +170,15 @@ export function campaignFigureRoutes(
     return { variation: campaign.winner };
   });
 }
+
+/** Distinguishes the files of one campaign. */
+const fileWords: Record<AttributionType, string> = {
+  TOTAL_CONVERSIONS: 'total-conversions',
+  CLICK_CONVERSIONS: 'click-conversions',
+  CLICK_THROUGH: 'click-through',
+  VIEW_THROUGH: 'view-through',
+  IN_SESSION: 'in-session',
+};
 
 function questionOf(request: FastifyRequest): FiguresQuestion {
   const { workspaceId, attribution = 'TOTAL_CONVERSIONS' } = request.query as Static<typeof Asked>;

@@ -56,6 +56,7 @@ export const CampaignCalendar = Type.Object({
           Type.String(),
           'The status of the campaign, or of the run if it has started or waits for a worker.',
         ),
+        inEveryZone: described(Type.Boolean(), 'True if `local` is the local time of each user.'),
         deliveryType: Type.String(),
         at: Type.String(),
         local: Type.Object({ date: Type.String(), time: Type.String() }),

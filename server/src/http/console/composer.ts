@@ -3,8 +3,14 @@ import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import type { AuthoringCaller, AuthoringDependencies } from '../../app/campaigns/authoring.ts';
 import type { CheckedCampaign } from '../../app/campaigns/check-campaign.ts';
-import { changeComposed, checkComposed, countComposed, readComposerResources } from '../../app/campaigns/composer.ts';
-import type { CountAnswer } from '../../app/campaigns/composer.ts';
+import {
+  changeComposed,
+  checkComposed,
+  countComposed,
+  countComposedLocalTimes,
+  readComposerResources,
+} from '../../app/campaigns/composer.ts';
+import type { CountAnswer, LocalTimeAnswer } from '../../app/campaigns/composer.ts';
 import { createDraftCampaign, publishDraftCampaign } from '../../app/campaigns/create-campaign.ts';
 import { testCampaign } from '../../app/campaigns/test-campaign.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
@@ -70,6 +76,18 @@ export const CampaignOccurrence = Type.Object({
       Type.Object({ kind: Type.Literal('shifted'), before: Type.String(), after: Type.String() }),
     ]),
   ),
+  everyZone: described(
+    orNull(
+      Type.Object({
+        first: Type.Object({ place: Type.String(), at: Type.String() }),
+        last: Type.Object({ place: Type.String(), at: Type.String() }),
+        usualAt: described(Type.String(), "The time of the campaign's zone, for users without a time zone."),
+        ifPassed: oneOf(['SKIP', 'SEND']),
+        hasPassed: described(Type.Boolean(), 'True if the first zones have already passed the local time.'),
+      }),
+    ),
+    'For a send at the local time of each user: the instants of the first and the last inhabited zone.',
+  ),
 });
 
 export const CampaignWarning = Type.Object({
@@ -110,6 +128,21 @@ export const AudienceCount = Type.Union([
   Type.Object({ state: Type.Literal('TOO_SLOW'), afterSeconds: Type.Number() }),
   Type.Object({ state: Type.Literal('UNREADABLE'), faults: Type.Array(CampaignFault) }),
 ]);
+
+export const LocalTimeCount = described(
+  Type.Union([
+    Type.Object({
+      state: Type.Literal('COUNTED'),
+      waiting: Type.Number(),
+      atOnce: described(Type.Number(), 'Their local time passed within the allowed lateness.'),
+      passed: Type.Number(),
+      unknownZone: described(Type.Number(), 'Their stored time zone is not one, so their messages fail.'),
+    }),
+    Type.Object({ state: Type.Literal('TOO_SLOW'), afterSeconds: Type.Number() }),
+    Type.Object({ state: Type.Literal('NOT_LOCAL') }),
+  ]),
+  'The users whom a send at the local time of each user reaches, if it begins now.',
+);
 
 export const PlatformPreview = Type.Object({
   outcome: oneOf(['RENDERED', 'FALLBACK', 'FAILED']),
@@ -186,6 +219,10 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
     scope.post(`${api}/composer/audience`, answering(AudienceCount), async (request) =>
       presentCount(await countComposed(composer, { workspaceId: workspaceOf(request), parts: partsOf(request) })),
     );
+    scope.post(`${api}/composer/local-times`, answering(LocalTimeCount), async (request) => {
+      const asked = { workspaceId: workspaceOf(request), parts: partsOf(request) };
+      return presentLocalTimes(await countComposedLocalTimes(composer, asked));
+    });
     scope.post(`${api}/composer/test`, answering(Type.Object({ results: TestResults })), async (request) => {
       const asked = parseTest(readObject(request), { version: 'V5' });
       const { results } = await testCampaign(composer, { ...callerOf(request), ...asked, requestId: undefined });
@@ -252,6 +289,27 @@ function presentFault({ field, reason }: RequestFault) {
   return { field, issue: reason === 'missing' ? 'is required' : reason };
 }
 
-function presentTimelineEntry({ at, clockChange, ...occurrence }: DescribedOccurrence) {
-  return { ...occurrence, at: at.toISOString(), clockChange: clockChange ?? null };
+function presentTimelineEntry({ at, clockChange, everyZone, ...occurrence }: DescribedOccurrence) {
+  const zones = everyZone && {
+    ...everyZone,
+    first: { ...everyZone.first, at: everyZone.first.at.toISOString() },
+    last: { ...everyZone.last, at: everyZone.last.at.toISOString() },
+    usualAt: everyZone.usualAt.toISOString(),
+  };
+  return { ...occurrence, at: at.toISOString(), clockChange: clockChange ?? null, everyZone: zones ?? null };
+}
+
+function presentLocalTimes(answer: LocalTimeAnswer) {
+  switch (answer.kind) {
+    case 'counted': {
+      const { 'at once': atOnce, 'unknown zone': unknownZone, ...rest } = answer.count;
+      return { state: 'COUNTED', ...rest, atOnce, unknownZone };
+    }
+    case 'too slow':
+      return { state: 'TOO_SLOW', afterSeconds: answer.afterSeconds };
+    case 'not local':
+      return { state: 'NOT_LOCAL' };
+    default:
+      return unknownCase(answer);
+  }
 }

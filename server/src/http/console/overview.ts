@@ -179,6 +179,7 @@ export const Overview = Type.Object({
     maxCounted: Type.Number({ description: 'A count of this value means "this many or more".' }),
     counts: Type.Array(Type.Object({ platform: Platform, outcome: Type.String(), devices: Type.Number() })),
     failures: Type.Array(RecentFailure),
+    waiting: described(Type.Number(), 'Messages that wait for another attempt or for their time.'),
   }),
   providers: Type.Array(ProviderHealth),
   limits: Type.Array(LimitUse),

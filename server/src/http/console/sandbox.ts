@@ -14,6 +14,22 @@ import { ProviderName } from './overview.ts';
 import { changeOf, closed, Id, id, idOf, Workspace, workspaceOf } from './requests.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
 
+export const SandboxFault = described(
+  Type.Object(
+    {
+      status: Type.Optional(Type.Number()),
+      answer: Type.Optional(Type.String()),
+      delayMilliseconds: Type.Optional(Type.Number()),
+      reset: Type.Optional(Type.Boolean()),
+      count: Type.Optional(Type.Number({ description: 'The number of times that are left; absent: always.' })),
+      device: Type.Optional(Type.String()),
+      route: Type.Optional(Type.String()),
+    },
+    { additionalProperties: Type.Unknown() },
+  ),
+  'A fault switch of `POST /sandbox/faults`.',
+);
+
 export const SandboxState = Type.Object({
   clock: Type.Object({
     now: Type.String(),
@@ -31,6 +47,10 @@ export const SandboxState = Type.Object({
       ),
     ),
     'What the simulated providers counted.',
+  ),
+  faults: described(
+    Type.Object({ ...forAllProviders(Type.Array(SandboxFault)), api: Type.Array(SandboxFault) }),
+    'The faults that may still apply.',
   ),
 });
 

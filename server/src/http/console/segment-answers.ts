@@ -128,6 +128,14 @@ export const FilterSample = Type.Union([
   Unusable,
 ]);
 
+export const AttributeTypes = described(
+  Type.Union([
+    Type.Object({ state: Type.Literal('COUNTED'), texts: Type.Number(), numbers: Type.Number() }),
+    Type.Object({ state: Type.Literal('TOO_SLOW'), afterSeconds: Type.Number() }),
+  ]),
+  'The number of users who have an attribute as a text, and as a number.',
+);
+
 export const KnownAttribute = Type.Object({
   name: Type.String(),
   type: described(

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import {
+  countAttributeTypes,
   countFilters,
   describeFilters,
   findUnmatchedValues,
@@ -19,7 +20,7 @@ import { unknownCase } from '../../domain/unknown-case.ts';
 import { parseFilterSegment, parseFilterTrees } from '../segments/filter-segments.ts';
 import { consoleApi as api } from './access.ts';
 import { changeOf, id, Id, idOf, Workspace, workspaceId } from './requests.ts';
-import { FilterCount, FilterSample, FilterWords, KnownAttribute } from './segment-answers.ts';
+import { AttributeTypes, FilterCount, FilterSample, FilterWords, KnownAttribute } from './segment-answers.ts';
 
 /** `id`: the segment that the filters will change. */
 const Built = Type.Object({ workspaceId, id: Type.Optional(id) });
@@ -29,6 +30,7 @@ const Suggestion = Type.Object({
   attribute: Type.String({ minLength: 1, maxLength: 256 }),
   prefix: Type.String({ minLength: 1, maxLength: 256 }),
 });
+const OfAttribute = Type.Object({ workspaceId, attribute: Type.String({ minLength: 1, maxLength: 256 }) });
 /** The API's parser reads the trees and the name, and reports what is wrong with them. */
 const Filters = Type.Record(Type.String(), Type.Unknown());
 const Values = Type.Object(
@@ -94,6 +96,16 @@ export function segmentFilterRoutes(server: FastifyInstance, { segments }: { seg
       config: showing,
     },
     async (request) => ({ values: await suggestValues(segments, request.query as Static<typeof Suggestion>) }),
+  );
+  server.get(
+    `${api}/segments/attribute-types`,
+    { schema: { hide: true, querystring: OfAttribute, response: { 200: AttributeTypes } }, config: showing },
+    async (request) => {
+      const answer = await countAttributeTypes(segments, request.query as Static<typeof OfAttribute>);
+      return answer.kind === 'counted'
+        ? { state: 'COUNTED', texts: answer.texts, numbers: answer.numbers }
+        : { state: 'TOO_SLOW', afterSeconds: answer.afterSeconds };
+    },
   );
   server.post(
     `${api}/segments/unmatched`,

@@ -37,7 +37,7 @@ export type WorkerData = {
 export type WorkerCommand =
   | { kind: 'accounts'; id: number; accounts: SimulatorAccount[] }
   | { kind: 'faults'; id: number; faults: Faults }
-  | { kind: 'counters' | 'refusals' | 'reset' | 'settle' | 'stop'; id: number }
+  | { kind: 'counters' | 'faults left' | 'refusals' | 'reset' | 'settle' | 'stop'; id: number }
   /** The batch is stored in the inbox. */
   | { kind: 'stored' };
 
@@ -89,6 +89,8 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
         return undefined;
       case 'counters':
         return counters();
+      case 'faults left':
+        return Object.fromEntries(providerNames.map((provider) => [provider, simulators[provider].faultsLeft()]));
       case 'refusals':
         return refusals.newest();
       case 'reset':
@@ -205,7 +207,7 @@ function makeBatches(report: (messages: DeliveredMessage[]) => void) {
 
 export type SimulatorCounters = { received: number; accepted: number; refused: number };
 
-export type ServedSimulator = SimulatorServer & { counters: SimulatorCounters };
+export type ServedSimulator = SimulatorServer & { counters: SimulatorCounters; faultsLeft(): Fault[] };
 
 type ServeOptions = {
   simulator: ProviderSimulator;
@@ -278,6 +280,7 @@ async function serveSimulator(options: ServeOptions): Promise<ServedSimulator> {
       strike = makeFaultSwitch(faults);
       server.setFaults(faults);
     },
+    faultsLeft: () => strike.left(),
     stop: () => server.stop(),
   };
 }

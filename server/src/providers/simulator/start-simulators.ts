@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../clock.ts';
 import type { CounterName, ProviderName } from '../../domain/delivery/providers.ts';
 import { parseFaults } from '../../domain/sandbox/faults.ts';
+import type { Fault } from '../../domain/sandbox/faults.ts';
 import type { SandboxRefusal } from '../../domain/sandbox/refusals.ts';
 import type { Logger } from '../../log.ts';
 import { simulatorEndpointsAt } from '../registry.ts';
@@ -47,6 +48,8 @@ export type Simulators = {
   refusals(): Promise<SandboxRefusal[]>;
   /** @throws ServiceError PARAMETER_INVALID */
   setFaults(faults: unknown): Promise<void>;
+  /** Returns the faults that may still apply. */
+  faultsLeft(): Promise<Record<ProviderName, Fault[]>>;
   reset(): Promise<void>;
   /** Settles when every message that was accepted before has been handed over and stored. */
   settle(): Promise<void>;
@@ -110,6 +113,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     counters: () => ask({ kind: 'counters' }),
     refusals: () => ask({ kind: 'refusals' }),
     setFaults: async (faults) => ask({ kind: 'faults', faults: parseFaults(faults) }),
+    faultsLeft: () => ask({ kind: 'faults left' }),
     reset: () => ask({ kind: 'reset' }),
     settle: () => ask({ kind: 'settle' }),
     syncClock,

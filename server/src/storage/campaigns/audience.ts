@@ -235,6 +235,32 @@ export async function countAudienceDevices(tx: Queryable, { workspaceId, audienc
     order by devices.platform, devices.state`;
 }
 
+type AskedZones = Asked & { platforms: readonly Platform[]; zoneAttribute: string };
+
+/**
+ * Counts the users of an audience whom these platforms reach, by the time zone stored for them; null: none is stored. A
+ * zone that differs only in its spelling is a separate row. Indexes: as countAudienceUsers, and users primary key.
+ */
+export async function countAudienceZones(
+  tx: Queryable,
+  { workspaceId, audience, platforms, zoneAttribute }: AskedZones,
+): Promise<{ named: string | null; users: number }[]> {
+  const devices = tx`
+    devices.workspace_id = ${workspaceId} and devices.state = 'ACTIVE' and devices.platform = any(${[...platforms]})`;
+  const reached =
+    audience.kind === 'all'
+      ? tx`select distinct devices.bucket, devices.user_id from devices where ${devices}`
+      : tx`
+          select distinct member.bucket, member.user_id
+          from (${membersOf(tx, { workspaceId, audience })}) as member
+          join devices on devices.bucket = member.bucket and devices.user_id = member.user_id and ${devices}`;
+  return tx<{ named: string | null; users: number }[]>`
+    select users.attributes ->> ${zoneAttribute} as named, count(*) as users
+    from (${reached}) as reached
+    join users on users.workspace_id = ${workspaceId} and users.bucket = reached.bucket and users.id = reached.user_id
+    group by named`;
+}
+
 type Members = { workspaceId: string; audience: Exclude<CountedAudience, { kind: 'all' }> };
 
 /** Selects the buckets and ids of an audience's users. */

@@ -301,8 +301,8 @@ export async function groupRecentFailures(tx: Queryable, recent: Recent): Promis
 export type FirstSteps = { hasPushed: boolean; hasProvider: boolean; hasUsers: boolean; hasInvited: boolean };
 
 /**
- * Returns which of the first steps are done, judging by the stored data; each lookup stops at the first row. Users of a
- * sandbox's seed are created with the workspace and do not count. Indexes: campaigns_newest, primary keys; accounts are
+ * Returns which of the first steps are done, judging by the stored data; each lookup stops at the first row. Users who
+ * are marked for tests, such as those of a sandbox's seed, do not count. Indexes: campaigns_newest, primary keys; accounts are
  * tens of rows.
  */
 export async function readFirstSteps(tx: Queryable, workspaceId: string): Promise<FirstSteps> {
@@ -311,9 +311,7 @@ export async function readFirstSteps(tx: Queryable, workspaceId: string): Promis
       exists(select 1 from campaigns where workspace_id = ${workspaceId} and not is_test and status <> 'DRAFT')
         as "hasPushed",
       exists(select 1 from provider_credentials where workspace_id = ${workspaceId} and not simulated) as "hasProvider",
-      exists(select 1 from users where workspace_id = ${workspaceId} and created_at > (
-        select created_at + interval '1 minute' from workspaces where id = ${workspaceId}
-      )) as "hasUsers",
+      exists(select 1 from users where workspace_id = ${workspaceId} and not is_test) as "hasUsers",
       (select count(*) from accounts) > 1 or exists(
         select 1 from account_links where purpose = 'INVITATION' and ended_as is distinct from 'WITHDRAWN'
       )

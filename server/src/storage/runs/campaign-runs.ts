@@ -282,3 +282,20 @@ export async function listOpenSends(
     where runs.workspace_id = ${workspaceId} and runs.status in ('QUEUED', 'SENDING') and runs.lane = 1 and not runs.is_test
     order by runs.created_at desc limit ${limit}`;
 }
+
+/**
+ * Lists the sends of audiences that started in a span and are over, the newest first. Sends to named users come by the thousand and
+ * are left out. Index: runs_started, campaigns primary key.
+ */
+export async function listPastSends(
+  tx: Queryable,
+  { workspaceId, from, before, limit }: { workspaceId: string; from: Date; before: Date; limit: number },
+): Promise<OpenSend[]> {
+  return tx<OpenSend[]>`
+    select runs.campaign_id as "campaignId", campaigns.name, runs.status, campaigns.delivery_type as "deliveryType",
+      runs.started_at as at
+    from runs join campaigns on campaigns.id = runs.campaign_id
+    where runs.workspace_id = ${workspaceId} and runs.started_at >= ${from} and runs.started_at < ${before}
+      and runs.ended_at is not null and runs.lane = 1 and not runs.is_test
+    order by runs.started_at desc limit ${limit}`;
+}

@@ -117,3 +117,25 @@ export async function listAttributeNames(
     limit ${limit}`;
   return rows.map(({ name }) => name);
 }
+
+type OfAttribute = { workspaceId: string; attribute: string };
+
+/** Returns the type of one user's text or number of an attribute; undefined if no user has one. Index: identifiers primary key. */
+export async function findIdentifierType(
+  tx: Queryable,
+  { workspaceId, attribute }: OfAttribute,
+): Promise<'string' | 'double' | undefined> {
+  const [row] = await tx<{ type: 'string' | 'double' }[]>`
+    select type from identifiers where workspace_id = ${workspaceId} and attribute = ${attribute} limit 1`;
+  return row?.type;
+}
+
+/** Counts the users who have an attribute as a text, and as a number. Index: identifiers primary key, the attribute's part. */
+export async function countIdentifierTypes(
+  tx: Queryable,
+  { workspaceId, attribute }: OfAttribute,
+): Promise<{ type: 'string' | 'double'; users: number }[]> {
+  return tx<{ type: 'string' | 'double'; users: number }[]>`
+    select type, count(*) as users from identifiers
+    where workspace_id = ${workspaceId} and attribute = ${attribute} group by type`;
+}

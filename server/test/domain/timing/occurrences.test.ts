@@ -326,10 +326,10 @@ describe('the next occurrences', () => {
     ]);
   });
 
-  test('are those of the first zone for a campaign in each user’s zone, without a clock note', () => {
+  test('are due when the first zone is, at the local time of every zone, for a campaign in each user’s zone', () => {
     expect(ask(daily({ time: '02:30', inUserZone: 'SKIP' }), '2026-03-07T13:00:00Z')[0]).toEqual([
       '2026-03-08T12:30:00.000Z',
-      '2026-03-08 08:30',
+      '2026-03-09 02:30',
       '-04:00',
       undefined,
     ]);

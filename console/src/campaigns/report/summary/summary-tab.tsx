@@ -9,6 +9,7 @@ import { consoleClient } from '../../../console.ts';
 import { DataTable } from '../../../parts/lists/data-table.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Notice } from '../../../parts/notice.tsx';
+import { stateWords } from '../../../parts/status-badge.tsx';
 import { spanText } from '../../../parts/text/format-time.ts';
 import type { platformNames } from '../../../parts/text/platform-names.ts';
 import { Time } from '../../../parts/text/time.tsx';
@@ -37,7 +38,7 @@ export function SummaryTab({ progress, platforms, figures, results, timeline }: 
       {progress.status === 'SENT' && progress.runs === 0 && (
         <Notice tone="note">No run of this campaign is kept: it was sent too long ago, or elsewhere.</Notice>
       )}
-      {progress.statusReason !== null && <Alert title={progress.status}>{progress.statusReason}</Alert>}
+      {progress.statusReason !== null && <Alert title={stateWords(progress.status)}>{progress.statusReason}</Alert>}
       {progress.nextAt !== null && (
         <Text size="sm" component="div">
           Next occurrence: <Time at={progress.nextAt} />
@@ -115,7 +116,7 @@ function LiveProgress({ progress }: { progress: CampaignProgress }) {
         </Text>
         <Text size="sm" component="div">
           {rate === undefined || progress.status === 'PAUSED' ? (
-            progress.status.toLowerCase()
+            stateWords(progress.status)
           ) : (
             <>
               {Math.round(rate).toLocaleString('en')} a second
