@@ -80,6 +80,16 @@ OperationId = Literal[
     "readApp",
     "putApp",
     "removeApp",
+    "readAppAccess",
+    "putAppAccess",
+    "addIdentityKey",
+    "removeIdentityKey",
+    "registerInstallation",
+    "updateInstallation",
+    "identifyInstallation",
+    "logoutInstallation",
+    "reportAppEvents",
+    "reportAppReceipts",
     "explainDelivery",
     "listEventStreams",
     "createEventStream",
@@ -305,6 +315,36 @@ OPERATIONS: Dict[OperationId, Operation] = {
     ),
     "removeApp": Operation(
         "DELETE", "/v1/apps/{app}", "data", ("app",), ("platform",), ()
+    ),
+    "readAppAccess": Operation(
+        "GET", "/v1/app-access", "data", (), (), ()
+    ),
+    "putAppAccess": Operation(
+        "PUT", "/v1/app-access", "data", (), (), ()
+    ),
+    "addIdentityKey": Operation(
+        "POST", "/v1/app-access/identity-keys", "data", (), (), ()
+    ),
+    "removeIdentityKey": Operation(
+        "DELETE", "/v1/app-access/identity-keys/{kid}", "data", ("kid",), (), ()
+    ),
+    "registerInstallation": Operation(
+        "POST", "/v1/app/installations", "none", (), (), ()
+    ),
+    "updateInstallation": Operation(
+        "PATCH", "/v1/app/installations/{id}", "none", ("id",), (), ()
+    ),
+    "identifyInstallation": Operation(
+        "POST", "/v1/app/installations/{id}/identify", "none", ("id",), (), ()
+    ),
+    "logoutInstallation": Operation(
+        "POST", "/v1/app/installations/{id}/logout", "none", ("id",), (), ()
+    ),
+    "reportAppEvents": Operation(
+        "POST", "/v1/app/events", "none", (), (), ()
+    ),
+    "reportAppReceipts": Operation(
+        "POST", "/v1/app/receipts", "none", (), (), ()
     ),
     "explainDelivery": Operation(
         "GET", "/v5/campaigns/{id}/explain", "campaigns", ("id",), ("customer_id", "run_id"), ("*-APPKEY",)

@@ -55,6 +55,8 @@ export type App = {
 
 export type AppAccess = {
   web_origins: string[];
+
+  /** Attributes by name; a value of `null` removes the attribute */
   attributes: string[];
 
   /** At most two, both valid */
@@ -64,6 +66,8 @@ export type AppAccess = {
 
     /** Of every token under the key */
     algorithm: 'HS256' | 'ES256';
+
+    /** Time of creation */
     created_at: string;
   }[];
 };
@@ -102,7 +106,10 @@ export type AppEvents = {
 
   /** Events that are never stored: do not send them again */
   refused: {
+    /** Id */
     id: string;
+
+    /** Why */
     reason: string;
   }[];
 };
@@ -113,6 +120,8 @@ export type AppEventsRequest = {
 
   /** The device's clock when it sends the request: times are corrected by its difference */
   sent_at?: string;
+
+  /** Events, oldest first */
   events: AppEvent[];
 };
 
@@ -122,6 +131,8 @@ export type AppReceipt = {
 
   /** The report token of the message */
   token: string;
+
+  /** Kind of the object */
   type: 'shown' | 'clicked' | 'dismissed';
 
   /** The button that was clicked */
@@ -129,11 +140,15 @@ export type AppReceipt = {
 };
 
 export type AppReceipts = {
+  /** Requests that the simulated provider accepted */
   accepted: number;
 
   /** Reports that are never stored: do not send them again */
   refused: {
+    /** Id */
     id: string;
+
+    /** Why */
     reason: string;
   }[];
 };
@@ -2079,6 +2094,9 @@ export type CampaignPushContent = {
     /** For messages to Huawei Push Kit */
     hms?: Record<string, unknown>;
 
+    /** For messages to Amazon Device Messaging */
+    adm?: Record<string, unknown>;
+
     /** Members added to the finished request of APNs */
     apns?: {
       /** null removes it */
@@ -3851,6 +3869,8 @@ export type IdentityKey = {
 
   /** Of every token under the key */
   algorithm: 'HS256' | 'ES256';
+
+  /** Time of creation */
   created_at: string;
 
   /** HS256 only: the secret that signs tokens, for your server. It is shown only now */
@@ -4154,7 +4174,10 @@ export type Problem = {
     | 'ACCOUNT_LINK_INVALID'
     | 'ACCOUNT_NOT_PERMITTED'
     | 'ACCOUNT_PASSWORDS_OFF'
+    | 'ACCOUNT_SECOND_FACTOR_FAILED'
+    | 'ACCOUNT_SECOND_FACTOR_NEEDED'
     | 'ACCOUNT_SIGN_IN_FAILED'
+    | 'ACCOUNT_SIGN_IN_STALE'
     | 'ADDRESS_TOO_LONG'
     | 'APP_KEY_UNKNOWN'
     | 'APP_ORIGIN_REFUSED'
@@ -4939,6 +4962,9 @@ export type PushToAllUsersV2 = {
       /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
 
+      /** For messages to Amazon Device Messaging */
+      adm?: Record<string, unknown>;
+
       /** Members added to the finished request of APNs */
       apns?: {
         /** null removes it */
@@ -5063,6 +5089,9 @@ export type PushToAllUsersV21 = {
 
       /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
+
+      /** For messages to Amazon Device Messaging */
+      adm?: Record<string, unknown>;
 
       /** Members added to the finished request of APNs */
       apns?: {
@@ -5192,6 +5221,9 @@ export type PushToSegmentV2 = {
       /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
 
+      /** For messages to Amazon Device Messaging */
+      adm?: Record<string, unknown>;
+
       /** Members added to the finished request of APNs */
       apns?: {
         /** null removes it */
@@ -5319,6 +5351,9 @@ export type PushToSegmentV21 = {
 
       /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
+
+      /** For messages to Amazon Device Messaging */
+      adm?: Record<string, unknown>;
 
       /** Members added to the finished request of APNs */
       apns?: {
@@ -5460,6 +5495,9 @@ export type PushToUsersV2 = {
       /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
 
+      /** For messages to Amazon Device Messaging */
+      adm?: Record<string, unknown>;
+
       /** Members added to the finished request of APNs */
       apns?: {
         /** null removes it */
@@ -5599,6 +5637,9 @@ export type PushToUsersV21 = {
 
       /** For messages to Huawei Push Kit */
       hms?: Record<string, unknown>;
+
+      /** For messages to Amazon Device Messaging */
+      adm?: Record<string, unknown>;
 
       /** Members added to the finished request of APNs */
       apns?: {

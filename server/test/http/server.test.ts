@@ -353,15 +353,6 @@ describe('the routes of the documentation', () => {
     expect(answer.statusCode).toBe(404);
     expect(answer.body).not.toContain('beside the site');
   });
-
-  test.each(['/docs/none/', '/docs/none.html', '/docs/.git/'])(
-    'answers %s with a page that leads back',
-    async (path) => {
-      const { statusCode, headers, body } = await get(path);
-      expect([statusCode, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
-      expect(body).toContain('<a href="/docs/">');
-    },
-  );
 });
 
 describe('validators', () => {
