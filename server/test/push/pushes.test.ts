@@ -299,7 +299,7 @@ describe('the limit of pushes', () => {
 
   describe('the limit of a workspace (decision D31, 0055)', () => {
     // A tenth of the real limit: 2,060 requests find the same races as 20,600, in a tenth of the time.
-    test('accepts exactly its signed pushes a minute despite more wrongly signed ones from the same address', async () => {
+    test('accepts exactly as many signed pushes a minute as its limit despite more wrongly signed ones from the same address', async () => {
       const requestsPerMinute = pushRequestsPerMinute / 10;
       bundle = await makePushBundle({ requestsPerMinute });
       await bundle.addUser('ada');

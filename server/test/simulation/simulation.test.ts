@@ -72,7 +72,7 @@ describe('simulation', () => {
   });
 });
 
-/** The result of the first call, for every call. */
+/** Returns a function that calls `make` once and gives every caller that result. */
 function once<Result>(make: () => Promise<Result>): () => Promise<Result> {
   let made: Promise<Result> | undefined;
   return () => (made ??= make());
