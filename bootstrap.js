@@ -1,7 +1,7 @@
 // Plain JavaScript, because it runs before anything is installed and on any Node of the machine (20 or newer). It installs the
 // locked dependencies if they are missing or older than the lockfile, then starts the script with the Node 26 in
 // node_modules/.bin. Usage: node bootstrap.js <script.ts> [arguments …]
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants as access, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -191,12 +191,24 @@ async function buildConsole() {
   if (code !== 0) process.stderr.write('carillon: the console could not be built; the service runs without it.\n');
 }
 
+let foundNode;
 function findNode() {
+  foundNode ??= lookForNode();
+  return foundNode;
+}
+
+function lookForNode() {
   const own = join(root, 'node_modules', '.bin', 'node');
-  if (existsSync(own)) return own;
+  const isThere = existsSync(own);
+  // It does not start where a library is missing: minimal systems have no libatomic.so.1.
+  const attempt = isThere ? spawnSync(own, ['--version'], { encoding: 'utf8' }) : undefined;
+  if (attempt?.status === 0) return own;
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
+  const reason = isThere
+    ? `the packaged one does not start (${(attempt.error?.message ?? attempt.stderr).trim()}). Debian and Ubuntu: apt-get install libatomic1; Fedora and RHEL: dnf install libatomic`
+    : `no packaged Node exists for ${process.platform}-${process.arch}`;
   process.stderr.write(
-    `carillon: Node 24 or newer is needed; this machine has ${process.versions.node} and no packaged Node exists for ${process.platform}-${process.arch}.\n`,
+    `carillon: Node 24 or newer is needed; this machine has ${process.versions.node}, and ${reason}.\n`,
   );
   process.exit(1);
 }

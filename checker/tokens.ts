@@ -70,9 +70,9 @@ function operationsOf(call: Call, issued: ReadonlyMap<string, Issued>): TokenOpe
     token,
     operation: changing<Token>(call, (state) => [state === 'absent' ? state : 'ended']),
   });
+  if ((isRetirement(call) || isRevocation(call)) && call.status !== 200 && !call.isUnsure) return [];
   if (isRetirement(call)) return [...issued.keys()].map(end);
   if (isRevocation(call)) {
-    if (call.status !== 200 && !call.isUnsure) return [];
     // A refresh token ends every access token that was issued from it.
     return [...issued]
       .filter(([token, { refresh }]) => token === given || refresh === given)

@@ -9,15 +9,25 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { constants, zstdCompressSync } from 'node:zlib';
-import { readNodeOf } from './release/read-node.ts';
+import { inject } from 'postject';
+import { type ExecutablePlatform, executablePlatforms, readNodeOfExecutable } from './release/read-node.ts';
 
 const root = join(import.meta.dirname, '..');
 const own = `${process.platform}-${process.arch}`;
-const platforms = ['linux-x64', 'linux-arm64'];
 const { values } = parseArgs({
   options: {
     out: { type: 'string' },
@@ -26,24 +36,31 @@ const { values } = parseArgs({
     program: { type: 'string' },
   },
 });
-if (values.out === undefined || !platforms.includes(values.platform) || !['', 'database'].includes(values.without)) {
+const platform = values.platform as ExecutablePlatform;
+if (values.out === undefined || !executablePlatforms.includes(platform) || !['', 'database'].includes(values.without)) {
   process.stderr.write(
-    `executable: --out <file> [--platform ${platforms.join('|')}] [--without database] [--program <folder>]\n`,
+    `executable: --out <file> [--platform ${executablePlatforms.join('|')}] [--without database] [--program <folder>]\n`,
   );
   process.exit(2);
 }
 const out = resolve(process.env.INIT_CWD ?? '.', values.out);
 mkdirSync(dirname(out), { recursive: true });
 const staging = mkdtempSync(`${out}.making-`);
+/** Node looks for a blob only if the byte after this text is 1 (Node's documentation, "Single executable applications"). */
+const sentinelFuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 try {
   const program = packFolder(values.program ?? makeProgram());
   writeFileSync(join(staging, 'program'), program);
   writeFileSync(join(staging, 'digest'), createHash('sha256').update(program).digest('hex'));
-  writeFileSync(join(staging, 'node'), readNodeOf(values.platform), { mode: 0o755 });
+  writeFileSync(join(staging, 'node'), readNodeOfExecutable(platform), { mode: 0o755 });
+  // The Node that makes the blob has the version of the one that reads it.
+  if (platform === own) copyFileSync(join(staging, 'node'), join(staging, 'blob-node'));
+  else writeFileSync(join(staging, 'blob-node'), readNodeOfExecutable(own as ExecutablePlatform), { mode: 0o755 });
   // Debug symbols are a ninth of the size. They stay if binutils are missing or know only another processor.
-  if (values.platform === own) spawnSync('strip', [join(staging, 'node')], { stdio: 'ignore' });
-  inject();
+  if (platform === own) spawnSync('strip', [join(staging, 'node')], { stdio: 'ignore' });
+  await injectProgram();
+  renameSync(join(staging, 'node'), out);
 } finally {
   rmSync(staging, { recursive: true, force: true });
 }
@@ -85,13 +102,11 @@ function packFolder(folder: string): Buffer {
   return zstdCompressSync(bytes, { params: level });
 }
 
-function inject(): void {
+async function injectProgram(): Promise<void> {
   const config = join(staging, 'sea.json');
   const settings = {
     main: join(root, 'scripts', 'release', 'executable-main.cjs'),
-    mainFormat: 'commonjs',
-    executable: join(staging, 'node'),
-    output: out,
+    output: join(staging, 'blob'),
     disableExperimentalSEAWarning: true,
     // As bootstrap.js and the launcher of the production folder.
     execArgv: ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'],
@@ -99,6 +114,8 @@ function inject(): void {
     assets: { program: join(staging, 'program'), digest: join(staging, 'digest') },
   };
   writeFileSync(config, JSON.stringify(settings));
-  execFileSync(process.execPath, ['--build-sea', config], { stdio: ['ignore', 'ignore', 'inherit'] });
-  chmodSync(out, 0o755);
+  execFileSync(join(staging, 'blob-node'), ['--experimental-sea-config', config], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await inject(join(staging, 'node'), 'NODE_SEA_BLOB', readFileSync(join(staging, 'blob')), { sentinelFuse });
 }

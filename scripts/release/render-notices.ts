@@ -4,18 +4,18 @@ import type { Bom, Component } from './list-components.ts';
 
 /** Licences that only require passing on their text. Any other licence needs a decision first. */
 const known = new Set([
-  ...[
-    'MIT',
-    'ISC',
-    'Apache-2.0',
-    'BSD-2-Clause',
-    'BSD-3-Clause',
-    '0BSD',
-    'BlueOak-1.0.0',
-    'Unlicense',
-    'CC0-1.0',
-    'Python-2.0',
-  ],
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'Unlicense',
+  'CC0-1.0',
+  'Python-2.0',
+  // Typefaces. Under this licence a font may be shipped with any software, unchanged and under its own name.
+  'OFL-1.1',
 ]);
 
 /**

@@ -69,7 +69,7 @@ export async function addRun(bundle: DataBundle, customerId: string, outcome: De
   return { campaignId, runId };
 }
 
-/** Everything a person can leave behind: a device, two runs, an event that is a conversion and starts a campaign, a membership. */
+/** Everything a person can leave behind: a device, an app, two runs, an event that is a conversion and starts a campaign, a membership. */
 export async function addHistory(bundle: DataBundle, customerId: string): Promise<History> {
   const { database, workspaceId } = bundle;
   await bundle.addUser(customerId, { u_em: `${customerId}@example.com`, only: customerId, both: customerId });
@@ -100,6 +100,14 @@ export async function addHistory(bundle: DataBundle, customerId: string): Promis
     insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
     select workspace_id, bucket, id, 1, array[${runId}], array[${campaignId}], array[${start}::timestamptz], '{true}'
     from users where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
+  await database`
+    insert into installations (workspace_id, bucket, id, secret_hash, key_id, registration, user_bucket, user_id, is_identified,
+      created_at, refreshed_at)
+    select workspace_id, 7, ${`app-of-${customerId}`}, ${Buffer.alloc(32, 1)}, 'key', '{}', bucket, id, true, ${start}, ${start}
+    from users where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
+  await database`
+    insert into app_event_ids (workspace_id, bucket, installation_id, event_id, received_at)
+    values (${workspaceId}, 7, ${`app-of-${customerId}`}, ${`event-of-${customerId}`}, ${start})`;
   await database`
     insert into audience_limits (id, workspace_id, taken, sent) values (${runId}, ${workspaceId}, 1, 0)`;
   await database`

@@ -338,7 +338,7 @@ describe('a reset', () => {
   afterAll(() => bundle.stop());
 
   // Kept: the log of what people did, credentials, and the row that names the demo.
-  const kept = ['apps', 'audit_log', 'provider_credentials', 'installation'];
+  const kept = ['account_roles', 'apps', 'audit_log', 'provider_credentials', 'installation'];
   // When a row was made is when the reset was; a push key is sealed anew, with another nonce.
   const times = ['created_at', 'updated_at', 'registered_at', 'secret_sealed', 'last_used_at'];
 

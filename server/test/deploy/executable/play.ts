@@ -18,6 +18,7 @@ const [executableBytes, downloadBytes] = process.argv.slice(2).map(Number) as [n
 const port = '8080';
 const url = `http://127.0.0.1:${port}`;
 const phones = 900;
+const maxWaitSeconds = 120;
 const lines: string[] = [];
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 
@@ -129,8 +130,6 @@ async function post(path: string, body: unknown): Promise<void> {
   const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!answer.ok) fail(`${path}: ${answer.status} ${await answer.text()}`);
 }
-
-const maxWaitSeconds = 120;
 
 async function waitFor(what: string, isTrue: () => Promise<boolean>): Promise<void> {
   const until = performance.now() + maxWaitSeconds * 1000;

@@ -8,6 +8,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type ExecutablePlatform, readNodeOfExecutable } from '../../../../scripts/release/read-node.ts';
 import { projectFolder } from '../files.ts';
 
 const { values } = parseArgs({ options: { tree: { type: 'string' }, record: { type: 'boolean', default: false } } });
@@ -25,7 +26,12 @@ try {
   const home = join(memory, 'upper', 'home', 'ada');
   mkdirSync(home, { recursive: true });
   const sizes = makeExecutables(home);
-  const driver = [process.execPath, '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'play.ts')];
+  // The Node of this script may need a library that the tree does not have. The user does not see the driver's.
+  mkdirSync(join(memory, 'upper', 'opt'));
+  const node = readNodeOfExecutable(`${process.platform}-${process.arch}` as ExecutablePlatform);
+  writeFileSync(join(memory, 'upper', 'opt', 'driver-node'), node, { mode: 0o755 });
+  const play = join(import.meta.dirname, 'play.ts');
+  const driver = ['/opt/driver-node', '--disable-warning=ExperimentalWarning', play];
   status = enter(tree, [...driver, ...sizes]);
   if (status === 0 && values.record)
     copyFileSync(join(memory, 'upper', 'var', 'executable.txt'), join(projectFolder, 'docs/reports/executable.txt'));

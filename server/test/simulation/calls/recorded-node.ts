@@ -15,6 +15,7 @@ import { makeEnsureToday } from '../../../src/app/users/events.ts';
 import { changeWorkspace, createWorkspace, parseControls } from '../../../src/app/workspaces.ts';
 import type { WorkspaceControlTexts } from '../../../src/app/workspaces.ts';
 import type { Clock, makeManualClock } from '../../../src/clock.ts';
+import { ServiceError } from '../../../src/domain/errors.ts';
 import type { KeyKind } from '../../../src/domain/access/keys.ts';
 import { makeEncryption } from '../../../src/domain/crypto/encryption.ts';
 import { signPush } from '../../../src/domain/crypto/signatures.ts';
@@ -80,8 +81,11 @@ export async function makeRecordedNode({ database, clock, history }: Parts) {
     const number = history.nextNumber();
     calls += 1;
     history.note({ kind: 'call', number, at: clock.now().getTime(), ...line });
-    // A use case that an operator calls throws where a route answers 500.
-    const given = await answer().catch((error: unknown) => ({ status: 500, body: { error: String(error) } }));
+    // A use case that an operator calls throws where a route answers with an error. Two operators may retire the same secret.
+    const given = await answer().catch((error: unknown) => ({
+      status: error instanceof ServiceError && error.code === 'NOT_FOUND' ? 404 : 500,
+      body: { error: String(error) },
+    }));
     const at = clock.now().getTime();
     if (given === 'lost') history.note({ kind: 'lost', number, at });
     else history.note({ kind: 'reply', number, at, ...given });
