@@ -54,9 +54,10 @@ export type App = {
 };
 
 export type AppAccess = {
+  /** Origins of sites that may use the app key */
   web_origins: string[];
 
-  /** Attributes by name; a value of `null` removes the attribute */
+  /** Attributes that apps may write, without the prefix app: */
   attributes: string[];
 
   /** At most two, both valid */
@@ -156,6 +157,8 @@ export type AppReceipts = {
 export type AppReceiptsRequest = {
   /** Made by the app: 16 to 64 letters, digits, - and _, of at least 96 random bits */
   installation_id: string;
+
+  /** What users did with messages, each once by its id */
   receipts: AppReceipt[];
 };
 
@@ -3894,10 +3897,13 @@ export type IdentityRequest = {
 };
 
 export type Installation = {
+  /** As the app sent it */
   installation_id: string;
 
   /** True: a proved user is attached. False: the installation is anonymous */
   signed_in: boolean;
+
+  /** False: the user wants no messages on this device */
   opted_in: boolean;
 
   /** True: a push token is stored */
@@ -3971,6 +3977,8 @@ export type InstallationRequest = {
   previous?: {
     /** Made by the app: 16 to 64 letters, digits, - and _, of at least 96 random bits */
     installation_id: string;
+
+    /** Its secret: 256 bits in base64url */
     secret: string;
   };
 };

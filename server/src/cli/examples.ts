@@ -74,6 +74,7 @@ const examples: Record<string, readonly string[]> = {
   ],
   'accounts list': ['accounts list', 'accounts list --json'],
   'accounts first-owner-link': ['accounts first-owner-link'],
+  'accounts reset-second-factor': ['accounts reset-second-factor ada@example.com'],
   'accounts password-link': ['accounts password-link ada@example.com'],
   explain: [
     'explain --campaign 01a205d1deb61da051ccde15 --user ada',

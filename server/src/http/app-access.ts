@@ -38,8 +38,8 @@ const keyShape = {
 const accessAnswer = named(
   'AppAccess',
   Type.Object({
-    web_origins: Type.Array(Type.String()),
-    attributes: Type.Array(Type.String()),
+    web_origins: Type.Array(Type.String(), { description: 'Origins of sites that may use the app key' }),
+    attributes: Type.Array(Type.String(), { description: 'Attributes that apps may write, without the prefix app:' }),
     identity_keys: Type.Array(Type.Object(keyShape), { description: 'At most two, both valid' }),
   }),
 );

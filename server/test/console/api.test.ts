@@ -1,14 +1,21 @@
+import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
+import { findFreePort } from '../find-free-port.ts';
 import { holdAnswers } from './hold-answers.ts';
 import { openSignedInClient } from './signed-in-client.ts';
+import { makeSoftAuthenticator } from './soft-authenticator.ts';
 
 describe('responses of the console', () => {
   let bundle: CarillonBundle;
   let cookie: string;
+  let origin: string;
   beforeAll(async () => {
-    bundle = await startCarillonBundle();
+    const port = String(await findFreePort());
+    // Passkeys belong to a name.
+    origin = `http://localhost:${port}`;
+    bundle = await startCarillonBundle({ CARILLON_PORT: port, CARILLON_PUBLIC_URL: origin });
     ({ cookie } = await openSignedInClient(bundle));
   });
   afterAll(() => bundle.stop());
@@ -25,6 +32,26 @@ describe('responses of the console', () => {
     segmentation_details: { is_all_user_campaign: true },
     scheduling_details: { delivery_type: 'ASAP' },
   };
+
+  type Ask = (route: string, options?: { body?: unknown; as?: string }) => Promise<any>;
+
+  /** Olga adds an app and a passkey, and signs in as far as the second step. */
+  async function addFactors(ask: Ask, as: string): Promise<void> {
+    const { secret } = await ask('POST own/authenticator', { as });
+    const confirmation = { code: new TOTP({ secret }).generate() };
+    await ask('POST own/authenticator/confirmation', { as, body: confirmation });
+    await ask('POST own/recovery-codes', { as });
+    const { options } = await ask('POST own/passkeys/options', { as });
+    const response = makeSoftAuthenticator({ origin, site: 'localhost' }).create(options);
+    await ask('POST own/passkeys', { as, body: { name: 'Key', response } });
+    await ask('GET own/second-factors', { as });
+    const begun = await bundle.call('POST', '/console/api/session/password', {
+      body: { email: 'olga@example.com', password },
+    });
+    const halfway = begun.headers.get('set-cookie')!.split(';')[0]!;
+    await ask('GET second-factor', { as: halfway });
+    await ask('POST second-factor/passkey-options', { as: halfway });
+  }
 
   test('match their shapes exactly, without extra or missing members', async () => {
     const { workspaceId, database } = bundle;
@@ -52,7 +79,8 @@ describe('responses of the console', () => {
     await ask('GET entrance');
     await ask('GET places', { query: { q: 'spring' } });
     await ask('GET session');
-    const invited = await ask('POST invitations', { body: { email: 'olga@example.com', role: 'analyst' } });
+    const invitation = { email: 'olga@example.com', role: 'analyst', workspaceRoles: { [workspaceId]: 'developer' } };
+    const invited = await ask('POST invitations', { body: invitation });
     await ask('POST invitations', { body: { email: 'nobody@example.com', role: 'analyst' } });
     const code = String(invited.link).split('=').at(-1)!;
     await ask('POST invitation', { body: { code } });
@@ -61,6 +89,7 @@ describe('responses of the console', () => {
     });
     const own = accepted.headers.get('set-cookie')!.split(';')[0]!;
     await ask('GET own/sessions', { as: own });
+    await addFactors(ask, own);
     const { accounts } = await ask('GET accounts');
     const account = {
       params: { id: accounts.find(({ email }: { email: string }) => email === 'olga@example.com').id },

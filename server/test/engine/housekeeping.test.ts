@@ -488,6 +488,7 @@ describe('old records and erased users', () => {
           'merged_users',
           'identifiers',
           'devices',
+          'installations',
           'push_addresses',
           'events',
           'triggers',

@@ -116,7 +116,13 @@ const receipt = partAs(receiptMembers, {
 
 const receiptsMembers = {
   installation_id: installationId,
-  receipts: required(list(receipt, { maxItems: maxReceipts, minItems: 1 })),
+  receipts: required(
+    list(receipt, {
+      maxItems: maxReceipts,
+      minItems: 1,
+      description: 'What users did with messages, each once by its id',
+    }),
+  ),
 };
 
 export const receiptsBody = schemaOf(receiptsMembers, { title: 'AppReceiptsRequest' });

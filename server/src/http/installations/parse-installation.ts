@@ -61,7 +61,12 @@ export const installationId = required(
 const previous = part(
   {
     installation_id: installationId,
-    secret: required(checked(text(), { is: isInstallationSecret, reason: 'must be 256 bits in base64url' })),
+    secret: required(
+      checked(text({ description: 'Its secret: 256 bits in base64url' }), {
+        is: isInstallationSecret,
+        reason: 'must be 256 bits in base64url',
+      }),
+    ),
   },
   { description: 'The earlier installation of a reinstalled app: its push token moves to this one' },
 );
@@ -196,9 +201,9 @@ export function parseIdentity(body: Body): SentIdentity {
 export const installationAnswer = named(
   'Installation',
   Type.Object({
-    installation_id: Type.String(),
+    installation_id: Type.String({ description: 'As the app sent it' }),
     signed_in: Type.Boolean({ description: 'True: a proved user is attached. False: the installation is anonymous' }),
-    opted_in: Type.Boolean(),
+    opted_in: Type.Boolean({ description: 'False: the user wants no messages on this device' }),
     can_receive: Type.Boolean({ description: 'True: a push token is stored' }),
     web_push_public_key: Type.Optional(
       Type.String({ description: 'WEB only: the VAPID public key with which the browser subscribes' }),

@@ -24,8 +24,8 @@ const quietMilliseconds = 0.2;
 /**
  * Makes the stop of a server that does not listen yet. Every connected client gets its response: connections waiting to be
  * accepted are accepted before the port is closed, because closing resets them, and a proxy does not repeat a POST that it
- * has sent. When it begins to close, Node ends the connections that wait for a further request, but not two other kinds:
- * connections without any data, which browsers and proxies open in advance, and connections whose response was in progress.
+ * has sent. When the port is closed, the connections that wait for a further request end, but not two other kinds:
+ * connections without any data, which browsers and proxies open in advance, and connections whose response is in progress.
  * Requests that are incomplete or without a response at the limit are cut off: once Node closes, it no longer checks for
  * requests that take too long, and one client that sends half a head would block the stop of the node.
  */
@@ -34,10 +34,20 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
   const connections = trackConnections(listener);
   /** The responses of each connection in the order of sending: a client may send the next request before it gets a response. */
   const answering = new Map<Socket, ServerResponse[]>();
+  /** The bytes that had arrived on a connection when its last request and response were over. */
+  const bytesAtEnd = new WeakMap<Socket, number>();
   let isEnding = false;
   let isClosing = false;
+  // Node's own, from version 26 on, also ends connections without any data, whose first request may be on its way.
+  listener.closeIdleConnections = () => {
+    for (const socket of connections.list())
+      if (!answering.has(socket) && bytesAtEnd.get(socket) === socket.bytesRead) socket.destroy();
+  };
   // Runs before the request handler: the head announces whether the connection is kept.
-  listener.prependListener('request', ({ socket }, response: ServerResponse) => {
+  listener.prependListener('request', (request, response: ServerResponse) => {
+    const { socket } = request;
+    // The end of a body may arrive after the response.
+    request.once('close', () => bytesAtEnd.set(socket, socket.bytesRead));
     const responses = answering.get(socket) ?? [];
     // Node ends a connection after the first response that does not keep it, and would drop the responses that follow.
     if (isEnding && responses.length > 0) responses.at(-1)!.shouldKeepAlive = true;
@@ -48,6 +58,7 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
       if (left.length > 0) answering.set(socket, left);
       else {
         answering.delete(socket);
+        bytesAtEnd.set(socket, socket.bytesRead);
         // The head may have promised to keep the connection.
         if (isClosing) socket.end();
       }
@@ -98,6 +109,8 @@ function trackConnections(listener: FastifyInstance['server']) {
   listener.on('secureConnection', follow);
 
   return {
+    list: (): Iterable<Socket> => open.keys(),
+
     destroyAll(): void {
       for (const socket of open.keys()) socket.destroy();
     },
