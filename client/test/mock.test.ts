@@ -112,7 +112,9 @@ describe.skipIf(process.env.FULL !== '1')("Prism's mock of the document (FULL=1)
         const headers: Record<string, string> =
           isOpen || scheme === undefined
             ? {}
-            : { authorization: scheme === 'bearer' ? 'Bearer shown' : `Basic ${btoa('shown:shown')}` };
+            : {
+                authorization: ['bearer', 'appKey'].includes(scheme) ? 'Bearer shown' : `Basic ${btoa('shown:shown')}`,
+              };
         // Where there are two kinds of success, the mock is told which.
         const successes = Object.keys(described.operation.responses).filter((code) => code.startsWith('2'));
         const prefer: Record<string, string> = successes.length > 1 ? { prefer: `code=${status}` } : {};

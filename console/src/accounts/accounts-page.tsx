@@ -147,7 +147,7 @@ function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
           label="New password"
           size="compact-xs"
           color="accent"
-          ariaLabel={`Create a password link for ${email}`}
+          ariaLabel={`New password for ${email}`}
           title={`A new password for ${name}?`}
           hits={`You get a link to pass on. Using it ends every session of ${email}.`}
           onConfirmed={async () => onLink(await consoleClient.accounts.makePasswordLink(id))}

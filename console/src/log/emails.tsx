@@ -67,7 +67,7 @@ export function Emails({ emails }: { emails: ConsoleEmail[] }) {
             cell: ({ id, subject, attempts, resends }) => (
               <AttemptsButton
                 {...{ attempts, resends }}
-                ariaLabel={`Attempts of ${subject}`}
+                ariaLabel={`attempts of ${subject}`}
                 onOpened={() => open(opened === id ? undefined : id)}
               />
             ),
@@ -84,7 +84,7 @@ export function Emails({ emails }: { emails: ConsoleEmail[] }) {
               mayResend && state !== 'PENDING' ? (
                 <ConfirmButton
                   label="Send again"
-                  ariaLabel={`Send ${subject} again`}
+                  ariaLabel={`Send again: ${subject}`}
                   size="compact-xs"
                   color="accent"
                   title="Send this email again?"

@@ -50,7 +50,8 @@ export function CopyTextButton({ text, label }: { text: string; label: string })
           <ActionIcon
             variant="subtle"
             color="gray"
-            size="sm"
+            // The smallest target that WCAG 2.2 (2.5.8) allows next to another.
+            size={24}
             onClick={copy}
             aria-label={copied ? `Copied ${label}` : `Copy ${label}`}
           >

@@ -223,11 +223,11 @@ describe('the providers page', () => {
       await fcm.getByText('The provider accepts it').waitFor();
       expect(await received()).toBe(before + 1);
       expect(await console.bundle.inbox()).toEqual([]);
-      await fcm.getByRole('button', { name: 'Connect FCM (Android)' }).click();
+      await fcm.getByRole('button', { name: 'Replace FCM (Android)' }).click();
       await fcm.getByLabel('Key file of the service account').waitFor();
       await expectAccessible(page);
       expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
-      await fcm.getByRole('button', { name: 'Connect FCM (Android)' }).click();
+      await fcm.getByRole('button', { name: 'Replace FCM (Android)' }).click();
 
       await fcm.getByRole('button', { name: 'Remove FCM (Android)' }).click();
       await page.getByRole('dialog').getByText('1 device is reached through it; no send is under way.').waitFor();
@@ -257,7 +257,7 @@ describe('the providers page', () => {
       const { page, context, faults } = await console.openSession();
       await page.goto(`${console.home}/providers`);
       const webPush = page.getByRole('region', { name: 'Web Push' });
-      const replace = webPush.getByRole('button', { name: 'Connect Web Push' });
+      const replace = webPush.getByRole('button', { name: 'Replace Web Push' });
       const inUse = async () => {
         const [row] = await console.bundle.database<{ summary: { publicKey: string }; simulated: boolean }[]>`
           select summary, simulated from provider_credentials

@@ -349,7 +349,7 @@ describe('the campaigns page', () => {
       await expectAccessible(page);
       await page.getByRole('link', { name: 'Previous month' }).click();
       await page.getByRole('heading', { name: 'February 2099' }).waitFor();
-      await page.getByText('Nothing is planned in this month').waitFor();
+      await page.getByText('Nothing is sent in this month').waitFor();
       await page.goBack();
       await page.getByRole('navigation', { name: 'Days shown' }).getByText('Week').click();
       await page.waitForURL('**/calendar?view=week&date=2099-03-20');

@@ -379,13 +379,13 @@ describe('the API log', () => {
       await page.getByText('mailbox full').waitFor();
       await page.getByRole('link', { name: 'Failed' }).click();
       await page.waitForURL('**/log?view=mails&state=failed');
-      await page.getByRole('button', { name: 'Send Your file again' }).click();
+      await page.getByRole('button', { name: 'Send again: Your file' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
       // There is no mail server here, so it is kept, and no longer one of those that failed.
       await page.getByText('mailbox full').waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'All', exact: true }).click();
       await page.getByText('no mail server is set').first().waitFor();
-      await page.getByRole('button', { name: 'Attempts of Your file' }).click();
+      await page.getByRole('button', { name: 'attempts of Your file' }).click();
       await page.getByText('1 of resend 1').waitFor();
       await expectAccessible(page);
       expect(faults).toEqual([]);

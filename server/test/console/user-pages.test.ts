@@ -237,7 +237,7 @@ describe('the sandbox page', () => {
 
       await page.getByLabel('Fault').selectOption('slow');
       await page.getByRole('button', { name: 'Set fault' }).click();
-      await page.getByText('Fault set.').waitFor();
+      await page.getByText('These faults are set:').waitFor();
       await bundle.push({
         campaignName: 'Slow one',
         targetPlatform: ['ANDROID'],
@@ -253,7 +253,7 @@ describe('the sandbox page', () => {
       });
       const android = page.getByRole('region', { name: 'Provider counters' }).getByRole('row').nth(1);
       await android.getByRole('cell').nth(2).getByText('1', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Payload of Hello on Android' }).click();
+      await page.getByRole('button', { name: 'Show the payload of Hello on Android' }).click();
       await page.getByRole('region', { name: 'payload' }).getByText('Hello').first().waitFor();
       const phone = page.getByRole('article', { name: 'Hello on Android' });
       await phone.locator('[data-shown="message"]').getByText('There').waitFor();

@@ -473,6 +473,10 @@ describe('three walks', () => {
       await page.getByRole('textbox', { name: 'Message' }).fill('Your winter coat is on its way.');
       await page.getByRole('tab', { name: /Web/ }).click();
       await page.getByRole('textbox', { name: 'A click opens' }).fill('https://example.com/coat');
+      // The preview loads the picture from its site.
+      await page.route('https://example.com/icon.png', (asked) =>
+        asked.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
+      );
       await page.getByRole('textbox', { name: 'Icon', exact: true }).fill('https://example.com/icon.png');
       await page.getByRole('button', { name: 'Next' }).click();
 
