@@ -14,7 +14,7 @@ function useWeek(workspaceId: string) {
   return useQuery({
     queryKey: ['overview-week', workspaceId],
     queryFn: () => consoleClient.overview.readWeek(workspaceId),
-    refetchInterval: 15_000,
+    refetchInterval: 5_000,
   });
 }
 
