@@ -44,7 +44,6 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   apikey: ['API key', 'keys'],
   diskfull: ['disk full'],
   twice: ['messages twice'],
-  duplicate: ['messages twice'],
   personalise: ['personal texts'],
   personalisation: ['personal texts'],
   undelivered: ['receive nothing', 'nothing arrives'],
@@ -179,5 +178,5 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   '401': ['unauthorized', 'keys'],
   '403': ['forbidden', 'keys'],
   '429': ['limits', 'Retry-After'],
-  duplicate: ['twice'],
+  duplicate: ['messages twice'],
 };
