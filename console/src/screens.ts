@@ -4,6 +4,7 @@ import {
   IconCalendar,
   IconChartLine,
   IconClipboardList,
+  IconDeviceMobile,
   IconFlask,
   IconHome,
   IconKey,
@@ -180,6 +181,14 @@ export const screens = {
     place: 'Developers',
     icon: IconKey,
     page: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+  },
+  apps: {
+    path: '/apps',
+    title: 'Apps',
+    permission: 'keys.read',
+    place: 'Developers',
+    icon: IconDeviceMobile,
+    page: lazyRouteComponent(() => import('./apps/apps-page.tsx'), 'AppsPage'),
   },
   sandbox: {
     path: '/sandbox',

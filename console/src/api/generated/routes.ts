@@ -14,6 +14,7 @@ import type {
   Owner,
 } from './accounts.ts';
 import type { Alert, AlertSettings } from './alerts.ts';
+import type { AppAccess, CreatedIdentityKey, Installation } from './app-access.ts';
 import type { CallDetail, CallPage } from './calls.ts';
 import type {
   CampaignList,
@@ -67,6 +68,7 @@ import type { SavedView, ViewList } from './views.ts';
 /** The JSON response of each route; undefined if the response is not JSON. */
 export type ConsoleAnswers = {
   'DELETE accounts/:id/second-factors': undefined;
+  'DELETE app-access/identity-keys/:id': undefined;
   'DELETE credentials/:provider': undefined;
   'DELETE invitations/:id': undefined;
   'DELETE own/authenticator': undefined;
@@ -83,6 +85,7 @@ export type ConsoleAnswers = {
   'GET alerts/settings': {
     settings: AlertSettings;
   };
+  'GET app-access': AppAccess;
   'GET audit': {
     entries: AuditEntry[];
   };
@@ -123,6 +126,9 @@ export type ConsoleAnswers = {
   };
   'GET inbox': {
     messages: InboxMessage[];
+  };
+  'GET installations': {
+    installations: Installation[];
   };
   'GET keys': {
     keys: ConsoleKey[];
@@ -206,6 +212,7 @@ export type ConsoleAnswers = {
   };
   'POST accounts/:id/password-link': OneTimeLink;
   'POST alerts/test': undefined;
+  'POST app-access/identity-keys': CreatedIdentityKey;
   'POST callbacks/:id/resend': {
     callback: CallbackDetail;
   };
@@ -302,6 +309,7 @@ export type ConsoleAnswers = {
   'PUT alerts/settings': {
     settings: AlertSettings;
   };
+  'PUT app-access': AppAccess;
   'PUT campaigns/:id/winner': NamedWinner;
   'PUT own/password': undefined;
   'PUT people/:id/test': undefined;
