@@ -31,6 +31,7 @@ import { readReportSearch } from './campaigns/report/report-search.ts';
 import { readComposerSearch } from './composer/steps.ts';
 import { readDeliverySearch } from './deliveries/delivery-search.ts';
 import { readLogSearch } from './log/log-search.ts';
+import { readOverviewSearch } from './overview/overview-search.ts';
 import { readSegmentListSearch, readSegmentSearch } from './segments/segment-search.ts';
 import { textOf } from './shell/address-search.ts';
 import type { AddressSearch } from './shell/address-search.ts';
@@ -47,6 +48,7 @@ export const screens = {
     permission: 'overview.read',
     place: 'Engage',
     icon: IconHome,
+    readSearch: readOverviewSearch,
     page: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
   },
   campaigns: {

@@ -175,6 +175,8 @@ function makeOverviewCalls({ ask }: ConsoleCaller) {
     read: (workspaceId: string) => ask('GET overview', { query: { workspaceId } }),
     /** Reads every device, so call it rarely. */
     countUsers: (workspaceId: string) => ask('GET overview/people', { query: { workspaceId } }),
+    /** Returns what the sends of the last seven days achieved. */
+    readWeek: (workspaceId: string) => ask('GET overview/week', { query: { workspaceId } }),
     /** Returns which of the first steps are done. */
     readFirstSteps: (workspaceId: string) => ask('GET overview/first-steps', { query: { workspaceId } }),
     /** Newest first, newer than `after`. */

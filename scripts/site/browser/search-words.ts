@@ -178,5 +178,5 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   '401': ['unauthorized', 'keys'],
   '403': ['forbidden', 'keys'],
   '429': ['limits', 'Retry-After'],
-  duplicate: ['messages twice', 'twice'],
+  duplicate: ['messages twice'],
 };

@@ -124,6 +124,7 @@ describe('responses of the console', () => {
     await ask('GET people/:id/timeline', user);
     await ask('GET overview/people');
     await ask('GET overview/first-steps');
+    await ask('GET overview/week');
 
     // Campaigns, and reports of phones about them.
     await ask('GET overview');
@@ -211,6 +212,7 @@ describe('responses of the console', () => {
     await ask('PUT segments/:id/filter', { ...ofBuilt, body: { ...filters, name: 'Of some city' } });
     await ask('GET segments/:id', ofBuilt);
     await ask('GET segments/attributes');
+    await ask('GET segments/event-names');
     await ask('GET segments/attribute-types', { query: { attribute: 'city' } });
     await ask('GET segments/attribute-values', { query: { attribute: 'city', prefix: 'L' } });
     await ask('POST segments/unmatched', {

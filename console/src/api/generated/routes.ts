@@ -40,7 +40,7 @@ import type { DeliveryDetail, DeliveryPage, ReportedDevicePage } from './deliver
 import type { DeadEventBatchList, EventStreamList } from './event-streams.ts';
 import type { DeliveryExplanation } from './explain.ts';
 import type { ConsoleKey, CreatedKey, RotatedKey } from './keys.ts';
-import type { FirstSteps, InboxMessage, Overview, UserCounts } from './overview.ts';
+import type { FirstSteps, InboxMessage, Overview, UserCounts, Week } from './overview.ts';
 import type { Place } from './places.ts';
 import type { SandboxState, VirtualDevice } from './sandbox.ts';
 import type { FactorChange, NewAuthenticator, OwnFactors, PasskeyOptions, SecondStep } from './second-factors.ts';
@@ -141,6 +141,7 @@ export type ConsoleAnswers = {
   'GET overview': Overview;
   'GET overview/first-steps': FirstSteps;
   'GET overview/people': UserCounts;
+  'GET overview/week': Week;
   'GET own/second-factors': OwnFactors;
   'GET own/sessions': {
     sessions: OwnSession[];
@@ -184,6 +185,9 @@ export type ConsoleAnswers = {
   };
   'GET segments/attributes': {
     attributes: KnownAttribute[];
+  };
+  'GET segments/event-names': {
+    names: string[];
   };
   'GET session': ConsoleSession;
   'GET settings': {
