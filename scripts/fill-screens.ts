@@ -39,8 +39,54 @@ const goldInLisbon = {
   ],
 };
 
-/** A shop's day: users with devices, some of them dead; campaigns, a segment from a file, and calls that failed. */
-export async function fillScreens({ start, command, folder }: Filling): Promise<Filled> {
+/** Campaigns of the days before, each with the days until the next one. */
+const earlierCampaigns: [name: string, message: string, platforms: string[], days: number][] = [
+  ['New year sale', 'Half price until Sunday', ['ANDROID', 'IOS', 'WEB'], 2],
+  ['Loyalty points', 'Your points of December', ['ANDROID', 'IOS'], 1],
+  ['Wish lists', 'Two of your wishes are reduced', ['IOS', 'WEB'], 3],
+];
+export const historyDays = earlierCampaigns.reduce((sum, [, , , days]) => sum + days, 0);
+
+type History = Pick<Filling, 'command' | 'folder'> & {
+  keys: StartLine['keys'];
+  /** Moves the clock and starts the node again: only a start prepares the days of another time at once. */
+  moveClock: (seconds: number) => Promise<StartLine>;
+};
+
+/** The users, with devices, and the campaigns of the days before. Returns the line of the last start. */
+export async function fillHistory({ command, folder, keys, moveClock }: History): Promise<StartLine> {
+  let start = await moveClock(0);
+  const file = join(folder, 'people.ndjson');
+  command('sandbox', 'generate-users', '--users', String(users), '--out', file);
+  command('import', file);
+  for (const [campaignName, message, platforms, days] of earlierCampaigns) {
+    const { url: baseUrl, workspaceId } = start;
+    const text = { title: campaignName, message };
+    const web = { ...text, redirectURL: 'https://example.com/sale', iconURL: 'https://example.com/icon.png' };
+    const payload = Object.entries({ ANDROID: text, IOS: text, WEB: web });
+    await makeCarillonClient({ baseUrl, workspaceId, pushKey: keys.push }).sendPush({
+      campaignName,
+      targetPlatform: platforms,
+      targetAudience: 'All Users',
+      payload: Object.fromEntries(payload.filter(([platform]) => platforms.includes(platform))),
+      campaignDelivery: { type: 'soon' },
+    } as never);
+    const authorization = `Basic ${Buffer.from(`${workspaceId}:${keys.campaigns}`).toString('base64')}`;
+    await until(async () => {
+      const found = await fetch(`${baseUrl}/v5/campaigns/search`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization },
+        body: JSON.stringify({ limit: 15, page: 1, campaign_fields: { status: ['SENT'] } }),
+      });
+      return (await found.text()).includes(campaignName);
+    });
+    start = await moveClock(days * 86_400);
+  }
+  return start;
+}
+
+/** A shop's day: dead devices, campaigns, a segment from a file, and calls that failed. */
+export async function fillScreens({ start }: { start: StartLine }): Promise<Filled> {
   const { url, workspaceId, dbName, keys } = start;
   const basic = (secret: string) => `Basic ${Buffer.from(`${workspaceId}:${secret}`).toString('base64')}`;
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
@@ -52,9 +98,6 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
     return (await answer.json().catch(() => ({}))) as Record<string, unknown>;
   };
 
-  const file = join(folder, 'people.ndjson');
-  command('sandbox', 'generate-users', '--users', String(users), '--out', file);
-  command('import', file);
   const customer = (customerId: string, attributes: Record<string, unknown>) =>
     post(`/v1/customer/${workspaceId}`, { type: 'customer', customer_id: customerId, attributes });
   await customer('ada', { city: 'Lisbon', plan: 'gold', orders: 12, sizes: ['S', 'M'] });

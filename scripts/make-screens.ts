@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { comparePictures } from './compare-pictures.ts';
-import { fillScreens } from './fill-screens.ts';
+import { fillHistory, fillScreens, historyDays } from './fill-screens.ts';
 import type { ScreenIds, StartLine } from './fill-screens.ts';
 import { readScreens } from './read-screens.ts';
 
@@ -71,19 +71,25 @@ const parameters = ['--data-dir', folder, '--port', '0', '--json', '--seed', '1'
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
 let node: ChildProcess | undefined;
 try {
-  const { keys, url } = await startNode();
+  const first = await startNode();
   const command = (...words: string[]): void => {
     const done = spawnSync(process.execPath, [...script('cli/carillon.ts'), '--data-dir', folder, ...words], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     if (done.status !== 0) throw new Error(`carillon ${words.join(' ')} ended with ${done.status}`);
   };
-  const advanceSeconds = Math.round((shownAt.getTime() - Date.now()) / 1000);
-  const headers = { 'content-type': 'application/json' };
-  await fetch(`${url}/sandbox/clock`, { method: 'POST', headers, body: JSON.stringify({ advanceSeconds }) });
+  let ahead = Math.round((shownAt.getTime() - Date.now()) / 1000) - historyDays * 86_400;
+  let current = first;
+  const moveClock = async (seconds: number): Promise<StartLine> => {
+    const body = JSON.stringify({ advanceSeconds: seconds + ahead });
+    ahead = 0;
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${current.url}/sandbox/clock`, { method: 'POST', headers, body });
+    return (current = await startNode());
+  };
   // A link made before the clock moved has expired, and only the first start prints keys.
-  const start = { ...(await startNode()), keys };
-  const filled = await fillScreens({ start, command, folder });
+  const start = { ...(await fillHistory({ command, folder, keys: first.keys, moveClock })), keys: first.keys };
+  const filled = await fillScreens({ start });
   await mkdir(every ?? pictures, { recursive: true });
   await photograph({ browser, start, ...filled });
 } finally {

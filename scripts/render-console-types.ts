@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox';
 import { alertKinds, conditionTable } from '../server/src/domain/operations/conditions.ts';
 import * as account from '../server/src/http/console/accounts.ts';
 import * as alert from '../server/src/http/console/alerts.ts';
+import * as access from '../server/src/http/console/app-access.ts';
 import * as calendar from '../server/src/http/console/campaigns.ts';
 import * as call from '../server/src/http/console/calls.ts';
 import * as campaign from '../server/src/http/console/campaign-answers.ts';
@@ -35,6 +36,7 @@ import { listConsoleRoutes } from './list-console-routes.ts';
 const modules: Record<string, object[]> = {
   accounts: [session, account],
   alerts: [alert],
+  'app-access': [access],
   calls: [call],
   'campaign-answers': [campaign],
   'campaign-figures': [figure],

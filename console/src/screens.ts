@@ -4,6 +4,7 @@ import {
   IconCalendar,
   IconChartLine,
   IconClipboardList,
+  IconDeviceMobile,
   IconFlask,
   IconHome,
   IconKey,
@@ -30,6 +31,7 @@ import { readReportSearch } from './campaigns/report/report-search.ts';
 import { readComposerSearch } from './composer/steps.ts';
 import { readDeliverySearch } from './deliveries/delivery-search.ts';
 import { readLogSearch } from './log/log-search.ts';
+import { readOverviewSearch } from './overview/overview-search.ts';
 import { readSegmentListSearch, readSegmentSearch } from './segments/segment-search.ts';
 import { textOf } from './shell/address-search.ts';
 import type { AddressSearch } from './shell/address-search.ts';
@@ -46,6 +48,7 @@ export const screens = {
     permission: 'overview.read',
     place: 'Engage',
     icon: IconHome,
+    readSearch: readOverviewSearch,
     page: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
   },
   campaigns: {
@@ -178,6 +181,14 @@ export const screens = {
     place: 'Developers',
     icon: IconKey,
     page: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+  },
+  apps: {
+    path: '/apps',
+    title: 'Apps',
+    permission: 'keys.read',
+    place: 'Developers',
+    icon: IconDeviceMobile,
+    page: lazyRouteComponent(() => import('./apps/apps-page.tsx'), 'AppsPage'),
   },
   sandbox: {
     path: '/sandbox',

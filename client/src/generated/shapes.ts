@@ -3981,6 +3981,9 @@ export type InstallationRequest = {
     /** Its secret: 256 bits in base64url */
     secret: string;
   };
+
+  /** The code of the silent push that this app received through the push token */
+  push_token_challenge?: string;
 };
 
 export type InteractionReport = {

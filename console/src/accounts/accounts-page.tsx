@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { ConsoleInvitation, ListedAccount, OneTimeLink } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable } from '../parts/copyable.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { DataTable } from '../parts/lists/data-table.tsx';
@@ -43,11 +44,19 @@ export function AccountsPage() {
       <Loaded query={accounts}>
         {(data) => (
           <>
-            <AccountTable
-              accounts={data.accounts}
-              onChanged={renew}
-              onLink={(account, link) => show({ title: `New password for ${account.email}`, link })}
-            />
+            {data.accounts.length === 0 && (
+              <EmptyState title="No accounts yet">
+                You are signed in through the link of the sandbox, which has no account. Invite the first colleague: an
+                invitation is a link that works once.
+              </EmptyState>
+            )}
+            {data.accounts.length > 0 && (
+              <AccountTable
+                accounts={data.accounts}
+                onChanged={renew}
+                onLink={(account, link) => show({ title: `New password for ${account.email}`, link })}
+              />
+            )}
             {data.invitations.length > 0 && <InvitationTable invitations={data.invitations} onChanged={renew} />}
           </>
         )}

@@ -23,6 +23,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
   return {
     accounts: makeAccountCalls(caller),
     alerts: makeAlertCalls(caller),
+    apps: makeAppCalls(caller),
     calls: makeCallLogCalls(caller),
     campaigns: makeCampaignCalls(caller),
     composer: makeComposerCalls(caller),
@@ -124,6 +125,26 @@ function makeKeyCalls({ ask }: ConsoleCaller) {
   };
 }
 
+export type AppAccessChange = { workspaceId: string; webOrigins: string[]; attributes: string[] };
+type NewIdentityKey = { workspaceId: string; algorithm: 'HS256' | 'ES256'; publicKey?: string };
+
+/** What apps may do with their public key, and the installations that registered themselves. */
+function makeAppCalls({ ask }: ConsoleCaller) {
+  return {
+    readAccess: (workspaceId: string) => ask('GET app-access', { query: { workspaceId } }),
+    changeAccess: ({ workspaceId, ...body }: AppAccessChange) =>
+      ask('PUT app-access', { query: { workspaceId }, body }),
+    /** Adds a key that verifies identity tokens. The secret of HS256 is returned only here. */
+    addIdentityKey: ({ workspaceId, ...body }: NewIdentityKey) =>
+      ask('POST app-access/identity-keys', { query: { workspaceId }, body }),
+    removeIdentityKey: ({ workspaceId, id }: Key) =>
+      ask('DELETE app-access/identity-keys/:id', { params: { id }, query: { workspaceId } }),
+    /** The newest, at most 50. */
+    listInstallations: async (workspaceId: string) =>
+      (await ask('GET installations', { query: { workspaceId } })).installations,
+  };
+}
+
 export type MessageQuery = {
   workspaceId: string;
   /** Only messages that were not delivered. */
@@ -154,6 +175,8 @@ function makeOverviewCalls({ ask }: ConsoleCaller) {
     read: (workspaceId: string) => ask('GET overview', { query: { workspaceId } }),
     /** Reads every device, so call it rarely. */
     countUsers: (workspaceId: string) => ask('GET overview/people', { query: { workspaceId } }),
+    /** Returns what the sends of the last seven days achieved. */
+    readWeek: (workspaceId: string) => ask('GET overview/week', { query: { workspaceId } }),
     /** Returns which of the first steps are done. */
     readFirstSteps: (workspaceId: string) => ask('GET overview/first-steps', { query: { workspaceId } }),
     /** Newest first, newer than `after`. */

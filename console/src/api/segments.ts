@@ -78,6 +78,9 @@ export function makeSegmentCalls({ ask, call }: ConsoleCaller) {
     /** Attributes that filters may use, with sample values. */
     listAttributes: async (workspaceId: string) =>
       (await ask('GET segments/attributes', { query: { workspaceId } })).attributes,
+    /** Names of events of the last 30 days, the most frequent first. */
+    listEventNames: async (workspaceId: string) =>
+      (await ask('GET segments/event-names', { query: { workspaceId } })).names,
     /** Counts the users who have an attribute as a text, and as a number. */
     countAttributeTypes: ({ workspaceId, attribute, signal }: OfAttribute) =>
       ask('GET segments/attribute-types', { query: { workspaceId, attribute }, signal }),

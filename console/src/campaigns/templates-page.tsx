@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Box, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { CampaignTemplate } from '../api/generated/templates.ts';
@@ -7,9 +7,10 @@ import { EmptyState } from '../parts/empty-state.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { NameButton } from '../parts/forms/name-button.tsx';
-import { DataTable } from '../parts/lists/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { messageOfContent } from '../parts/phone/phone-message.ts';
+import { Phone } from '../parts/phone/phone.tsx';
 import { platformNames } from '../parts/text/platform-names.ts';
 import { Ago } from '../parts/text/time.tsx';
 import { showToast } from '../parts/toast/toast-list.ts';
@@ -36,7 +37,7 @@ export function TemplatesPage() {
               Open a campaign that you want to use again, and choose “Save as template”.
             </EmptyState>
           ) : (
-            <TemplateTable templates={list} />
+            <TemplateCards templates={list} />
           )
         }
       </Loaded>
@@ -44,54 +45,56 @@ export function TemplatesPage() {
   );
 }
 
-function TemplateTable({ templates }: { templates: CampaignTemplate[] }) {
-  const mayWrite = useMay('campaigns.write');
+function TemplateCards({ templates }: { templates: CampaignTemplate[] }) {
   return (
-    <DataTable
-      label="Templates"
-      minWidth={820}
-      rows={templates}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          key: 'name',
-          title: 'Name',
-          cell: ({ name, request }) => (
-            <>
-              <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
-                {name}
-              </Text>
-              <Text size="xs" c="dimmed" lineClamp={1} maw={320}>
-                {firstTitle(request)}
-              </Text>
-            </>
-          ),
-        },
-        { key: 'platforms', title: 'Platforms', cell: ({ request }) => platformsOf(request) },
-        { key: 'schedule', title: 'Schedule', cell: ({ request }) => describeSchedule(request) },
-        {
-          key: 'made',
-          title: 'Saved',
-          cell: ({ createdAt, createdBy }) => (
-            <>
-              <Ago at={createdAt} />
-              <Text size="xs" c="dimmed">
-                by {createdBy}
-              </Text>
-            </>
-          ),
-        },
-        ...(mayWrite
-          ? [
-              {
-                key: 'actions',
-                title: 'Actions',
-                cell: (template: CampaignTemplate) => <TemplateActions template={template} />,
-              },
-            ]
-          : []),
-      ]}
-    />
+    <SimpleGrid component="ul" cols={{ base: 1, sm: 2, lg: 3 }} spacing="md" m={0} p={0} aria-label="Templates">
+      {templates.map((template) => (
+        <TemplateCard key={template.id} template={template} />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+/** A template with its first message as a phone shows it. */
+function TemplateCard({ template }: { template: CampaignTemplate }) {
+  const { name, request, createdAt, createdBy } = template;
+  const { name: appName } = useWorkspace();
+  const mayWrite = useMay('campaigns.write');
+  const [first] = sentMessages(request)[0]?.platforms ?? [];
+  const title = (
+    <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
+      {name}
+    </Title>
+  );
+  return (
+    <Card withBorder component="li" style={{ listStyle: 'none' }}>
+      {first === undefined ? (
+        <>
+          {title}
+          <Text size="sm">No message yet.</Text>
+        </>
+      ) : (
+        <Phone
+          message={messageOfContent({
+            platform: first.platform,
+            content: { ...first.content, basic_details: members(first.content.basic_details) },
+            appName,
+          })}
+          caption={title}
+        />
+      )}
+      <Text size="sm" mt="sm">
+        {describeSchedule(request)}
+      </Text>
+      <Text size="xs" c="dimmed" mb="sm" component="div">
+        {platformsOf(request)} · saved <Ago at={createdAt} /> by {createdBy}
+      </Text>
+      {mayWrite && (
+        <Box mt="auto">
+          <TemplateActions template={template} />
+        </Box>
+      )}
+    </Card>
   );
 }
 
@@ -158,10 +161,4 @@ function platformsOf(request: Record<string, unknown>): string {
     (platform) => platformNames[platform as keyof typeof platformNames],
   );
   return names.length === 0 ? '–' : names.join(', ');
-}
-
-function firstTitle(request: Record<string, unknown>): string {
-  const [platform] = sentMessages(request)[0]?.platforms ?? [];
-  const { title } = members(platform?.content.basic_details);
-  return typeof title === 'string' ? title : 'No message yet';
 }

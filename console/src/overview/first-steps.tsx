@@ -1,4 +1,4 @@
-import { ActionIcon, Card, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { ActionIcon, Card, Group, SimpleGrid, Text, Title, Tooltip } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { IconCircle, IconCircleCheckFilled, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -53,13 +53,21 @@ export function FirstSteps() {
           </ActionIcon>
         </Tooltip>
       </Group>
-      <Stack component="ul" gap={8} m={0} p={0} style={{ listStyle: 'none' }}>
+      <SimpleGrid
+        component="ul"
+        cols={{ base: 1, sm: 2, lg: all.length }}
+        spacing="md"
+        verticalSpacing={8}
+        m={0}
+        p={0}
+        style={{ listStyle: 'none' }}
+      >
         {all.map(({ isDone, text }, index) => (
           <Step key={index} isDone={isDone}>
             {text}
           </Step>
         ))}
-      </Stack>
+      </SimpleGrid>
     </Card>
   );
 }

@@ -1,5 +1,5 @@
 import { CarillonError } from '@carillon/client';
-import { Container, Stack, Title, Alert, Divider, Code, PasswordInput, TextInput, Button, Text } from '@mantine/core';
+import { Card, Stack, Title, Alert, Divider, Code, PasswordInput, TextInput, Button, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import type { ReactNode } from 'react';
@@ -8,6 +8,8 @@ import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Waiting } from '../parts/waiting.tsx';
+import { useFonts } from '../theme/use-fonts.ts';
+import styles from './entrance.module.css';
 import { NewPasswordField } from './new-password-field.tsx';
 import type { Link } from './take-link.ts';
 import { useEntrance, usePasswordsOf } from './use-entrance.ts';
@@ -28,13 +30,30 @@ type EntrancePageProps = EntranceProps & {
 
 /** The page of users who are not signed in. */
 export function EntrancePage(props: EntrancePageProps) {
+  useFonts();
   return (
-    <Container size="xs" py="xl" component="main">
-      <Title order={1} size="h2" mb="md">
-        Carillon
-      </Title>
-      <Entrance {...props} />
-    </Container>
+    <main className={styles.page}>
+      <div className={styles.brand}>
+        <img src={`${import.meta.env.BASE_URL}favicon.svg`} width={44} height={44} alt="" />
+        <Title order={1} size="h2">
+          Carillon
+        </Title>
+      </div>
+      <Card withBorder padding="xl" shadow="sm" className={styles.card!}>
+        <Entrance {...props} />
+      </Card>
+      {props.link === undefined && !props.isHalfway && <SignInHelp />}
+    </main>
+  );
+}
+
+/** What users without an account or a password do. */
+function SignInHelp() {
+  return (
+    <Text size="xs" c="dimmed" component="div" className={styles.help!}>
+      Forgot your password? Ask an owner for a link. In a sandbox, open the console link that the start printed: it
+      works once, within a day. <Code>npm run carillon -- console-link</Code> prints a new one.
+    </Text>
   );
 }
 
@@ -103,13 +122,7 @@ function SignIn({ refusal, onEntered }: EntranceProps & { refusal: string | unde
 function SignInForm({ onEntered }: EntranceProps) {
   return (
     <EntranceForm
-      title="You are not signed in"
-      about={
-        <>
-          In a sandbox, open the console link that the start printed. It works once, within a day;{' '}
-          <Code>npm run carillon -- console-link</Code> prints a new one. Forgot your password? Ask an owner for a link.
-        </>
-      }
+      title="Sign in to the console"
       action="Sign in"
       onSubmit={(field) => consoleClient.accounts.signIn({ email: field('email'), password: field('password') })}
       onEntered={onEntered}
@@ -239,7 +252,7 @@ function NewPasswordForm({ code, onEntered }: EntranceProps & { code: string }) 
 
 type EntranceFormProps = {
   title: string;
-  about: ReactNode;
+  about?: ReactNode;
   /** The label of the button. */
   action: string;
   children: ReactNode;
@@ -261,12 +274,14 @@ function EntranceForm({ title, about, action, children, failure, onSubmit, onEnt
       }}
     >
       <Stack>
-        <Title order={2} size="h4">
+        <Title order={2} size="h3">
           {title}
         </Title>
-        <Text size="sm" component="div">
-          {about}
-        </Text>
+        {about !== undefined && (
+          <Text size="sm" component="div">
+            {about}
+          </Text>
+        )}
         {enter.error !== null && (failure?.(enter.error) ?? <Failure error={enter.error} />)}
         {children}
         <Button type="submit" loading={enter.isPending}>

@@ -47,7 +47,7 @@ function PresentFactor({ step, onEntered }: EntranceProps & { step: Step }) {
   });
   return (
     <Stack>
-      <Title order={2} size="h4">
+      <Title order={2} size="h3">
         Confirm that it is you
       </Title>
       <Text size="sm">The password of {email} is right. Now present your second factor.</Text>
@@ -90,8 +90,8 @@ function PresentFactor({ step, onEntered }: EntranceProps & { step: Step }) {
 
 function Enrolment({ onEntered }: EntranceProps) {
   return (
-    <Stack>
-      <Title order={2} size="h4">
+    <Stack data-wide>
+      <Title order={2} size="h3">
         Add a second factor
       </Title>
       <Text size="sm">

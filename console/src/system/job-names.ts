@@ -28,6 +28,7 @@ export const jobNames: Record<string, string> = {
   'rotate-token-secrets': 'Replaces the secret of tokens every 90 days',
   'send-live-activities': 'Sends Live Activity updates',
   'send-mails': 'Sends emails',
+  'send-token-challenges': 'Sends silent challenges to push tokens',
   'trim-old-records': 'Deletes records past their retention',
   'watch-alerts': 'Watches for alerts',
   'write-report-files': 'Writes report files',

@@ -126,6 +126,8 @@ export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
     '--carillon-page': gray[0],
     '--carillon-card': '#ffffff',
     '--carillon-edge': 'rgb(16 24 40 / 16%)',
+    '--carillon-good': colors.teal[9],
+    '--carillon-glow': '#dfe3ff',
   },
   dark: {
     '--mantine-color-text': '#eaecf2',
@@ -139,5 +141,7 @@ export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
     '--carillon-page': dark[8],
     '--carillon-card': dark[7],
     '--carillon-edge': 'rgb(0 0 0 / 60%)',
+    '--carillon-good': colors.teal[4],
+    '--carillon-glow': '#22234f',
   },
 });

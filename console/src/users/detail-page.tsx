@@ -2,6 +2,7 @@ import { Alert, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { User, UserMessage } from '../api/generated/users.ts';
+import { InstallationTable } from '../apps/installation-table.tsx';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { Ids } from '../parts/copyable.tsx';
@@ -9,6 +10,7 @@ import { DataTable } from '../parts/lists/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink, TabLink, TabLinks } from '../parts/links.tsx';
+import { Section } from '../parts/section.tsx';
 import { StatusBadge, ToneBadge } from '../parts/status-badge.tsx';
 import { platformNames } from '../parts/text/platform-names.ts';
 import { Ago, Time } from '../parts/text/time.tsx';
@@ -89,6 +91,7 @@ function ShownTab({ user, onChanged }: UserProps) {
         <>
           <DidTheyGetIt customerId={user.customerId} />
           <DeviceTable workspaceId={workspaceId} userId={user.id} devices={user.devices} onChanged={onChanged} />
+          <Installations installations={user.installations} />
           <Segments segments={user.segments} />
           <Ids ids={[['Carillon id', user.id]]} />
         </>
@@ -211,6 +214,16 @@ function Messages({ messages }: { messages: UserMessage[] }) {
         />
       )}
     </section>
+  );
+}
+
+/** Apps and sites that registered themselves for the user. Devices that a server registered have none. */
+function Installations({ installations }: Pick<User, 'installations'>) {
+  if (installations.length === 0) return null;
+  return (
+    <Section title="Installations">
+      <InstallationTable installations={installations} />
+    </Section>
   );
 }
 

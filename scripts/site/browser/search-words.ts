@@ -32,11 +32,20 @@ export const phrases: readonly (readonly [pattern: RegExp, word: string])[] = [
     /\b(not|never|isn'?t|doesn'?t|don'?t|won'?t|can'?t|no longer) (being )?(receiv|arriv|deliver|show|get|display|work)\w*/g,
     'undelivered',
   ],
+  [/\b(team ?mates?|team members?|colleagues?|co-?workers?)\b/g, 'colleague'],
+  [/\bapi keys?\b/g, 'apikey'],
+  [/\b(disk|storage|database)( is| was)? full\b|\bout of (disk )?space\b/g, 'diskfull'],
   [/\bc#|\b\.net\b|\bdotnet\b/g, 'csharp'],
 ];
 
 /** For a word of the reader: the words of these pages with the same meaning. The reader's own word is searched for as well. */
 export const synonyms: Readonly<Record<string, readonly string[]>> = {
+  colleague: ['team member', 'accounts roles'],
+  apikey: ['API key', 'keys'],
+  diskfull: ['disk full'],
+  twice: ['messages twice'],
+  personalise: ['personal texts'],
+  personalisation: ['personal texts'],
   undelivered: ['receive nothing', 'nothing arrives'],
   explain: ['why user message'],
   ios: ['iPhones'],
@@ -169,5 +178,5 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   '401': ['unauthorized', 'keys'],
   '403': ['forbidden', 'keys'],
   '429': ['limits', 'Retry-After'],
-  duplicate: ['twice'],
+  duplicate: ['messages twice'],
 };

@@ -85,7 +85,7 @@ export const Carillon = {
       },
       store: (subscription: Subscription) =>
         apply((state) => {
-          state.subscription = subscription;
+          [state.subscription, state.held, state.challenge] = [subscription, undefined, undefined];
           state.queue.push({ kind: 'register', at: Date.now() });
         }),
     });

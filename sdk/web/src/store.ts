@@ -21,6 +21,10 @@ export type State = {
   isRegistered: boolean;
   isOptedIn: boolean;
   subscription: Subscription | null;
+  /** A subscription that another device holds: the service sends a code to it, which proves that it is this browser's. */
+  held?: { subscription: Subscription; at: number } | undefined;
+  /** The code that arrived. */
+  challenge?: string | undefined;
   /** With which key the browser subscribes, as the service said. */
   publicKey?: string | undefined;
   /** Who is signed in on this site. */

@@ -9,6 +9,8 @@ type Answer = { status: number; code?: string; body?: Record<string, unknown>; r
 const maxBatch = 50;
 const maxItemAge = 7 * 86_400_000;
 const maxWait = 3_600_000;
+/** A code for a held subscription that is not here by then is not expected any more. */
+const maxChallengeWait = 60_000;
 
 /**
  * Sends what waits, in order, until nothing more can be sent now. One tab or the worker does it at a time.
@@ -21,10 +23,16 @@ export function flush(onNotice: (notice: Notice) => void = () => undefined): Pro
       const state = await read();
       if (!state || state.appKey === '') return undefined;
       const now = Date.now();
+      const challengeWait = state.held && maxChallengeWait - Math.abs(now - state.held.at);
+      if (challengeWait !== undefined && challengeWait <= 0) {
+        await change((current) => void (current.held = undefined));
+        onNotice('subscription-lost');
+        continue;
+      }
       // A clock that was set back must not delay this for more than the longest wait.
       if (state.waitUntil > now && state.waitUntil - now <= maxWait) return state.waitUntil - now;
       const items = nextItems(state);
-      if (items.length === 0) return undefined;
+      if (items.length === 0) return challengeWait;
       const notice = await settle(items, await send(state, items), state);
       if (notice) onNotice(notice);
     }
@@ -98,10 +106,11 @@ const bodyOf = (item: Item): unknown => (item as { body?: unknown }).body;
 
 export const iso = (at: number): string => new Date(at).toISOString();
 
-function registrationOf({ id, subscription, isOptedIn }: State): Record<string, unknown> {
+function registrationOf({ id, subscription, isOptedIn, challenge }: State): Record<string, unknown> {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return {
     ...{ installation_id: id, platform: 'WEB', push_token: subscription, opted_in: isOptedIn },
+    ...(challenge ? { push_token_challenge: challenge } : {}),
     ...{ locale: navigator.language, ...(timeZone ? { time_zone: timeZone } : {}) },
   };
 }
@@ -131,8 +140,9 @@ function settle(items: Item[], answer: Answer, sent: State): Promise<Notice | un
       return 'identity-needed';
     }
     if (code === 'PUSH_TOKEN_HELD') {
-      state.subscription = null;
-      return 'subscription-lost';
+      if (state.subscription) state.held = { subscription: state.subscription, at: Date.now() };
+      [state.subscription, state.challenge] = [null, undefined];
+      return undefined;
     }
     if (status === 400 || status === 413 || Date.now() - item.at > maxItemAge) return remove();
     state.failures += 1;
@@ -145,6 +155,7 @@ function settle(items: Item[], answer: Answer, sent: State): Promise<Notice | un
 function applySuccess(state: State, item: Item, body: Record<string, unknown>): void {
   if (item.kind === 'register') {
     state.isRegistered = true;
+    state.challenge = undefined;
     state.publicKey = (body['web_push_public_key'] as string | undefined) ?? state.publicKey;
   }
   if (item.kind === 'identify') {
@@ -171,6 +182,14 @@ function forgetInstallation(state: State, item: Item, remove: () => undefined): 
   if (state.user === undefined || state.queue.some(({ kind }) => kind === 'identify')) return undefined;
   state.queue.splice(1, 0, { kind: 'identify', user: state.user, isWaiting: true, at: Date.now() });
   return 'identity-needed';
+}
+
+/** Registers with the code that arrived for a held subscription. A code for another installation is not for this browser to use. */
+export function answerChallenge(state: State, { id, code }: { id: string | undefined; code: string }): void {
+  if (!state.held || id !== state.id) return;
+  [state.subscription, state.held, state.challenge] = [state.held.subscription, undefined, code];
+  state.waitUntil = 0;
+  state.queue.push({ kind: 'register', at: Date.now() });
 }
 
 /** Registers before anything else is sent. */

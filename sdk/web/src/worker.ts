@@ -1,7 +1,7 @@
 import { change, read } from './store.ts';
-import { ensureRegistered, flush } from './sync.ts';
+import { answerChallenge, ensureRegistered, flush } from './sync.ts';
 
-type Payload = { report_token?: string };
+type Payload = { report_token?: string; challenge?: string; installation_id?: string };
 type Report = { kind: 'impression' | 'click' | 'close'; action?: string };
 type Renewal = { oldSubscription?: PushSubscription; newSubscription?: PushSubscription };
 
@@ -18,6 +18,12 @@ const { show, report, renew } = carillon;
 
 /** While a logout waits, what arrives is for the user who left. The device is online, so the logout is sent at once. */
 carillon.show = async (payload) => {
+  const { challenge, installation_id: id } = payload;
+  if (challenge !== undefined) {
+    await change((state) => answerChallenge(state, { id, code: challenge }));
+    await flush();
+    return;
+  }
   if (!(await read())?.isHushed) return show(payload);
   await change((state) => void (state.waitUntil = 0));
   await flush();
@@ -44,6 +50,7 @@ carillon.renew = async (renewal) => {
     renewal.newSubscription ?? (options && (await registration.pushManager.subscribe(options).catch(() => undefined)));
   await change((state) => {
     state.subscription = renewed ? (renewed.toJSON() as object) : null;
+    [state.held, state.challenge] = [undefined, undefined];
     state.queue.push({ kind: 'register', at: Date.now() });
   });
   await flush();

@@ -74,12 +74,12 @@ export const declaredDifferences: readonly DeclaredDifference[] = [
     },
   },
   {
-    what: 'Segments of users who did something',
-    here: 'Filters on events (`filter_type` `actions`), on affinity, on places and on objects are refused with 400, which names the filter. Send the ids as a file, or [start the campaign by the event](triggered-campaigns.md).',
+    what: 'Segments by affinity, place and first or last time',
+    here: 'Filters on affinity, on places and on objects are refused with 400, which names the filter; so are `firstTime`, `lastTime`, `aggregation_attributes` and lists in a filter of type `actions`. A month of `primary_time_range` has 30 days. Send the ids as a file, or [start the campaign by the event](triggered-campaigns.md).',
     operationIds: ['createFilterSegment', 'changeFilterSegment'],
     test: {
       file: 'server/test/segments/parse-segment-filter.test.ts',
-      name: 'rejects a filter on events by its name, and affinity, places and objects',
+      name: 'rejects filters on affinity, places and objects by their names',
     },
   },
   {

@@ -215,6 +215,19 @@ const outgoingStates: readonly StateMachine[] = [
     ],
   },
   {
+    name: 'a silent challenge to a push token',
+    table: 'push_token_challenges',
+    column: 'state',
+    begins: [{ state: 'WAITING', by: 'an app that registers the token of another device' }],
+    changes: [
+      ...(['ACCEPTED', 'GONE', 'REJECTED', 'FAILED'] as const).map((to) => ({
+        ...{ from: 'WAITING', to, by: 'an attempt', statement: 'settleChallenge' },
+      })),
+      { from: 'WAITING', to: 'EXPIRED', by: 'it expires', statement: 'settleChallenge' },
+    ],
+    ends: [{ state: 'ACCEPTED', by: 'its code comes back' }],
+  },
+  {
     name: 'a report file',
     table: 'report_files',
     column: 'state',

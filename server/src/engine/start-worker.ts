@@ -42,6 +42,7 @@ import { makeEraseDueUsers } from './housekeeping/erase-users.ts';
 import { makeWriteReportFiles } from './report-files.ts';
 import type { ReadReport } from './report-files.ts';
 import { makeSendLiveActivities } from './live-activities.ts';
+import { makeSendTokenChallenges } from './token-challenges.ts';
 import type { OutcomeBuffer } from './jobs/outcome-buffer.ts';
 import { makeSendEmails } from './outbox/emails.ts';
 import type { SmtpClient } from './outbox/emails.ts';
@@ -188,13 +189,15 @@ function startFanOut(deps: WorkerDependencies) {
   );
   const liveJob = makeSendLiveActivities({ database, outcomes, ...providing });
   const live = startJob(liveJob, looping);
+  const challengeJob = makeSendTokenChallenges({ database, outcomes, phoneDefaults: deps.phoneDefaults, ...providing });
+  const challenges = startJob(challengeJob, looping);
   const onContinued = (): void => {
     chunks.wake();
     retry.wake();
   };
   const continuing = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
   const probing = startJob(makeProbeHeldKeys({ database, clock, onDue: retry.wake }), looping);
-  const parts = [named, release, chunks, retry, continuing, probing, live];
+  const parts = [named, release, chunks, retry, continuing, probing, live, challenges];
   return {
     wakeRelease: release.wake,
     wake(): void {
@@ -203,7 +206,7 @@ function startFanOut(deps: WorkerDependencies) {
     /** Stops the parts, then the job that ends runs, because the last outcomes may end some runs. */
     async stop(): Promise<void> {
       await Promise.all(parts.map((part) => part.stop()));
-      await liveJob.settled();
+      await Promise.all([liveJob.settled(), challengeJob.settled()]);
       await end.stop();
     },
   };

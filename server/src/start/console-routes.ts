@@ -80,6 +80,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
       totals: makeCampaignTotals(useCases),
       report: makeCampaignReport(useCases),
     },
+    appAccess: useCases,
     keys: { ...useCases, tokens: parts.tokens, headerPrefix: config.headerPrefix },
     ...makeConsoleLists(composition),
     settings: makeConsoleSettings({ ...useCases, headerPrefix: config.headerPrefix, limits }),
@@ -108,6 +109,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     vendorHeaders,
     segments: { ...useCases, limits: limits.segments, webhookSecretOf },
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
+    workerFile: join(import.meta.dirname, '..', '..', '..', 'client', 'browser', 'carillon-service-worker.js'),
     isSecure: config.publicUrl?.startsWith('https:') ?? config.tlsCert !== undefined,
     installationSecret: installation.secretFor('interactions'),
   });

@@ -1,4 +1,5 @@
 import { bucketOf } from '../domain/users/users.ts';
+import type { Registration } from '../domain/users/registrations.ts';
 import type { UserKey } from '../domain/users/users.ts';
 import type { Queryable } from './database.ts';
 import { allBuckets } from './segments/segment-members.ts';
@@ -40,6 +41,54 @@ export async function lockInstallation(tx: Queryable, named: Named): Promise<Ins
 
 function toInstallation({ userBucket, userId, ...installation }: Row): Installation {
   return { ...installation, user: userId === null ? undefined : { bucket: userBucket!, userId } };
+}
+
+/** An installation as the console shows it. */
+export type InstallationRecord = {
+  id: string;
+  keyId: string;
+  registration: Partial<Registration>;
+  user: UserKey | undefined;
+  isIdentified: boolean;
+  createdAt: Date;
+  refreshedAt: Date;
+  signedInAt: Date | null;
+  signedOutAt: Date | null;
+};
+
+type RecordRow = Omit<InstallationRecord, 'user'> & { userBucket: number | null; userId: string | null };
+
+/** Lists the newest installations of a workspace. Index: installations_newest. */
+export async function listNewestInstallations(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<InstallationRecord[]> {
+  const rows = await tx<RecordRow[]>`
+    select ${recordColumns(tx)} from installations
+    where workspace_id = ${workspaceId} order by created_at desc limit ${limit}`;
+  return rows.map(toRecord);
+}
+
+/** Lists the installations of a user, newest first. Every bucket is searched. Index: installations_user. */
+export async function listInstallationsOfUser(
+  tx: Queryable,
+  { workspaceId, bucket, userId, limit }: UserKey & { workspaceId: string; limit: number },
+): Promise<InstallationRecord[]> {
+  const rows = await tx<RecordRow[]>`
+    select ${recordColumns(tx)} from installations
+    where workspace_id = ${workspaceId} and bucket = any(${allBuckets}) and user_bucket = ${bucket} and user_id = ${userId}
+    order by created_at desc limit ${limit}`;
+  return rows.map(toRecord);
+}
+
+function recordColumns(tx: Queryable) {
+  return tx`id, key_id as "keyId", registration, user_bucket as "userBucket", user_id as "userId",
+    is_identified as "isIdentified", created_at as "createdAt", refreshed_at as "refreshedAt",
+    signed_in_at as "signedInAt", signed_out_at as "signedOutAt"`;
+}
+
+function toRecord({ userBucket, userId, ...record }: RecordRow): InstallationRecord {
+  return { ...record, user: userId === null ? undefined : { bucket: userBucket!, userId } };
 }
 
 /** Adds an installation without a user. Index: primary key. @returns false if the id is in use */

@@ -458,6 +458,10 @@ async function fill(database: Database): Promise<void> {
     select ${workspaceId}, number % 256, 'user' || number, 'customer ' || number, jsonb_build_object('n', number, 'x', E'\\\\ "'), ${at}, ${at}
     from generate_series(1, 2000) as number`;
   await database`
+    insert into installations (workspace_id, bucket, id, secret_hash, key_id, registration, created_at, refreshed_at)
+    select ${workspaceId}, number, 'installation ' || number, sha256(number::text::bytea), 'key', '{"pushId": "a\\tb"}', ${at}, ${at}
+    from generate_series(1, 20) as number`;
+  await database`
     insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, tags, status,
       created_by, created_at, updated_at)
     values ('campaign', ${workspaceId}, 'Spring', 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{ANDROID,IOS}', '{}', '{}', '{"a,b","c \\\\ d"}',

@@ -38,7 +38,7 @@ describe('the accounts page', () => {
       await page.getByRole('menuitem', { name: 'Sessions and password' }).waitFor();
       expect(await page.getByRole('menuitem', { name: 'Accounts and roles' }).count()).toBe(0);
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
-      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
       await expectAccessible(page);
       await page.getByLabel('Email address').fill('ana@example.com');
       await page.getByRole('textbox', { name: 'Password' }).fill('not the right one');
@@ -56,7 +56,7 @@ describe('the accounts page', () => {
       await owner.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
       await owner.getByText('DISABLED').waitFor();
       await page.reload();
-      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
       await owner.getByRole('link', { name: 'Audit log' }).click();
       await owner.getByText('Account disabled').waitFor();
       await expectAccessible(owner);
@@ -71,13 +71,13 @@ describe('the accounts page', () => {
       const code = 'A'.repeat(43);
       const alert = () => page.getByRole('alert').textContent();
       await page.goto(`${console.bundle.url}/console/#sign-in=${code}`);
-      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
       expect(await alert()).toContain('This installation does not know the link');
       expect(await alert()).toContain('npm run carillon -- console-link');
       await expectAccessible(page);
       await page.goto(`${console.bundle.url}/console/#invitation=${code}`);
       await page.getByText('ask an owner to invite you again').waitFor();
-      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
       await expectAccessible(page);
       await page.goto(`${console.bundle.url}/console/#new-password=${code}`);
       await page.getByLabel('New password').fill('nine green bottles');
@@ -101,7 +101,7 @@ describe('the accounts page', () => {
       await first.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
       await first.page.getByRole('dialog').waitFor({ state: 'detached' });
       await second.page.reload();
-      await second.page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      await second.page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
       await first.context.close();
       await second.context.close();
     });
@@ -127,7 +127,7 @@ describe('the accounts page', () => {
 
       await context.clearCookies();
       await page.goto(builder);
-      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
       expect(await drafts()).toBe(2);
       await signIn();
       await page.goto(builder);
@@ -137,7 +137,7 @@ describe('the accounts page', () => {
 
       await page.getByRole('button', { name: 'Console', exact: true }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
-      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
       expect(await drafts()).toBe(0);
       await signIn();
       await page.goto(builder);

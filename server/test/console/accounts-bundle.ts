@@ -101,6 +101,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     },
     measure: () => ({ bytes: 0, most: 4096, maxEverywhere: 4096 }),
     composer: { database, clock, encryption, limits: documentedAuthoringLimits },
+    appAccess: { database, clock, encryption },
     keys: { database, clock, encryption, headerPrefix: 'Acme' },
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database, acrossWorkspaces: database, headerPrefix: 'Acme' }),
@@ -182,6 +183,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     publicUrl: options.publicUrl,
     log,
     staticFolder: '/nowhere',
+    workerFile: '/nowhere',
     isSecure: true,
     installationSecret: options.installationSecret ?? Buffer.alloc(32, 1),
   };

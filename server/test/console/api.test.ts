@@ -124,6 +124,7 @@ describe('responses of the console', () => {
     await ask('GET people/:id/timeline', user);
     await ask('GET overview/people');
     await ask('GET overview/first-steps');
+    await ask('GET overview/week');
 
     // Campaigns, and reports of phones about them.
     await ask('GET overview');
@@ -211,6 +212,7 @@ describe('responses of the console', () => {
     await ask('PUT segments/:id/filter', { ...ofBuilt, body: { ...filters, name: 'Of some city' } });
     await ask('GET segments/:id', ofBuilt);
     await ask('GET segments/attributes');
+    await ask('GET segments/event-names');
     await ask('GET segments/attribute-types', { query: { attribute: 'city' } });
     await ask('GET segments/attribute-values', { query: { attribute: 'city', prefix: 'L' } });
     await ask('POST segments/unmatched', {
@@ -255,6 +257,11 @@ describe('responses of the console', () => {
     const { key } = await ask('POST keys', { body: { kind: 'data', name: 'New' } });
     await ask('GET keys');
     await ask('POST keys/:id/rotate', { params: { id: key.id }, body: { overlapHours: 1 } });
+    await ask('PUT app-access', { body: { webOrigins: ['https://shop.example'], attributes: ['team'] } });
+    const identityKey = await ask('POST app-access/identity-keys', { body: { algorithm: 'HS256' } });
+    await ask('GET app-access');
+    await ask('DELETE app-access/identity-keys/:id', { params: { id: identityKey.key.id } });
+    await ask('GET installations');
     await bundle.database`
       insert into apps (workspace_id, platform, app_id, name, identifier, created_at)
       values (${bundle.workspaceId}, 'ANDROID', 'outlet', 'Outlet', 'com.example.outlet', now())`;
@@ -311,6 +318,11 @@ describe('responses of the console', () => {
   /** Stores data for every route: a sent push, a recurring campaign, a file segment, a callback and an email. */
   async function fill(): Promise<{ campaignId: string; comparedId: string; userId: string; deviceRowId: string }> {
     const { database, workspaceId } = bundle;
+    await database`
+      insert into installations (workspace_id, bucket, id, secret_hash, key_id, registration, user_bucket, user_id, is_identified,
+        created_at, refreshed_at)
+      select workspace_id, 7, 'app-of-ada', ${Buffer.alloc(32, 1)}, 'key', '{"platform": "ANDROID"}', bucket, id, true, now(), now()
+      from users where customer_id = 'ada'`;
     // A device whose provider refuses it.
     const headers = bundle.basic();
     const lost = { type: 'customer', customer_id: 'lost', attributes: { city: 'Oslo' } };

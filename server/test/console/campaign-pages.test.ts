@@ -319,7 +319,7 @@ describe('the campaigns page', () => {
       await dialog.getByRole('button', { name: 'Save as template' }).click();
       await page.getByText('“Monthly” is saved as a template').waitFor();
       await page.getByRole('link', { name: 'Templates' }).click();
-      const row = page.getByRole('region', { name: 'Templates' }).getByRole('row', { name: /Monthly/ });
+      const row = page.getByRole('list', { name: 'Templates' }).getByRole('listitem').filter({ hasText: 'Monthly' });
       await row.getByText('Once, on 1 Jan 2099 at 10:00 (UTC)').waitFor();
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Use Monthly' }).click();

@@ -83,11 +83,25 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       expect(await stepLink(page, 'Content').getAttribute('data-state')).toBe('open');
       await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }}');
       await page.getByRole('textbox', { name: 'Message' }).fill('There is news, and a picture of it.');
+      // Typed once, the picture is in every platform's fields, and leaves them again.
+      const everyImage = page.getByRole('textbox', { name: 'Image on every platform' });
+      await everyImage.fill('https://shop.example/news.jpg');
+      for (const [platform, field] of [
+        ['Web', 'Image'],
+        ['iOS', 'Address of the Image'],
+        ['Android', 'Image'],
+      ] as const) {
+        await page.getByRole('tab', { name: new RegExp(platform) }).click();
+        expect(await page.getByRole('textbox', { name: field, exact: true }).inputValue()).toContain('news.jpg');
+      }
+      await everyImage.fill('');
+      expect(await page.getByRole('textbox', { name: 'Image', exact: true }).inputValue()).toBe('');
       await page.getByRole('button', { name: 'Add button' }).click();
       await page.getByRole('textbox', { name: 'Button 1' }).fill('Call us');
       await page.getByRole('textbox', { name: 'Number' }).fill('+351 1234');
       await page.getByLabel('On click').selectOption('DEEPLINKING');
-      await page.getByRole('textbox', { name: 'Deep link' }).fill('shop://news');
+      await page.getByRole('textbox', { name: 'Link on every platform' }).fill('shop://news');
+      expect(await page.getByRole('textbox', { name: 'Deep link' }).inputValue()).toBe('shop://news');
       await page.getByRole('button', { name: 'Add pair' }).click();
       await page.getByRole('textbox', { name: 'Key 1' }).fill('from');
       await page.getByRole('textbox', { name: 'Value 1' }).fill('console');

@@ -43,6 +43,13 @@ describe('the overview page', () => {
       });
       await verdict.getByText(/After new year is next, in \d+/).waitFor();
       await push('Spring sale');
+      await page
+        .getByRole('region', { name: 'Messages per day' })
+        .getByTitle(/: 1 accepted, 0 not delivered$/)
+        .waitFor({ state: 'attached' });
+      await page.getByRole('group', { name: 'Sent' }).getByText('1', { exact: true }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('link', { name: 'Details' }).click();
       const hour = page.getByRole('region', { name: 'The last hour' });
       await hour.getByRole('link', { name: '1', exact: true }).waitFor();
       await expectAccessible(page);
@@ -60,9 +67,11 @@ describe('the overview page', () => {
       await verdict
         .getByText('FCM (Android) says: PERMISSION_DENIED: The sender is not the one of this project')
         .waitFor();
+      await page.getByRole('link', { name: 'Details' }).click();
       await page.getByRole('region', { name: 'Providers' }).getByText('rejects the credential').waitFor();
       await expectAccessible(page);
       expect(await overflow()).toBeLessThanOrEqual(0);
+      await page.getByRole('link', { name: 'Summary' }).click();
       await verdict.getByRole('link', { name: 'Open the campaign' }).click();
       await page.getByRole('heading', { name: 'Summer sale', level: 1 }).waitFor();
       await bundle.call('POST', '/sandbox/faults', { body: {} });

@@ -214,7 +214,14 @@ describe('overview', () => {
       expect((await read()).curl).toBe('curl of a key');
       expect((await read(analyst)).curl).toBeUndefined();
       const path = `overview/people?workspaceId=${bundle.workspaceId}`;
-      expect((await bundle.call('GET', path, { cookie: analyst })).body).toEqual({ users: 0, devices: [] });
+      const now = bundle.clock.now();
+      const lastWeek = new Date(now.getTime() - 7 * 86_400_000);
+      await bundle.database`
+        insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+        values (${bundle.workspaceId}, 1, 'n1', 'new', ${now}, ${now}),
+          (${bundle.workspaceId}, 2, 'n2', 'old', ${lastWeek}, ${now})`;
+      const { body } = await bundle.call('GET', path, { cookie: analyst });
+      expect(body).toEqual({ users: 2, newUsers: 1, devices: [] });
     });
   });
 
@@ -269,6 +276,57 @@ describe('overview', () => {
         expect((await bundle.call('GET', path, { cookie })).status).toBe(status);
       }
     });
+  });
+});
+
+describe('the last seven days', () => {
+  let bundle: AccountsBundle;
+  let owner: string;
+  beforeAll(async () => {
+    bundle = await makeAccountsBundle();
+    owner = await bundle.createOwner();
+  });
+  afterAll(() => bundle.end());
+
+  test('sum the results of the runs that began in each, in the zone of the workspace, and of the seven days before up to the same time', async () => {
+    const { database, workspaceId, clock } = bundle;
+    // In Auckland it is the next day for the second half of a day in UTC.
+    await database`update workspaces set time_zone = 'Pacific/Auckland' where id = ${workspaceId}`;
+    const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Pacific/Auckland' }).format(clock.now());
+    const hours = (count: number): Date => new Date(clock.now().getTime() - count * 3_600_000);
+    const runs: [letter: string, at: Date, accepted: number, gone: number, clicked: number][] = [
+      ['1', hours(0), 10, 2, 3],
+      ['2', hours(0), 5, 0, 0],
+      // A week ago a minute later, and a minute earlier.
+      ['3', new Date(hours(7 * 24).getTime() + 60_000), 1_000, 0, 0],
+      ['4', new Date(hours(7 * 24).getTime() - 60_000), 40, 10, 4],
+      ['5', hours(15 * 24), 7_000, 0, 0],
+    ];
+    for (const [letter, at, accepted, gone, clicked] of runs) {
+      const id = letter.repeat(24);
+      await insertSentRun(database, { workspaceId, id, at });
+      await database`
+        insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+        values (${id}, ${workspaceId}, 0, 'ANDROID', 'ACCEPTED', ${accepted}),
+          (${id}, ${workspaceId}, 9, 'IOS', 'GONE', ${gone}), (${id}, ${workspaceId}, 9, 'IOS', 'WITHHELD', 99),
+          (${id}, ${workspaceId}, 9, 'IOS', 'WAITING', 99)`;
+      await database`
+        insert into run_interactions (run_id, workspace_id, bucket, platform, kind, total, messages)
+        values (${id}, ${workspaceId}, 0, 'ANDROID', 'CLICK', 77, ${clicked}),
+          (${id}, ${workspaceId}, 0, 'ANDROID', 'IMPRESSION', 99, 99)`;
+    }
+    await database`update runs set is_test = true where id = ${'2'.repeat(24)}`;
+    const path = `overview/week?workspaceId=${workspaceId}`;
+    const { body } = await bundle.call('GET', path, { cookie: owner });
+    expect(body.days).toHaveLength(7);
+    expect(body.days.at(-1)).toEqual({ date: today, tried: 12, accepted: 10, clicked: 3 });
+    expect(body.before).toEqual({ tried: 50, accepted: 40, clicked: 4 });
+    expect(body.isPartial).toBe(false);
+    // Kept for five seconds, because every open page asks.
+    await database`update run_counts set devices = 11 where run_id = ${'1'.repeat(24)} and outcome = 'ACCEPTED'`;
+    expect((await bundle.call('GET', path, { cookie: owner })).body.days.at(-1).accepted).toBe(10);
+    clock.advance(5_001);
+    expect((await bundle.call('GET', path, { cookie: owner })).body.days.at(-1).accepted).toBe(11);
   });
 });
 

@@ -352,8 +352,54 @@ describe('the filter builder page', () => {
       await page.getByText('except those for whom uid is "person-6"', { exact: false }).waitFor();
       // What is saved is no draft any more.
       await page.goto(`${console.home}/segments/new/filter`);
-      await page.getByText('Choose an attribute to see how many people match.').waitFor();
+      await page.getByText('Choose an attribute or an event to see how many people match.').waitFor();
       expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('');
+      expect(faults).toEqual([]);
+      await context.close();
+    }, 90_000);
+
+    test('finds users by what they did or did not do, and by an attribute of the event', async () => {
+      const { bundle } = console;
+      for (const [customerId, total] of [
+        ['person-1', 80],
+        ['person-2', 20],
+      ] as const) {
+        const sent = await bundle.call('POST', `/v1/event/${workspaceId}`, {
+          headers: bundle.basic(),
+          body: {
+            type: 'event',
+            customer_id: customerId,
+            actions: [{ action: 'order placed', attributes: { total } }],
+          },
+        });
+        expect(sent.status).toBe(200);
+      }
+      const { page, context, faults } = await console.openSession();
+      await page.goto(`${console.home}/segments/new/filter`);
+      await page.getByRole('textbox', { name: 'Name' }).fill('Buyers of the week');
+      await page.getByRole('button', { name: 'Add event' }).click();
+      const event = field(page, 'Event of condition 2');
+      await event.fill('order');
+      await page.getByRole('option', { name: 'order placed' }).click();
+      await page.getByRole('button', { name: 'Remove condition 1' }).click();
+      await matching(page).getByText('2', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Add attribute to condition 1' }).click();
+      await field(page, 'Attribute of attribute 1 of condition 1').fill('total');
+      await page.getByLabel('Type of attribute 1 of condition 1').selectOption('Number');
+      await page.getByLabel('Comparison of attribute 1 of condition 1').selectOption('is more than');
+      await page.getByLabel('Value of attribute 1 of condition 1').fill('50');
+      await matching(page).getByText('1', { exact: true }).waitFor();
+      await page.getByLabel('Times of condition 1').fill('');
+      await page.getByText('The number of times is required').first().waitFor();
+      await page.getByLabel('Did or did not of condition 1').selectOption('did not do');
+      await page.getByText('"order placed" did not happen in the last 7 days', { exact: false }).waitFor();
+      await expectAccessible(page, bothSchemes);
+      expect(await findMisses(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Create segment' }).click();
+      await page.getByRole('heading', { name: 'Buyers of the week', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Change filters' }).click();
+      await page.getByRole('heading', { name: 'Change “Buyers of the week”' }).waitFor();
+      expect(await field(page, 'Event of condition 1').inputValue()).toBe('order placed');
       expect(faults).toEqual([]);
       await context.close();
     }, 90_000);

@@ -403,7 +403,9 @@ describe('the operator walk', () => {
       await page.getByRole('link', { name: 'Overview' }).click();
       await verdict.getByText('All is well').waitFor();
       await send('Spring sale');
+      await page.getByRole('link', { name: 'Details' }).click();
       await page.getByRole('region', { name: 'The last hour' }).getByText('Android, accepted').waitFor();
+      await page.getByRole('link', { name: 'Summary' }).click();
       await verdict.getByText('All is well').waitFor();
 
       const denied = { error: { status: 'PERMISSION_DENIED', message: 'FCM API has not been used in this project' } };
@@ -412,6 +414,7 @@ describe('the operator walk', () => {
       await verdict.getByText('1 problem is blocking delivery').waitFor();
       const words = 'PERMISSION_DENIED: FCM API has not been used in this project';
       await verdict.getByText(`FCM (Android) says: ${words}`).waitFor();
+      await page.getByRole('link', { name: 'Details' }).click();
       await page.getByRole('region', { name: 'Providers' }).getByText(`Says: ${words}`).waitFor();
       await expectAccessible(page);
 

@@ -761,6 +761,8 @@ describe('the erasure of a user', () => {
     'live_activity_messages.token': 'of one activity, gone after a day',
     'live_activity_tokens.token': 'of one activity, gone after a day',
     'mails.recipients': 'addresses of operators',
+    'push_token_challenges.address': 'a token that no user has yet, gone after an hour',
+    'push_token_challenges.address_hash': 'a token that no user has yet, gone after an hour',
     'refresh_tokens.token_hash': 'a key’s token',
     'runs.audience_users': 'a number',
     'runs.group_users': 'numbers',

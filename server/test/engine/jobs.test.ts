@@ -514,6 +514,7 @@ describe('a worker', () => {
   const byTime = ['fire-due-campaigns', 'release-due-triggers', 'expire-segments', erase, 'erase-log-bodies'];
   const fanOut = [
     ...['release-runs', 'retry-deliveries', 'continue-mended-runs', 'probe-held-keys', 'send-live-activities'],
+    'send-token-challenges',
     'end-runs',
   ];
   const receivers = [

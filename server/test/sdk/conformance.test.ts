@@ -1,33 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startCarillonBundle } from '../carillon-bundle.ts';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-import { makeAppOf, makeSubscription, openSite, startSite } from './web-site.ts';
-import type { PageOfSite } from './web-site.ts';
+import { makeChecks, replaceServer, situations } from './situations.ts';
+import type { AppStep, Check } from './situations.ts';
+import { makeAppOf, openSite, openSubscriptions, startSite } from './web-site.ts';
+import type { BrowserSubscription, PageOfSite } from './web-site.ts';
 
-/** Situations that every SDK must handle; another SDK's runner reads the same file. */
-type Step =
-  | { do: 'offline' | 'online' | 'start' | 'logout' | 'reinstall' | 'replace server' }
-  | { do: 'subscribe'; token: string }
-  | { do: 'login'; user: string; identity: 'valid' | 'expired' }
-  | { do: 'track'; event: string }
-  | { do: 'clock'; aheadSeconds: number }
-  | { do: 'lose next answer'; of: string }
-  | { expect: 'events'; user: string | null; events: string[]; ageSeconds?: number }
-  | { expect: 'devices'; user: string; tokens: string[] }
-  | { expect: 'signed in'; user: string | null }
-  | { expect: 'notice'; notice: string }
-  | { expect: 'sign-ins'; count: number }
-  | { expect: 'requests'; of: string; atLeast: number };
-
-type Situation = { name: string; steps: Step[] };
-
-const file = join(import.meta.dirname, '..', '..', '..', 'sdk', 'conformance.json');
-const situations = JSON.parse(readFileSync(file, 'utf8')) as Situation[];
 const executablePath = '/usr/bin/chromium';
 const maxBytes = 10 * 1024;
 const hasChromium = existsSync(executablePath);
@@ -45,10 +27,12 @@ describe.skipIf(!hasChromium)(`@carillon/web${hasChromium ? '' : ' (skipped: no 
   let site: Awaited<ReturnType<typeof startSite>>;
   let app: Awaited<ReturnType<typeof makeAppOf>>;
   let browser: Browser;
+  let makeSubscription: Awaited<ReturnType<typeof openSubscriptions>>;
   beforeAll(async () => {
     bundle = await startCarillonBundle();
     site = await startSite();
     app = await makeAppOf(bundle);
+    makeSubscription = await openSubscriptions(bundle);
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   });
   afterAll(async () => {
@@ -69,15 +53,22 @@ describe.skipIf(!hasChromium)(`@carillon/web${hasChromium ? '' : ' (skipped: no 
 
   /** A browser with the site, whose users no other situation has. */
   async function openPhone(context: BrowserContext, name: string) {
-    const { database, url: host } = bundle;
+    const { url: host } = bundle;
     const suffix = `of ${name}`;
-    const tokens = new Map<string, ReturnType<typeof makeSubscription>>();
+    const tokens = new Map<string, BrowserSubscription>();
     const requests: string[] = [];
     const installations = new Set<string>();
+    let registrationId: string | undefined;
+    let devtools: CDPSession;
     let opened = await open();
 
     async function open(): Promise<Page> {
       const page = await openSite(context, site.url);
+      devtools = await context.newCDPSession(page);
+      devtools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+        registrationId = registrations.find(({ isDeleted }) => !isDeleted)?.registrationId ?? registrationId;
+      });
+      await devtools.send('ServiceWorker.enable');
       page.on('request', (request) => {
         if (request.method() === 'OPTIONS') return;
         requests.push(new URL(request.url()).pathname);
@@ -96,7 +87,7 @@ describe.skipIf(!hasChromium)(`@carillon/web${hasChromium ? '' : ' (skipped: no 
       return tokens.get(token)!;
     };
 
-    async function act(step: Extract<Step, { do: unknown }>): Promise<unknown> {
+    async function act(step: AppStep): Promise<unknown> {
       switch (step.do) {
         case 'offline':
           return context.setOffline(true);
@@ -113,6 +104,18 @@ describe.skipIf(!hasChromium)(`@carillon/web${hasChromium ? '' : ' (skipped: no 
             scope.subscription = subscription;
             await scope.Carillon.subscribe();
           }, tokenOf(step.token));
+        case 'receive challenge': {
+          const id = tokenOf(step.token).endpoint.split('/').at(-1);
+          const payload = await until(async () => {
+            const messages = await bundle.inbox();
+            return messages.find((one) => one.deviceToken === id && one.payload.challenge)?.payload as
+              object | undefined;
+          });
+          const data = JSON.stringify(step.of ? { ...payload, installation_id: 'x'.repeat(16) } : payload);
+          return devtools.send('ServiceWorker.deliverPushMessage', {
+            ...{ origin: site.url, registrationId: registrationId!, data },
+          });
+        }
         case 'login': {
           const user = `${step.user} ${suffix}`;
           const token = await app.sign(user, { isExpired: step.identity === 'expired' });
@@ -152,62 +155,18 @@ describe.skipIf(!hasChromium)(`@carillon/web${hasChromium ? '' : ' (skipped: no 
           });
         }
         case 'replace server':
-          await database`delete from installations where id = any(${[...installations]})`;
-          return database`
-            delete from devices using users where users.bucket = devices.bucket and users.id = devices.user_id
-              and users.customer_id like ${`%${suffix}`}`;
+          return replaceServer(bundle, { installations, suffix });
       }
     }
 
-    async function check(step: Extract<Step, { expect: unknown }>): Promise<void> {
-      const eventually = (look: () => Promise<unknown>) => expect.poll(look, { timeout: 30_000, interval: 50 });
-      switch (step.expect) {
-        case 'events': {
-          const { user, ageSeconds } = step;
-          // The anonymous user has only this installation's events.
-          const find = () => database<{ name: string; age: number }[]>`
-            select events.name, extract(epoch from events.received_at - events.occurred_at)::float8 as age
-            from events join users on users.bucket = events.bucket and users.id = events.user_id
-            where ${
-              user === null
-                ? database`users.id in (select user_id from installations where id = any(${[...installations]}))
-                  and users.customer_id like 'anonymous-%'`
-                : database`users.customer_id = ${`${user} ${suffix}`}`
-            }
-            order by events.id`;
-          await eventually(async () => (await find()).map((event) => event.name)).toEqual(step.events);
-          if (ageSeconds !== undefined)
-            for (const { age } of await find()) expect(Math.abs(age)).toBeLessThan(ageSeconds);
-          return;
-        }
-        case 'devices':
-          return eventually(async () => {
-            const rows = await database<{ token: string }[]>`
-              select devices.push_id::jsonb ->> 'endpoint' as token
-              from devices join users on users.bucket = devices.bucket and users.id = devices.user_id
-              where users.customer_id = ${`${step.user} ${suffix}`}`;
-            return rows.map(({ token }) => [...tokens].find(([, { endpoint }]) => endpoint === token)?.[0]).sort();
-          }).toEqual(step.tokens);
-        case 'signed in':
-          return eventually(async () => {
-            const rows = await database<{ user: string | null }[]>`
-              select case when is_identified then users.customer_id end as user from installations
-              left join users on users.bucket = user_bucket and users.id = user_id
-              where installations.id = ${[...installations].at(-1)!}`;
-            return rows.map(({ user }) => user);
-          }).toEqual([step.user === null ? null : `${step.user} ${suffix}`]);
-        case 'notice':
-          return eventually(() => inPage(() => (globalThis as unknown as PageOfSite).notices)).toContain(step.notice);
-        case 'sign-ins':
-          expect(requests.filter((path) => path.endsWith('/identify'))).toHaveLength(step.count);
-          return;
-        case 'requests':
-          return eventually(async () => requests.filter((path) => path === step.of).length).toBeGreaterThanOrEqual(
-            step.atLeast,
-          );
-      }
-    }
-
-    return { take: (step: Step): Promise<unknown> => ('do' in step ? act(step) : check(step)) };
+    const check = makeChecks(bundle, {
+      ...{ suffix, requests, installations },
+      notices: () => inPage(() => (globalThis as unknown as PageOfSite).notices),
+      nameToken(pushId) {
+        const { endpoint } = JSON.parse(pushId) as BrowserSubscription;
+        return [...tokens].find(([, subscription]) => subscription.endpoint === endpoint)?.[0];
+      },
+    });
+    return { take: (step: AppStep | Check): Promise<unknown> => ('do' in step ? act(step) : check(step)) };
   }
 });

@@ -1,11 +1,15 @@
-import { createECDH, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import type { BrowserContext, Page } from 'playwright-core';
 import { buildWebSdk } from '../../../sdk/web/build.ts';
+import { makeClock } from '../../src/clock.ts';
 import { createKey } from '../../src/app/keys/keys.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeSimulatedSubscription } from '../../src/providers/webpush/simulated-browser.ts';
+import { openInstallation } from '../../src/start/database/open-installation.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 
 /** The SDK as a page of the site has it, for code that runs there. */
@@ -71,15 +75,17 @@ export async function makeAppOf({ database, workspaceId, call, basic }: Carillon
   };
 }
 
-/** A subscription as a push service would make it. */
-export function makeSubscription(name: string) {
-  const keys = createECDH('prime256v1');
-  keys.generateKeys();
-  return {
-    endpoint: `https://updates.push.services.mozilla.com/wpush/v2/${name}-${randomBytes(8).toString('hex')}`,
-    keys: { p256dh: keys.getPublicKey('base64url'), auth: randomBytes(16).toString('base64url') },
-  };
+/** Makes subscriptions of the simulated push service, which reads their messages. */
+export async function openSubscriptions({ config }: CarillonBundle) {
+  const log = makeLog({ level: 'silent', pretty: false });
+  const installation = await openInstallation(config, { clock: makeClock(), log });
+  const secret = installation.secretFor('simulator');
+  await installation.close();
+  return (name: string): BrowserSubscription =>
+    JSON.parse(makeSimulatedSubscription({ secret, id: `${name}-${randomBytes(8).toString('hex')}` }));
 }
+
+export type BrowserSubscription = { endpoint: string; keys: { p256dh: string; auth: string } };
 
 /** Opens the site. The browser's push service cannot be reached here, so the page's `subscription` is what it would give. */
 export async function openSite(context: BrowserContext, url: string): Promise<Page> {

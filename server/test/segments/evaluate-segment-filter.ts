@@ -1,4 +1,9 @@
-export type FilterUser = { customerId: string; attributes: Record<string, unknown>; segments: string[] };
+export type FilterUser = {
+  customerId: string;
+  attributes: Record<string, unknown>;
+  segments: string[];
+  events?: { name: string; attributes: Record<string, unknown>; occurredAt: Date }[];
+};
 
 const day = 86_400_000;
 
@@ -17,6 +22,7 @@ function evaluate(filter: any, user: FilterUser, at: Date): boolean {
     return filter.filter_operator === 'and' ? !results.includes(false) : results.includes(true);
   }
   if (filter.filter_type === 'custom_segments') return user.segments.includes(filter.id);
+  if (filter.filter_type === 'actions') return passesAction(filter, user, at);
   const value = filter.name === 'uid' ? user.customerId : own(user.attributes, filter.name);
   switch (filter.data_type) {
     case 'string':
@@ -35,6 +41,27 @@ function evaluate(filter: any, user: FilterUser, at: Date): boolean {
       throw new Error(`no such data type: ${filter.data_type}`);
   }
 }
+
+const units: Record<string, number> = { hours: day / 24, days: day, weeks: 7 * day, months: 30 * day };
+
+function passesAction(filter: any, user: FilterUser, at: Date): boolean {
+  const range = filter.primary_time_range;
+  const done = (user.events ?? []).filter(({ name, attributes, occurredAt }) => {
+    if (name !== filter.action_name) return false;
+    // An attribute "uid" of an event is not the customer id.
+    const bearer = { customerId: own(attributes, 'uid') as string, attributes, segments: [] };
+    if (filter.attributes && !evaluateSegmentFilter(filter.attributes, bearer, at)) return false;
+    if (!range) return true;
+    if (range.type === 'inTheLast')
+      return at.getTime() - range.value * units[range.period_unit ?? 'days']! <= occurredAt.getTime();
+    return passesTime({ ...range, operator: range.type }, occurredAt.toISOString(), at.getTime());
+  }).length;
+  const { type, count } = filter.execution ?? (filter.executed === false ? never : once);
+  return type === 'atleast' ? done >= count : type === 'atmost' ? done <= count : done === count;
+}
+
+const never = { type: 'exactly', count: 0 };
+const once = { type: 'atleast', count: 1 };
 
 function own(attributes: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(attributes, name) ? attributes[name] : undefined;

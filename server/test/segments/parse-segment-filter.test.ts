@@ -12,6 +12,7 @@ describe('segment filter parsing', () => {
   const nest = (levels: number): Filter =>
     levels === 1 ? group(attribute(is)) : group({ filter_type: 'nested_filters', ...nest(levels - 1) });
   const one = (filter: Filter) => group(attribute({ ...is, ...filter }));
+  const action = (filter: Filter) => group({ filter_type: 'actions', action_name: 'x', ...filter });
   const reference = { filter_type: 'custom_segments', id: segmentIds[0] };
   test.each<[string, unknown, string, string]>([
     ['no object', 'all users', 'invalid', 'the filters must be an object'],
@@ -36,13 +37,62 @@ describe('segment filter parsing', () => {
       'an unknown type',
       group({ filter_type: 'weather' }),
       'invalid',
-      'filters[0].filter_type must be one of user_attributes, custom_segments, nested_filters, not "weather"',
+      'filters[0].filter_type must be one of user_attributes, actions, custom_segments, nested_filters, not "weather"',
+    ],
+    ['an action without a name', group({ filter_type: 'actions' }), 'invalid', 'filters[0].action_name is required'],
+    [
+      'the first time of an action',
+      action({ execution: { type: 'firstTime', count: 1 } }),
+      'unavailable',
+      'filters[0].execution.type "firstTime" is not available in this service',
     ],
     [
-      'actions',
-      group({ filter_type: 'actions', action_name: 'x' }),
+      'an action at least 0 times, which all users match',
+      action({ execution: { type: 'atleast', count: 0 } }),
+      'invalid',
+      'filters[0].execution.count must be at least 1 with the type atleast',
+    ],
+    [
+      'an action not done twice',
+      action({ executed: false, execution: { type: 'exactly', count: 2 } }),
+      'invalid',
+      'filters[0].executed must be true, or execution exactly 0',
+    ],
+    [
+      'an action more than 1,000 times',
+      action({ execution: { type: 'atmost', count: 1_001 } }),
+      'invalid',
+      'filters[0].execution.count must be a whole number from 0 to 1000',
+    ],
+    [
+      'an action in the last years',
+      action({ primary_time_range: { type: 'inTheLast', value: 1, period_unit: 'years' } }),
+      'invalid',
+      'filters[0].primary_time_range.period_unit must be one of hours, days, weeks, months, not "years"',
+    ],
+    [
+      'an action in the future',
+      action({ primary_time_range: { type: 'on', value: 1, value_type: 'relative_future' } }),
+      'invalid',
+      'filters[0].primary_time_range.value_type must be one of absolute, relative_past, not "relative_future"',
+    ],
+    [
+      'a sum over actions',
+      action({ aggregation_attributes: { name: 'total' } }),
       'unavailable',
-      'filters[0].filter_type "actions" is not available in this service',
+      'filters[0].aggregation_attributes is not available in this service',
+    ],
+    [
+      'a list of an action',
+      action({ attributes: group({ ...is, name: 'x', data_type: 'array_string' }) }),
+      'unavailable',
+      'filters[0].attributes.filters[0].data_type "array_string" is not available for attributes of events',
+    ],
+    [
+      'a segment in an action',
+      action({ attributes: group(reference) }),
+      'invalid',
+      'filters[0].attributes.filters[0].filter_type must be one of user_attributes, not "custom_segments"',
     ],
     [
       'affinity',
@@ -247,9 +297,8 @@ describe('segment filter parsing', () => {
     expect(parseSegmentFilter(tree)).toEqual({ fault: { code, reason } });
   });
 
-  test('rejects a filter on events by its name, and affinity, places and objects', () => {
+  test('rejects filters on affinity, places and objects by their names', () => {
     const refused: [string, unknown][] = [
-      ['filter_type "actions"', group({ filter_type: 'actions', action_name: 'Order Placed', executed: true })],
       ['filter_type "psychographic_event"', group({ filter_type: 'psychographic_event' })],
       ['data_type "geopoint"', one({ data_type: 'geopoint' })],
       ['data_type "object"', one({ data_type: 'object' })],

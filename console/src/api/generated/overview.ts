@@ -215,9 +215,35 @@ export type RunningSend = {
 
 export type UserCounts = {
   users: number;
+
+  /** Users that were added in the last seven days. */
+  newUsers: number;
   devices: {
     platform: Platform;
     state: string;
     devices: number;
   }[];
+};
+
+/** What the sends of the last seven days achieved, in the zone of the workspace; the newest day is last. */
+export type Week = {
+  days: {
+    date: string;
+
+    /** Messages with a final outcome other than withheld. */
+    tried: number;
+    accepted: number;
+    clicked: number;
+  }[];
+
+  /** The seven days before, up to the same time of day. */
+  before: {
+    /** Messages with a final outcome other than withheld. */
+    tried: number;
+    accepted: number;
+    clicked: number;
+  };
+
+  /** True if only the newest sends are counted, because there were too many. */
+  isPartial: boolean;
 };

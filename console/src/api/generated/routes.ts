@@ -14,6 +14,7 @@ import type {
   Owner,
 } from './accounts.ts';
 import type { Alert, AlertSettings } from './alerts.ts';
+import type { AppAccess, CreatedIdentityKey, Installation } from './app-access.ts';
 import type { CallDetail, CallPage } from './calls.ts';
 import type {
   CampaignList,
@@ -39,7 +40,7 @@ import type { DeliveryDetail, DeliveryPage, ReportedDevicePage } from './deliver
 import type { DeadEventBatchList, EventStreamList } from './event-streams.ts';
 import type { DeliveryExplanation } from './explain.ts';
 import type { ConsoleKey, CreatedKey, RotatedKey } from './keys.ts';
-import type { FirstSteps, InboxMessage, Overview, UserCounts } from './overview.ts';
+import type { FirstSteps, InboxMessage, Overview, UserCounts, Week } from './overview.ts';
 import type { Place } from './places.ts';
 import type { SandboxState, VirtualDevice } from './sandbox.ts';
 import type { FactorChange, NewAuthenticator, OwnFactors, PasskeyOptions, SecondStep } from './second-factors.ts';
@@ -67,6 +68,7 @@ import type { SavedView, ViewList } from './views.ts';
 /** The JSON response of each route; undefined if the response is not JSON. */
 export type ConsoleAnswers = {
   'DELETE accounts/:id/second-factors': undefined;
+  'DELETE app-access/identity-keys/:id': undefined;
   'DELETE credentials/:provider': undefined;
   'DELETE invitations/:id': undefined;
   'DELETE own/authenticator': undefined;
@@ -83,6 +85,7 @@ export type ConsoleAnswers = {
   'GET alerts/settings': {
     settings: AlertSettings;
   };
+  'GET app-access': AppAccess;
   'GET audit': {
     entries: AuditEntry[];
   };
@@ -124,6 +127,9 @@ export type ConsoleAnswers = {
   'GET inbox': {
     messages: InboxMessage[];
   };
+  'GET installations': {
+    installations: Installation[];
+  };
   'GET keys': {
     keys: ConsoleKey[];
   };
@@ -135,6 +141,7 @@ export type ConsoleAnswers = {
   'GET overview': Overview;
   'GET overview/first-steps': FirstSteps;
   'GET overview/people': UserCounts;
+  'GET overview/week': Week;
   'GET own/second-factors': OwnFactors;
   'GET own/sessions': {
     sessions: OwnSession[];
@@ -179,6 +186,9 @@ export type ConsoleAnswers = {
   'GET segments/attributes': {
     attributes: KnownAttribute[];
   };
+  'GET segments/event-names': {
+    names: string[];
+  };
   'GET session': ConsoleSession;
   'GET settings': {
     settings: WorkspaceSettings;
@@ -202,6 +212,7 @@ export type ConsoleAnswers = {
   };
   'POST accounts/:id/password-link': OneTimeLink;
   'POST alerts/test': undefined;
+  'POST app-access/identity-keys': CreatedIdentityKey;
   'POST callbacks/:id/resend': {
     callback: CallbackDetail;
   };
@@ -298,6 +309,7 @@ export type ConsoleAnswers = {
   'PUT alerts/settings': {
     settings: AlertSettings;
   };
+  'PUT app-access': AppAccess;
   'PUT campaigns/:id/winner': NamedWinner;
   'PUT own/password': undefined;
   'PUT people/:id/test': undefined;

@@ -1,5 +1,6 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
+import type { Installation } from './app-access.ts';
 import type { ProviderName } from './overview.ts';
 import type { Platform } from './shape-parts.ts';
 
@@ -123,6 +124,9 @@ export type User = {
   createdAt: string;
   updatedAt: string;
   devices: UserDevice[];
+
+  /** Apps and sites that registered themselves, newest first. */
+  installations: Installation[];
 
   /** Segments from files and partners. Members of filter segments are determined when a campaign starts. */
   segments: {

@@ -9,6 +9,7 @@ import { FlagField, PartFaults } from '../form-fields.tsx';
 import { Previews } from '../previews.tsx';
 import { AndroidFields, IosFields } from './platform-fields.tsx';
 import { ClickActionFields } from './click-action-fields.tsx';
+import { SharedFields } from './shared-fields.tsx';
 import { ShownTexts, TemplateField } from './template-field.tsx';
 import { VariantCard } from './variant-card.tsx';
 import { pushPath } from './variants.ts';
@@ -70,6 +71,7 @@ function Texts({ chosen }: { chosen: Platform[] }) {
             />
           )}
           {(isShared || chosen.length === 1) && <ShownTexts paths={paths} />}
+          {isShared && chosen.length > 1 && <SharedFields chosen={chosen} />}
           {!isShared && chosen.length > 1 && <Text size="sm">Each platform has its own title and message below.</Text>}
         </Stack>
       </Card>

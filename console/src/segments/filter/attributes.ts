@@ -21,6 +21,18 @@ export function useKnownAttributes(): KnownAttribute[] {
   return [customerId, ...(data ?? [])];
 }
 
+/** Names of the workspace's newest events. */
+export function useEventNames(): string[] {
+  const { id: workspaceId } = useWorkspace();
+  const { data } = useQuery({
+    queryKey: ['event-names', workspaceId],
+    queryFn: () => consoleClient.segments.listEventNames(workspaceId),
+    enabled: useMay('people.read'),
+    staleTime: 60_000,
+  });
+  return data ?? [];
+}
+
 /** Returns the most frequent values, then values that begin with the typed text. */
 export function useSuggestedValues(attribute: KnownAttribute | undefined, typed: string): string[] {
   const { id: workspaceId } = useWorkspace();

@@ -1,14 +1,14 @@
-import { Checkbox, Stack, ActionIcon, Button, Group, NativeSelect, Text, Autocomplete, Select } from '@mantine/core';
-import { IconFolderPlus, IconPlus, IconTrash, IconUsersGroup } from '@tabler/icons-react';
+import { Checkbox, Stack, ActionIcon, Button, Group, NativeSelect, Text, Select } from '@mantine/core';
+import { IconBolt, IconFolderPlus, IconPlus, IconTrash, IconUsersGroup } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { consoleClient } from '../../console.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
-import { useKnownAttributes } from './attributes.ts';
 import styles from './filter-group.module.css';
-import { newGroup, isGroup, newCondition } from './filter-tree.ts';
-import type { BuiltTrees, FilterFault, FilterGroup, FilterNode, AttributeNode, SegmentNode } from './filter-tree.ts';
-import { choiceOf, dataTypes, isList, operatorChoices, withDataType, withOperator } from './operators.ts';
-import { ValueField } from './value-field.tsx';
+import { ActionRow } from './action-row.tsx';
+import { AttributeRow, ConditionFrame } from './attribute-row.tsx';
+import type { RowProps } from './attribute-row.tsx';
+import { newAction, newGroup, isGroup, newCondition } from './filter-tree.ts';
+import type { BuiltTrees, FilterFault, FilterGroup, FilterNode, SegmentNode } from './filter-tree.ts';
 
 type FilterEditorProps = {
   trees: BuiltTrees;
@@ -142,15 +142,16 @@ function FilterGroupFields({ group, lead, noun, place, faults, path, onChanged }
               </Group>
             );
           const row = { called: `${noun} ${number}`, fault: faults[ownPath], onRemoved: () => remove(index) };
-          return node.filter_type === 'custom_segments' ? (
-            <SegmentRow key={key} {...row} node={node} onChanged={(next) => replace(index, next)} />
-          ) : (
-            <AttributeRow key={key} {...row} node={node} onChanged={(next) => replace(index, next)} />
-          );
+          if (node.filter_type === 'custom_segments')
+            return <SegmentRow key={key} {...row} node={node} onChanged={(next) => replace(index, next)} />;
+          if (node.filter_type === 'actions')
+            return <ActionRow key={key} {...row} node={node} onChanged={(next) => replace(index, next)} />;
+          return <AttributeRow key={key} {...row} node={node} onChanged={(next) => replace(index, next)} />;
         })}
       </Stack>
       <Group gap="xs">
         <AddButton label="Add condition" of={of} icon={IconPlus} onClick={() => add(newCondition())} />
+        <AddButton label="Add event" of={of} icon={IconBolt} onClick={() => add(newAction())} />
         <AddButton
           label="Add segment"
           of={of}
@@ -183,69 +184,6 @@ function AddButton({ label, of, icon: Icon, onClick }: AddButtonProps) {
     >
       {label}
     </Button>
-  );
-}
-
-type RowProps<Node> = {
-  node: Node;
-  /** The condition's number: "condition 2.1". */
-  called: string;
-  /** The server's message about the condition. */
-  fault: string | undefined;
-  onChanged: (node: Node) => void;
-  onRemoved: () => void;
-};
-
-/** A condition on an attribute: attribute, operator and value. */
-function AttributeRow({ node, called, fault, onChanged, onRemoved }: RowProps<AttributeNode>) {
-  const known = useKnownAttributes();
-  const of = `of ${called}`;
-  const choose = (name: string) => {
-    const type = known.find((attribute) => attribute.name === name)?.type;
-    const named = { ...node, name };
-    onChanged(type === undefined ? named : withDataType(named, type));
-  };
-  return (
-    <ConditionFrame called={called} fault={fault} onRemoved={onRemoved}>
-      <Autocomplete
-        aria-label={`Attribute ${of}`}
-        placeholder="Attribute"
-        flex="1 1 150px"
-        maw={260}
-        value={node.name}
-        data={known.map(({ name }) => name)}
-        limit={50}
-        onChange={choose}
-        maxLength={256}
-      />
-      <NativeSelect
-        aria-label={`Type ${of}`}
-        flex="0 1 108px"
-        value={node.data_type}
-        data={Object.entries(dataTypes).map(([value, label]) => ({ value, label }))}
-        onChange={({ currentTarget: { value } }) => onChanged(withDataType(node, value))}
-      />
-      {isList(node.data_type) && (
-        <NativeSelect
-          aria-label={`Items ${of}`}
-          flex="0 1 108px"
-          value={node.array_filter_type ?? 'any_of'}
-          data={[
-            { value: 'any_of', label: 'any item' },
-            { value: 'all_of', label: 'each item' },
-          ]}
-          onChange={({ currentTarget: { value } }) => onChanged({ ...node, array_filter_type: value })}
-        />
-      )}
-      <NativeSelect
-        aria-label={`Comparison ${of}`}
-        flex="0 1 140px"
-        value={choiceOf(node)}
-        data={operatorChoices(node.data_type)}
-        onChange={({ currentTarget: { value } }) => onChanged(withOperator(node, value))}
-      />
-      <ValueField node={node} of={of} onChanged={onChanged} />
-    </ConditionFrame>
   );
 }
 
@@ -287,27 +225,5 @@ function SegmentRow({ node, called, fault, onChanged, onRemoved }: RowProps<Segm
         }}
       />
     </ConditionFrame>
-  );
-}
-
-type FrameProps = { called: string; fault: string | undefined; onRemoved: () => void; children: React.ReactNode };
-
-function ConditionFrame({ called, fault, onRemoved, children }: FrameProps) {
-  return (
-    <div role="group" aria-label={`${called.charAt(0).toUpperCase()}${called.slice(1)}`}>
-      <Group gap={6} wrap="nowrap" align="flex-start">
-        <Group gap={6} flex={1} align="flex-start">
-          {children}
-        </Group>
-        <ActionIcon variant="subtle" color="gray" size={36} aria-label={`Remove ${called}`} onClick={onRemoved}>
-          <IconTrash size={16} stroke={1.6} aria-hidden />
-        </ActionIcon>
-      </Group>
-      {fault !== undefined && (
-        <Text size="xs" c="var(--mantine-color-error)" mt={4}>
-          {fault}
-        </Text>
-      )}
-    </div>
   );
 }

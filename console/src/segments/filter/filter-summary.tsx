@@ -26,7 +26,7 @@ export function FilterSummary({ answers, trees }: { answers: FilterAnswers; tree
         <Title order={2} size="h5">
           Who matches now
         </Title>
-        {isBlank && <Text size="sm">{'Choose an attribute to see how many people match.'}</Text>}
+        {isBlank && <Text size="sm">Choose an attribute or an event to see how many people match.</Text>}
         {!isBlank && fault !== undefined && (
           <Text size="sm">
             {placeText(fault)}

@@ -23,7 +23,27 @@ export type AttributeNode = {
 
 export type SegmentNode = { filter_type: 'custom_segments'; id: string; name?: string; negate?: boolean };
 
-export type FilterNode = FilterGroup | AttributeNode | SegmentNode;
+/** Users who did something, or did not. */
+export type ActionNode = {
+  filter_type: 'actions';
+  action_name: string;
+  executed: boolean;
+  execution?: { type: string; count?: number | undefined };
+  primary_time_range?: TimeRange;
+  attributes?: FilterGroup;
+  negate?: boolean;
+};
+
+/** When an event happened: in the last hours, days, weeks or months, or at a date. */
+export type TimeRange = {
+  type: string;
+  value?: unknown;
+  value1?: unknown;
+  value_type?: string;
+  period_unit?: string;
+};
+
+export type FilterNode = FilterGroup | AttributeNode | SegmentNode | ActionNode;
 
 /** The filters that include users, and those that exclude some of them. */
 export type BuiltTrees = { included: FilterGroup; excluded: FilterGroup | undefined };
@@ -33,6 +53,14 @@ export const newCondition = (): AttributeNode => ({
   name: '',
   data_type: 'string',
   operator: 'in',
+});
+
+export const newAction = (): ActionNode => ({
+  filter_type: 'actions',
+  action_name: '',
+  executed: true,
+  execution: { type: 'atleast', count: 1 },
+  primary_time_range: { type: 'inTheLast', value: 7, period_unit: 'days' },
 });
 
 export const newGroup = (): FilterGroup => ({ filter_operator: 'and', filters: [newCondition()] });
@@ -69,8 +97,15 @@ export function isBlank({ included, excluded }: BuiltTrees): boolean {
   return excluded === undefined && others.length === 0 && first !== undefined && !isGroup(first) && isUnasked(first);
 }
 
-function isUnasked(node: AttributeNode | SegmentNode): boolean {
-  return node.filter_type === 'custom_segments' ? node.id === '' : node.name === '';
+function isUnasked(node: AttributeNode | SegmentNode | ActionNode): boolean {
+  switch (node.filter_type) {
+    case 'custom_segments':
+      return node.id === '';
+    case 'actions':
+      return node.action_name === '';
+    default:
+      return node.name === '';
+  }
 }
 
 /** Lists the conditions on texts and numbers of a tree. */
@@ -98,7 +133,7 @@ export function placeText({ field, path }: FilterFault): string {
 
 /** Finds the node that a message of the server is about: `filters[0].filters[2].value is required`. */
 export function placeOf(reason: string): { path: string; words: string } {
-  const [place = '', path = ''] = /^((?:filters\[\d+\]\.?)*)[a-z_0-9]*(?=\s)/.exec(reason) ?? [];
+  const [place = '', path = ''] = /^((?:filters\[\d+\]\.?)*)[a-z_0-9.[\]]*(?=\s)/.exec(reason) ?? [];
   const member = place.slice(path.length);
   return { path: path.replace(/\.$/, ''), words: `${nameOf(member)}${reason.slice(place.length)}`.trim() };
 }
@@ -109,8 +144,13 @@ const memberNames: Record<string, string> = {
   name: 'The attribute',
   id: 'The segment',
   filters: 'A group',
+  action_name: 'The event',
+  'execution.count': 'The number of times',
+  'primary_time_range.value': 'The time',
+  'primary_time_range.value1': 'The end of the time',
 };
 
 function nameOf(member: string): string {
-  return memberNames[member] ?? member;
+  const [, ofEvent] = /^attributes(?:\.filters\[\d+\])*\.([a-z_0-9]+)$/.exec(member) ?? [];
+  return memberNames[ofEvent ?? member] ?? member;
 }

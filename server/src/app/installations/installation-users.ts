@@ -1,15 +1,20 @@
+import { hashSecret } from '../../domain/access/keys.ts';
 import { defaultAppId } from '../../domain/apps.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
+import { tokenChallengeMinutes, tokenChallengesPerHour } from '../../domain/limits/installations.ts';
 import { appTimeZone } from '../../domain/users/app-attributes.ts';
 import { addressHash } from '../../domain/users/devices.ts';
 import type { Registration } from '../../domain/users/registrations.ts';
 import type { UserKey } from '../../domain/users/users.ts';
+import { ringAfterCommit } from '../../engine/doorbell.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { lockDevice } from '../../storage/devices/devices.ts';
 import { findAddressHolder } from '../../storage/devices/push-addresses.ts';
 import { updateInstallation } from '../../storage/installations.ts';
 import type { Installation } from '../../storage/installations.ts';
+import { countChallenges, insertChallenge, takeChallenge } from '../../storage/push-token-challenges.ts';
+import type { ChallengedAddress } from '../../storage/push-token-challenges.ts';
 import { isErasurePending } from '../../storage/users/erasures.ts';
 import { lockUserByKey } from '../../storage/users/users.ts';
 import type { LockedUser } from '../../storage/users/users.ts';
@@ -23,29 +28,38 @@ type Registering = {
   registration: Registration;
   /** The earlier installation of the same app, whose secret the app sent. */
   previous: Installation | undefined;
+  /** The code that reached the app through the push token. */
+  challengeCode: string | undefined;
 };
+
+export type StoredRegistration = { outcome: 'stored'; registration: Registration } | { outcome: 'held' };
 
 /**
  * Stores a registration and the device that it describes, for the current user of the installation. An installation without a
- * user gets an anonymous one as soon as it can receive pushes.
+ * user gets an anonymous one as soon as it can receive pushes. If another device holds the push token, nothing is stored, and a
+ * silent challenge is sent to the token after the commit.
  *
- * @throws ServiceError PUSH_TOKEN_HELD, DATA_VALUE_INVALID for an unknown app
+ * @throws ServiceError DATA_VALUE_INVALID for an unknown app
  */
 export async function storeRegistration(
   tx: Transaction,
   installation: LockedInstallation,
-  { registration, previous }: Registering,
-): Promise<Registration> {
+  { registration, ...proofs }: Registering,
+): Promise<StoredRegistration> {
   const { pushId } = registration;
   let user = await lockUserOf(tx, installation);
   if (pushId !== null) {
-    await refuseHeldToken(tx, installation, { pushId, previous });
+    const address = { ...registration, pushId };
+    if (await isHeldByOther(tx, installation, { pushId, ...proofs })) {
+      await challengeToken(tx, installation, address);
+      return { outcome: 'held' };
+    }
     user ??= await makeAnonymousUser(tx, installation);
   } else if (user) await removeDeviceOf(tx, { ...installation, user });
   if (user) await storeDevice(tx, { ...installation, registration }, user);
   const isIdentified = user !== undefined && installation.isIdentified;
   await updateInstallation(tx, { ...installation, registration, user, isIdentified });
-  return registration;
+  return { outcome: 'stored', registration };
 }
 
 /**
@@ -97,23 +111,42 @@ export function makeAnonymousUser(
 }
 
 /**
- * Refuses a push token that another device holds. Otherwise a stranger who has seen the token of a phone would take its
- * messages away. It moves from an earlier installation whose secret was sent, from another device of the same proved user, and
- * from a device that its provider reported as gone.
- *
- * @throws ServiceError PUSH_TOKEN_HELD
+ * True if another device holds a push token. Otherwise a stranger who has seen the token of a phone would take its messages away.
+ * It moves from an earlier installation whose secret was sent, from another device of the same proved user, from a device that
+ * its provider reported as gone, and to the app that received the code of a challenge through it.
  */
-async function refuseHeldToken(
+async function isHeldByOther(
   tx: Transaction,
-  { workspaceId, id, user, isIdentified }: LockedInstallation,
-  { pushId, previous }: { pushId: string; previous: Installation | undefined },
-): Promise<void> {
-  const holder = await findAddressHolder(tx, { workspaceId, addressHash: addressHash(pushId) });
-  if (!holder || holder.state === 'GONE') return;
+  { workspaceId, id, user, isIdentified, at }: LockedInstallation,
+  { pushId, previous, challengeCode }: Omit<Registering, 'registration'> & { pushId: string },
+): Promise<boolean> {
+  const named = { workspaceId, addressHash: addressHash(pushId) };
+  const holder = await findAddressHolder(tx, named);
+  if (!holder || holder.state === 'GONE') return false;
   const isOfUser = (key: UserKey | undefined): boolean => key !== undefined && key.userId === holder.userId;
-  if (isOfUser(user) && (isIdentified || holder.deviceId === id)) return;
-  if (previous && isOfUser(previous.user) && holder.deviceId === previous.id) return;
-  throw new ServiceError('PUSH_TOKEN_HELD');
+  if (isOfUser(user) && (isIdentified || holder.deviceId === id)) return false;
+  if (previous && isOfUser(previous.user) && holder.deviceId === previous.id) return false;
+  if (challengeCode === undefined) return true;
+  return !(await takeChallenge(tx, { ...named, installationId: id, codeHash: hashSecret(challengeCode), at }));
+}
+
+/**
+ * Stores a challenge to a push token, unless one of this installation is on its way, or the limit of the token is reached. The
+ * lock of the address serializes two registrations, so that the limit is exact.
+ */
+async function challengeToken(
+  tx: Transaction,
+  { workspaceId, id: installationId, at }: LockedInstallation,
+  { pushId, platform, provider, pushIdType, appId }: ChallengedAddress,
+): Promise<void> {
+  const named = { workspaceId, addressHash: addressHash(pushId), installationId, at };
+  const { recent, own } = await countChallenges(tx, { ...named, since: new Date(at.getTime() - 3_600_000) });
+  if (own > 0 || recent >= tokenChallengesPerHour) return;
+  await insertChallenge(tx, {
+    ...{ ...named, id: makeId(at), address: { pushId, platform, provider, pushIdType, appId } },
+    sendUntil: new Date(at.getTime() + tokenChallengeMinutes * 60_000),
+  });
+  ringAfterCommit(tx, 'fan-out');
 }
 
 type Registered = LockedInstallation & { registration: Registration };

@@ -12,7 +12,7 @@ import {
 } from '../../domain/limits/installations.ts';
 import type { Registration } from '../../domain/users/registrations.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import { findInstallation, insertInstallation, lockInstallation } from '../../storage/installations.ts';
 import type { Installation } from '../../storage/installations.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
@@ -47,6 +47,8 @@ export type RegisterCommand = NamedInstallation & {
   registration: Registration;
   /** The earlier installation of a reinstalled app, whose push token this one takes over. */
   previous: { id: string; secret: string } | undefined;
+  /** The code of a silent challenge, which the app received through the push token. */
+  challengeCode: string | undefined;
   address: string;
 };
 
@@ -59,17 +61,20 @@ export function makeInstallations(deps: InstallationDependencies) {
   };
 
   /** Locks a proved installation and lets `work` change it, again if the database aborted it because of a deadlock. */
-  function change(
+  async function change(
     named: NamedInstallation,
-    work: (tx: Transaction, installation: LockedInstallation) => Promise<InstallationState>,
+    work: (tx: Transaction, installation: LockedInstallation) => Promise<InstallationState | 'held'>,
   ): Promise<InstallationState> {
     refuseOver(limits.calls, named);
-    return retryDeadlock(() =>
+    const state = await retryDeadlock(() =>
       inTransaction(database, async (tx) => {
         const installation = await lockProved(tx, named);
         return work(tx, { ...installation, ...contextOf(named), at: clock.now() });
       }),
     );
+    // After the commit: the challenge must be sent although the registration is refused.
+    if (state === 'held') throw new ServiceError('PUSH_TOKEN_HELD');
+    return state;
   }
 
   return {
@@ -79,7 +84,13 @@ export function makeInstallations(deps: InstallationDependencies) {
      *
      * @throws ServiceError INSTALLATION_UNKNOWN for a known id with another secret; APP_RATE_LIMITED, PUSH_TOKEN_HELD
      */
-    async register({ previous, registration, address, ...named }: RegisterCommand): Promise<InstallationState> {
+    async register({
+      previous,
+      registration,
+      challengeCode,
+      address,
+      ...named
+    }: RegisterCommand): Promise<InstallationState> {
       const name = { workspaceId: named.app.workspaceId, id: named.id };
       if (!(await findInstallation(database, name))) {
         await countNew(deps, { workspaceId: name.workspaceId, address });
@@ -88,23 +99,15 @@ export function makeInstallations(deps: InstallationDependencies) {
       }
       return change(named, async (tx, installation) => {
         const allowed = previous && (await findProved(tx, { ...named, ...previous }));
-        return stateOf(
-          tx,
-          installation,
-          await storeRegistration(tx, installation, { registration, previous: allowed }),
-        );
+        return store(tx, installation, { registration, previous: allowed, challengeCode });
       });
     },
 
-    /** Changes members of the registration other than the push token. @throws ServiceError INSTALLATION_UNKNOWN */
+    /** Changes members of the registration other than the push token. @throws ServiceError INSTALLATION_UNKNOWN, PUSH_TOKEN_HELD */
     update({ changes, ...named }: NamedInstallation & { changes: Partial<Registration> }): Promise<InstallationState> {
       return change(named, async (tx, installation) => {
         const registration = { ...(installation.registration as Registration), ...changes };
-        return stateOf(
-          tx,
-          installation,
-          await storeRegistration(tx, installation, { registration, previous: undefined }),
-        );
+        return store(tx, installation, { registration, previous: undefined, challengeCode: undefined });
       });
     },
 
@@ -162,6 +165,15 @@ function contextOf({ app }: NamedInstallation): Pick<LockedInstallation, 'worksp
   return { workspaceId: app.workspaceId, keyId: app.keyId };
 }
 
+async function store(
+  tx: Transaction,
+  installation: LockedInstallation,
+  registering: Parameters<typeof storeRegistration>[2],
+): Promise<InstallationState | 'held'> {
+  const stored = await storeRegistration(tx, installation, registering);
+  return stored.outcome === 'held' ? 'held' : stateOf(tx, installation, stored.registration);
+}
+
 /** @throws ServiceError APP_RATE_LIMITED */
 export function refuseOver(limit: LimitBursts, { app, id }: Pick<NamedInstallation, 'app' | 'id'>): void {
   const over = limit(`${app.workspaceId}:${id}`);
@@ -208,8 +220,8 @@ async function stateOf(
 }
 
 /** The key of the app's own credential, or else of the default app's. */
-async function findWebPushKey(
-  tx: Transaction,
+export async function findWebPushKey(
+  tx: Queryable,
   { workspaceId, appId }: { workspaceId: string; appId: string | null },
 ): Promise<string | undefined> {
   const credentials = (await listProviderCredentials(tx, workspaceId)).filter(({ provider }) => provider === 'webpush');

@@ -205,7 +205,10 @@ export async function regenerateKey(
 
 export type StoredSecret = { secretHash: Buffer; encryptedSecret: Buffer | null; secretHint: string };
 
-/** Returns the stored form of a key's secret. Push keys sign (interface 5), so they are encrypted as well. */
+/**
+ * Returns the stored form of a key's secret. Push keys sign (interface 5), so they are encrypted as well. The key of an app is
+ * public, so it is shown whole.
+ */
 function storedSecret(
   encryption: Encryption,
   secret: string,
@@ -214,6 +217,6 @@ function storedSecret(
   return {
     secretHash: hashSecret(secret),
     encryptedSecret: key.kind === 'push' ? encryption.encrypt(secret, encryptionContext.pushKey(key)) : null,
-    secretHint: hintOfSecret(secret),
+    secretHint: key.kind === 'app' ? secret : hintOfSecret(secret),
   };
 }

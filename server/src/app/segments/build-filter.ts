@@ -10,6 +10,7 @@ import { countUsers } from '../../storage/installation/overview.ts';
 import {
   countFilterUsersIn,
   countUsersIn,
+  listEventNames,
   listSomeFilterUsers,
   listTextsBeginning,
   sampleAttributeValues,
@@ -55,6 +56,9 @@ const maxAttributes = 500;
 const sampledPerBucket = 2;
 const shownPerAttribute = 20;
 const maxSuggested = 20;
+const shownEventDays = 30;
+const maxSampledEvents = 20_000;
+const maxEventNames = 100;
 
 /** Describes filters in words, or returns why they are unusable. @throws ServiceError NOT_FOUND */
 export async function describeFilters(
@@ -133,6 +137,14 @@ export async function listFilterAttributes({ database }: Dependencies, workspace
     if (type !== undefined) indexed.set(attribute, type);
   }
   return describeAttributes({ names, sampled, indexed });
+}
+
+/** Lists the names of events of the last days, the most frequent first. @throws ServiceError NOT_FOUND */
+export async function listFilterEvents({ database, clock }: Dependencies, workspaceId: string): Promise<string[]> {
+  await requireWorkspace(database, workspaceId);
+  const since = new Date(clock.now().getTime() - shownEventDays * 86_400_000);
+  const sinceDay = since.toISOString().slice(0, 10);
+  return listEventNames(database, { workspaceId, sinceDay, maxEvents: maxSampledEvents, limit: maxEventNames });
 }
 
 export type AttributeTypes =

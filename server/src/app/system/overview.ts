@@ -12,6 +12,7 @@ import {
   countDevices,
   countRecentDeliveries,
   countUsers,
+  countUsersSince,
   groupPausedSends,
   groupRecentFailures,
   listFailedRuns,
@@ -31,6 +32,7 @@ import { readLimits } from '../limits.ts';
 import type { ReadLimitsDependencies } from '../limits.ts';
 import { isAlive, showReport, readConnectionBudget, readInstallationFacts } from './nodes.ts';
 import { listRecentDays, maxCounted, readProviderAnswers, readProviderHealth } from './provider-health.ts';
+import { makeReadWeek } from './week.ts';
 
 export type OverviewDependencies = {
   database: Database;
@@ -44,6 +46,7 @@ export type OverviewDependencies = {
 type OverviewQuery = { workspaceId: string | undefined; url: string; actor: SignedIn };
 
 const hourMilliseconds = 3_600_000;
+const newUserMilliseconds = 7 * 24 * hourMilliseconds;
 const maxShown = 20;
 // Counting an hour's failures reads up to 120,000 rows; pages poll every two seconds.
 const recentMilliseconds = 5_000;
@@ -74,9 +77,17 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
     /** Reads every device of the workspace, so pages poll only once a minute. @throws ServiceError NOT_FOUND */
     async countUsers(workspaceId: string) {
       const { id } = await findShown(database, workspaceId);
-      const [users, devices] = await Promise.all([countUsers(database, id), countDevices(database, id)]);
-      return { users, devices };
+      const since = new Date(deps.clock.now().getTime() - newUserMilliseconds);
+      const [users, newUsers, devices] = await Promise.all([
+        countUsers(database, id),
+        countUsersSince(database, { workspaceId: id, since }),
+        countDevices(database, id),
+      ]);
+      return { users, newUsers, devices };
     },
+
+    /** Returns what the workspace sent in seven days. @throws ServiceError NOT_FOUND */
+    readWeek: makeReadWeek(deps),
 
     /** @throws ServiceError NOT_FOUND */
     async readFirstSteps(workspaceId: string) {

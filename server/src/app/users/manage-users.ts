@@ -28,6 +28,7 @@ import type { FoundUser, TimelinePosition, UserDevice, UserRecord } from '../../
 import { findUserById, findUsersByCustomerIds, setUserIsTest } from '../../storage/users/users.ts';
 import { audit } from '../accounts/audit.ts';
 import type { SignedIn, Actor } from '../accounts/audit.ts';
+import { listInstallations } from '../installations/list-installations.ts';
 import { requireWorkspace } from '../workspaces.ts';
 import { blockDevices, registerDevice, removeDevice } from './devices.ts';
 import type { RegisterDeviceCommand } from './devices.ts';
@@ -152,7 +153,15 @@ async function readUser(tx: Transaction, { workspaceId, id }: Key) {
   const segments = await listUserSegments(tx, key);
   const messages = await listUserMessages(tx, { ...key, limit: maxMessages });
   const erasure = await findErasure(tx, { workspaceId, customerId: user.customerId });
-  return { user, devices, segments, messages, erasure: erasure?.state === 'PENDING' ? erasure : undefined };
+  const installations = await listInstallations(tx, { workspaceId, user: key });
+  return {
+    user,
+    devices,
+    installations,
+    segments,
+    messages,
+    erasure: erasure?.state === 'PENDING' ? erasure : undefined,
+  };
 }
 
 async function findErasure(tx: Transaction, { workspaceId, customerId }: { workspaceId: string; customerId: string }) {

@@ -1,6 +1,5 @@
 import type { TriggerCondition, TriggerDelay, CountFilter } from '../events/triggers.ts';
-import { maxEventNameCharacters } from '../limits/users.ts';
-import { maxFilterDepth, maxFilters } from '../limits/segments.ts';
+import { maxFilters } from '../limits/segments.ts';
 import { maxTriggerDelayDays, maxTriggerCount, maxTriggerFilters } from '../limits/campaigns.ts';
 import {
   anyObject,
@@ -16,9 +15,9 @@ import {
 } from '../../fields/combinators.ts';
 import type { ReadMember } from '../../fields/field.ts';
 import type { RequestReader } from '../../fields/request-reader.ts';
+import { actionMembers, isEmpty, readEventAttributes, readEventName } from '../segments/action-reader.ts';
 import { FilterFault, FilterMembers, quote } from '../segments/filter-members.ts';
 import { attributeMembers, readAttributeFilter } from '../segments/filter-reader.ts';
-import type { GroupFilter, SegmentFilter } from '../segments/filter.ts';
 import { findUnstorable, unstorable } from '../storable-text.ts';
 
 export type ReadTrigger = { condition: TriggerCondition | undefined; unknownFields: string[] };
@@ -128,12 +127,6 @@ export type EventFilterKind = 'primary' | 'secondary';
 type Walk = { kind: EventFilterKind; unknownFields: string[]; filters: number };
 
 const treeMembers = ['filter_type', 'filter_operator', 'filters'];
-const actionMembers = [
-  ...['filter_type', 'action_name', 'executed', 'execution', 'attributes', 'primary_time_range'],
-  ...['aggregation_attributes', 'project_name'],
-];
-const groupMembers = ['filter_operator', 'filters', 'category', 'negate', 'filter_type'];
-
 /**
  * Reads `included_filters` or `secondary_included_filters` of a trigger (fact 6.2): a list of filters of type `actions`
  * (fact 2.3). Members that would change the audience and are not supported here are rejected by name.
@@ -180,18 +173,21 @@ function readAction(members: FilterMembers, walk: Walk): CountFilter {
     eventName,
     attributes: isEmpty(attributes)
       ? undefined
-      : readGroup(new FilterMembers(attributes, members.pathOf('attributes')), { walk, depth: 1 }),
+      : readEventAttributes(members.inner('attributes'), {
+          noteUnknown: (inner, known) => walk.unknownFields.push(...inner.unknown(known)),
+          countFilters: (filters) => countFilters(walk, filters),
+          readAttribute(inner) {
+            walk.unknownFields.push(...inner.unknown(attributeMembers));
+            return readAttributeFilter(inner);
+          },
+        }),
     ...readCount(members, walk.kind),
   };
 }
 
-/** Reads an event name as it is stored: names are not normalised. */
-function readEventName(members: FilterMembers): string {
-  members.text('action_name', maxEventNameCharacters * 4);
-  const name = members.get('action_name') as string;
-  if (name === '' || name.length > maxEventNameCharacters)
-    throw members.fault('action_name', `must have 1 to ${maxEventNameCharacters} characters`);
-  return name;
+function countFilters(walk: Walk, filters: number): void {
+  walk.filters += filters;
+  if (walk.filters > maxFilters) throw new FilterFault('too-long', `there must be at most ${maxFilters} filters`);
 }
 
 function readCount(members: FilterMembers, kind: EventFilterKind): Pick<CountFilter, 'compared' | 'count'> {
@@ -211,33 +207,4 @@ function readNumber(execution: FilterMembers): number {
   const value = execution.get('count');
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxTriggerCount) return value;
   throw execution.fault('count', `must be a whole number from 0 to ${maxTriggerCount}`);
-}
-
-type Place = { walk: Walk; depth: number };
-
-function readGroup(members: FilterMembers, { walk, depth }: Place): GroupFilter {
-  if (depth > maxFilterDepth)
-    throw new FilterFault('too-deep', `${members.path} is more than ${maxFilterDepth} levels deep`);
-  walk.unknownFields.push(...members.unknown(groupMembers));
-  const operator = members.choice('filter_operator', ['and', 'or']);
-  const filters = members.get('filters');
-  if (!Array.isArray(filters) || filters.length === 0)
-    throw members.fault('filters', 'must be a list of at least one filter');
-  walk.filters += filters.length;
-  if (walk.filters > maxFilters) throw new FilterFault('too-long', `there must be at most ${maxFilters} filters`);
-  return {
-    kind: 'group',
-    operator,
-    negate: members.flag('negate'),
-    filters: Array.from(filters as unknown[], (item, index): SegmentFilter => {
-      const inner = new FilterMembers(item, `${members.pathOf('filters')}[${index}]`);
-      if (inner.get('filters') !== undefined) return readGroup(inner, { walk, depth: depth + 1 });
-      walk.unknownFields.push(...inner.unknown(attributeMembers));
-      return readAttributeFilter(inner);
-    }),
-  };
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }

@@ -45,7 +45,12 @@ export type Message = (AndroidMessage | IosMessage | WebMessage) & {
    * nothing to report, as in a message that only checks a credential.
    */
   report?: ReportPass;
+  /** The message carries only this code to an app, which shows nothing (decision 0079). */
+  challenge?: TokenChallenge;
 };
+
+/** Proves that the device of an installation has a push token: the app sends the code back. */
+export type TokenChallenge = { installationId: string; code: string };
 
 export type MessageIdentity = {
   /** UUID for `apns-id`, which Apple echoes. */

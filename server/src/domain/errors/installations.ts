@@ -26,7 +26,7 @@ export const installationRegistry = {
     status: 409,
     text: 'Another device holds this push token.',
     advice:
-      'A browser unsubscribes and subscribes again, which makes another token. An app that was reinstalled sends the id and the secret of its earlier installation as `previous`.',
+      'Carillon sends a silent push with a code to the token, three times an hour at most. The app that receives it registers again with the code as `push_token_challenge`, within ten minutes. A reinstalled app can send the id and the secret of its earlier installation as `previous` instead; a browser can unsubscribe and subscribe again.',
   },
   APP_RATE_LIMITED: {
     status: 429,

@@ -127,6 +127,8 @@ function passesUnnegated(filter: SegmentFilter, attributes: Attributes, at: Date
     }
     case 'segment':
       throw new Error('events are in no segment');
+    case 'action':
+      throw new Error('an event holds no other events');
     default:
       return unknownCase(filter);
   }

@@ -50,6 +50,16 @@ export const maxAppValueCharacters = 1_024;
 /** Reports about messages in one request. Unit: reports per request. Exceeded: PARAMETER_INVALID. */
 export const maxReceipts = 50;
 
+/**
+ * Silent challenges to one push token.
+ * Unit: challenges an hour per push token. Exceeded: PUSH_TOKEN_HELD.
+ * A stranger who knows a token must not make its phone work for them.
+ */
+export const tokenChallengesPerHour = 3;
+
+/** Time in which the code of a silent challenge may come back. Unit: minutes per challenge. Exceeded: PUSH_TOKEN_HELD. */
+export const tokenChallengeMinutes = 10;
+
 /** Body of a request of an app. Unit: bytes per request. Exceeded: BODY_TOO_LARGE. */
 export const maxAppBodyBytes = 64 * 1024;
 

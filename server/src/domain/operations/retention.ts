@@ -263,6 +263,13 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'With their user; by the last call.',
   },
   {
+    what: 'Silent challenges to push tokens that another device holds',
+    tables: ['push_token_challenges'],
+    grows: 'At most three an hour for each push token',
+    kept: { until: 'their code comes back; at most an hour' },
+    removed: 'With the answer; by the time they were made.',
+  },
+  {
     what: 'Ids of events that apps reported',
     tables: ['app_event_ids'],
     grows: 'A row for each event and each change of attributes from an app',

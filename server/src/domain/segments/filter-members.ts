@@ -38,6 +38,19 @@ export class FilterMembers {
     throw this.fault(name, 'must be true or false');
   }
 
+  /** The members of the object in a member. */
+  inner(name: string): FilterMembers {
+    return new FilterMembers(this.get(name), this.pathOf(name));
+  }
+
+  /** The members of each object in a list. */
+  list(name: string): FilterMembers[] {
+    return Array.from(
+      this.get(name) as unknown[],
+      (item, index) => new FilterMembers(item, `${this.pathOf(name)}[${index}]`),
+    );
+  }
+
   /** A text in Unicode NFC. @param maxBytes of UTF-8 */
   text(name: string, maxBytes: number): string {
     const value = this.get(name);

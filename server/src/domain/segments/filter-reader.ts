@@ -11,6 +11,8 @@ import { findUnstorable, unstorable } from '../storable-text.ts';
 import { parseIsoTime } from '../timing/iso-time.ts';
 import type { FilterTime } from '../timing/iso-time.ts';
 import { unknownCase } from '../unknown-case.ts';
+import { readActionFilter } from './action-reader.ts';
+import type { ActionReading } from './action-reader.ts';
 import { FilterFault, FilterMembers, quote, toText } from './filter-members.ts';
 import type { FilterFaultCode } from './filter-members.ts';
 import { expandSegmentFilter } from './filter.ts';
@@ -35,8 +37,8 @@ type Walk = { filters: number; segments: number; unknownFields: string[] };
 
 const groupMembers = ['filter_type', 'filter_operator', 'filters', 'negate'];
 const referenceMembers = ['filter_type', 'id', 'name', 'negate'];
-const filterTypes = ['user_attributes', 'custom_segments', 'nested_filters'] as const;
-const unavailableFilterTypes: readonly unknown[] = ['actions', 'psychographic_event'];
+const filterTypes = ['user_attributes', 'actions', 'custom_segments', 'nested_filters'] as const;
+const unavailableFilterTypes: readonly unknown[] = ['psychographic_event'];
 const maxUnknownFields = 20;
 
 /**
@@ -72,8 +74,7 @@ function readGroup(members: FilterMembers, { walk, depth }: Place): GroupFilter 
   // "All of nothing" would match every user.
   if (!Array.isArray(filters) || filters.length === 0)
     throw members.fault('filters', 'must be a list of at least one filter');
-  walk.filters += filters.length;
-  if (walk.filters > maxFilters) throw new FilterFault('too-long', `there must be at most ${maxFilters} filters`);
+  countFilters(walk, filters.length);
   return {
     kind: 'group',
     operator,
@@ -100,9 +101,45 @@ function readFilter(members: FilterMembers, place: Place): SegmentFilter {
     case 'user_attributes':
       noteUnknown(members, { walk: place.walk, known: attributeMembers });
       return readAttributeFilter(members);
+    case 'actions':
+      return readActionFilter(members, readingOf(place.walk));
     default:
       return unknownCase(known);
   }
+}
+
+/** The parts of action filters that are read like those of other filters. */
+function readingOf(walk: Walk): ActionReading {
+  return {
+    noteUnknown: (members, known) => noteUnknown(members, { walk, known }),
+    countFilters: (filters) => countFilters(walk, filters),
+    readAttribute(members) {
+      noteUnknown(members, { walk, known: attributeMembers });
+      if (members.get('filter_type') !== undefined) members.choice('filter_type', ['user_attributes']);
+      const filter = readAttributeFilter(members);
+      // A cluster evaluates no list inside the look-up of an event.
+      if ('quantifier' in filter)
+        throw new FilterFault(
+          'unavailable',
+          `${members.pathOf('data_type')} ${quote(filter.dataType)} is not available for attributes of events`,
+        );
+      return filter;
+    },
+    readTime(members, operator) {
+      const valueType =
+        members.get('value_type') === undefined
+          ? undefined
+          : members.choice('value_type', ['absolute', 'relative_past']);
+      if (operator === 'between')
+        return readTimesBetween(members, valueType) as Extract<TimeTest, { operator: 'between' }>;
+      return { operator, value: readTime(members.get('value'), { members, valueType }) };
+    },
+  };
+}
+
+function countFilters(walk: Walk, filters: number): void {
+  walk.filters += filters;
+  if (walk.filters > maxFilters) throw new FilterFault('too-long', `there must be at most ${maxFilters} filters`);
 }
 
 /** Only the id is used; the name is a label (fact 2.3). */

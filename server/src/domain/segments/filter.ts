@@ -12,12 +12,33 @@ import { unknownCase } from '../unknown-case.ts';
  * - Numbers are compared by value, exactly.
  * - Times are ISO 8601 texts (see iso-time.ts) or numbers of seconds since 1970 (years 1 to 9999), to the millisecond.
  */
-export type SegmentFilter = GroupFilter | AttributeFilter | SegmentReference;
+export type SegmentFilter = GroupFilter | AttributeFilter | SegmentReference | ActionFilter;
 
 export type GroupFilter = { kind: 'group'; operator: 'and' | 'or'; negate: boolean; filters: SegmentFilter[] };
 
 /** Membership of another segment. A filter segment must be replaced by its trees before use. */
 export type SegmentReference = { kind: 'segment'; id: string; negate: boolean };
+
+/**
+ * How often a user did something, by the stored events of that name. Attributes of an event are compared like those of a
+ * user, without lists; `negate` inverts the result, so that users without any event match.
+ */
+export type ActionFilter = {
+  kind: 'action';
+  negate: boolean;
+  eventName: string;
+  compared: 'atleast' | 'exactly' | 'atmost';
+  count: number;
+  /** When the event happened; undefined for any time. */
+  during: ActionSpan | undefined;
+  /** What the event's attributes must pass. Holds no references and no other actions. */
+  attributes: GroupFilter | undefined;
+};
+
+/** The last hours, days of 24 hours, weeks or months of 30 days up to now; or a span of time as for attributes. */
+export type ActionSpan =
+  | { operator: 'inTheLast'; value: number; unit: 'hours' | 'days' | 'weeks' | 'months'; milliseconds: number }
+  | Extract<TimeTest, { operator: 'on' | 'before' | 'after' } | { operator: 'between' }>;
 
 export type AttributeFilter = { kind: 'attribute'; name: string; negate: boolean } & AttributeTest;
 
@@ -100,6 +121,7 @@ function expand(filter: SegmentFilter, walk: Walk): SegmentFilter {
     );
   switch (filter.kind) {
     case 'attribute':
+    case 'action':
       return filter;
     case 'group':
       return { ...filter, filters: filter.filters.map((inner) => expand(inner, walk)) };
@@ -125,6 +147,7 @@ function expand(filter: SegmentFilter, walk: Walk): SegmentFilter {
 export function segmentsUsedBy(filter: SegmentFilter): string[] {
   switch (filter.kind) {
     case 'attribute':
+    case 'action':
       return [];
     case 'segment':
       return [filter.id];
@@ -168,6 +191,14 @@ export function timeRanges(test: TimeTest, at: Date): TimeRange[] {
     default:
       return unknownCase(test);
   }
+}
+
+/** Returns the time in which an event must have happened, at `at`; without a bound if any time is meant. */
+export function actionRange(during: ActionSpan | undefined, at: Date): Partial<TimeRange> {
+  if (during === undefined) return {};
+  if (during.operator === 'inTheLast') return { from: at.getTime() - during.milliseconds, until: at.getTime() + 1 };
+  const [{ from, until }] = timeRanges(during, at) as [TimeRange];
+  return { ...(from > earliest && { from }), ...(until < latest && { until }) };
 }
 
 function spanOf(time: FilterTime, now: number): TimeRange {

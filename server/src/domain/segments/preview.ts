@@ -1,7 +1,16 @@
 import { parseIsoTime } from '../timing/iso-time.ts';
 import type { FilterTime } from '../timing/iso-time.ts';
 import { unknownCase } from '../unknown-case.ts';
-import type { AttributeFilter, GroupFilter, NumberTest, SegmentFilter, TextTest, TimeTest } from './filter.ts';
+import type {
+  ActionFilter,
+  ActionSpan,
+  AttributeFilter,
+  GroupFilter,
+  NumberTest,
+  SegmentFilter,
+  TextTest,
+  TimeTest,
+} from './filter.ts';
 
 export type DescribedFilters = {
   included: SegmentFilter;
@@ -32,9 +41,36 @@ function describe(filter: SegmentFilter, names: Names): string {
       return `the user is ${filter.negate ? 'not ' : ''}in segment ${quoted(names.get(filter.id) ?? filter.id)}`;
     case 'attribute':
       return describeAttribute(filter);
+    case 'action':
+      return describeAction(filter, names);
     default:
       return unknownCase(filter);
   }
+}
+
+/** Describes what a user did: `"order placed" happened at least 2 times in the last 7 days with total is greater than 50`. */
+function describeAction(
+  { eventName, compared, count, during, attributes, negate }: ActionFilter,
+  names: Names,
+): string {
+  const isNever = compared !== 'atleast' && count === 0;
+  const often = isNever ? '' : compared === 'atleast' && count === 1 ? '' : ` ${countWords[compared]} ${times(count)}`;
+  const verb = isNever !== negate ? 'did not happen' : 'happened';
+  const described = `${quoted(eventName)} ${often === '' || !negate ? verb : 'did not happen'}${often}`;
+  const time = during === undefined ? '' : ` ${describeSpan(during)}`;
+  return `${described}${time}${attributes === undefined ? '' : ` with (${describe(attributes, names)})`}`;
+}
+
+const countWords = { atleast: 'at least', exactly: 'exactly', atmost: 'at most' } as const;
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+function describeSpan(during: ActionSpan): string {
+  if (during.operator !== 'inTheLast') return describeTime(during);
+  const { value, unit } = during;
+  return `in the last ${value === 1 ? unit.slice(0, -1) : `${value} ${unit}`}`;
 }
 
 function describeGroup(group: GroupFilter, names: Names): string {

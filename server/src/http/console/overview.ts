@@ -203,8 +203,24 @@ export const Overview = Type.Object({
 
 export const UserCounts = Type.Object({
   users: Type.Number(),
+  newUsers: described(Type.Number(), 'Users that were added in the last seven days.'),
   devices: Type.Array(Type.Object({ platform: Platform, state: Type.String(), devices: Type.Number() })),
 });
+
+const sentFigures = {
+  tried: described(Type.Number(), 'Messages with a final outcome other than withheld.'),
+  accepted: Type.Number(),
+  clicked: Type.Number(),
+};
+
+export const Week = described(
+  Type.Object({
+    days: Type.Array(Type.Object({ date: Type.String(), ...sentFigures })),
+    before: described(Type.Object(sentFigures), 'The seven days before, up to the same time of day.'),
+    isPartial: described(Type.Boolean(), 'True if only the newest sends are counted, because there were too many.'),
+  }),
+  'What the sends of the last seven days achieved, in the zone of the workspace; the newest day is last.',
+);
 
 export const FirstSteps = described(
   Type.Object({
@@ -239,6 +255,8 @@ export function overviewRoutes(server: FastifyInstance, deps: OverviewRouteDepen
   });
   const counting = { schema: { hide: true, querystring: Workspace, response: { 200: UserCounts } }, config };
   server.get(`${api}/overview/people`, counting, (request) => overview.countUsers(workspaceOf(request)));
+  const ofWeek = { schema: { hide: true, querystring: Workspace, response: { 200: Week } }, config };
+  server.get(`${api}/overview/week`, ofWeek, (request) => overview.readWeek(workspaceOf(request)));
   const stepping = { schema: { hide: true, querystring: Workspace, response: { 200: FirstSteps } }, config };
   server.get(`${api}/overview/first-steps`, stepping, (request) => overview.readFirstSteps(workspaceOf(request)));
   const reading = {

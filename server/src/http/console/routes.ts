@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
@@ -26,6 +27,8 @@ import { guardConsole, makeConsoleCookies, consoleApi } from './access.ts';
 import { accountRoutes, companyRoutes, sessionRoutes } from './accounts.ts';
 import type { CompanyRouteDependencies } from './accounts.ts';
 import { consoleAlertRoutes } from './alerts.ts';
+import { consoleAppAccessRoutes } from './app-access.ts';
+import type { ConsoleAppAccessDependencies } from './app-access.ts';
 import { auditRoutes } from './audit.ts';
 import { consoleCallRoutes } from './calls.ts';
 import { campaignEventRoutes, consoleCampaignRoutes } from './campaigns.ts';
@@ -71,6 +74,8 @@ export type ConsoleRouteDependencies = {
   metrics: MetricsDependencies;
   /** Folder of the built console. */
   staticFolder: string;
+  /** The service worker of browsers that a user of the console makes test devices. */
+  workerFile: string;
   /** True if the service is reached over TLS; then cookies are sent only over TLS. */
   isSecure: boolean;
   /** The secret of this installation, the same on all of its nodes. */
@@ -78,6 +83,7 @@ export type ConsoleRouteDependencies = {
 } & InstallationDependencies &
   CampaignRouteDependencies &
   KeyRouteDependencies &
+  ConsoleAppAccessDependencies &
   ConsoleSegmentRouteDependencies &
   ConsolePreviewDependencies &
   ExplainDependencies &
@@ -114,6 +120,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     secondFactorRoutes(server, { ...deps, cookies });
     accountRoutes(server, deps);
     auditRoutes(server, deps);
+    consoleAppAccessRoutes(server, deps);
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
     campaignEventRoutes(server, { ...deps, cookies });
@@ -133,6 +140,12 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleCallRoutes(server, deps);
     consoleDeliveryRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
+    server.get('/console/carillon-service-worker.js', hidden, async (_request, reply) =>
+      reply
+        .type('text/javascript; charset=utf-8')
+        .header('cache-control', 'no-cache')
+        .send(await readFile(deps.workerFile)),
+    );
     serveConsoleFiles(server, deps.staticFolder);
   };
 }

@@ -7,6 +7,7 @@ import {
   describeFilters,
   findUnmatchedValues,
   listFilterAttributes,
+  listFilterEvents,
   sampleFilters,
   suggestValues,
 } from '../../app/segments/build-filter.ts';
@@ -84,6 +85,18 @@ export function segmentFilterRoutes(server: FastifyInstance, { segments }: { seg
       config: showing,
     },
     async (request) => ({ attributes: await listFilterAttributes(segments, builtOf(request).workspaceId) }),
+  );
+  server.get(
+    `${api}/segments/event-names`,
+    {
+      schema: {
+        hide: true,
+        querystring: Workspace,
+        response: { 200: Type.Object({ names: Type.Array(Type.String()) }) },
+      },
+      config: showing,
+    },
+    async (request) => ({ names: await listFilterEvents(segments, builtOf(request).workspaceId) }),
   );
   server.get(
     `${api}/segments/attribute-values`,

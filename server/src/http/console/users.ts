@@ -9,6 +9,7 @@ import type { ReportedSuspicion } from '../../domain/users/devices.ts';
 import { checkAttributes, parseDeviceRecord, requireCustomerId, requireText } from '../data/parse-data.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
 import { consoleApi as api } from './access.ts';
+import { Installation, presentInstallation } from './app-access.ts';
 import { ProviderName } from './overview.ts';
 import { changeOf, closed, Id, id, idOf, keyOf, Workspace, workspaceId, workspaceOf } from './requests.ts';
 import { Platform, described, oneOf, orNull } from './shape-parts.ts';
@@ -102,6 +103,7 @@ export const User = Type.Object({
   createdAt: Type.String(),
   updatedAt: Type.String(),
   devices: Type.Array(UserDevice),
+  installations: described(Type.Array(Installation), 'Apps and sites that registered themselves, newest first.'),
   segments: described(
     Type.Array(Type.Object({ id: Type.String(), name: Type.String(), kind: oneOf(['FILE', 'COHORT']) })),
     'Segments from files and partners. Members of filter segments are determined when a campaign starts.',
@@ -309,7 +311,7 @@ function presentFoundUser({ userId, bucket: _bucket, ...hit }: UserHit) {
 }
 
 /** Presents a user with everything the screen shows. Dates become ISO text when the response is serialised. */
-function presentUser({ user, devices, erasure, ...parts }: Awaited<ReturnType<ConsoleUsers['read']>>) {
+function presentUser({ user, devices, installations, erasure, ...parts }: Awaited<ReturnType<ConsoleUsers['read']>>) {
   const { bucket: _bucket, userId, ...record } = user;
   return {
     user: {
@@ -320,6 +322,7 @@ function presentUser({ user, devices, erasure, ...parts }: Awaited<ReturnType<Co
         ...device,
         suspicion: suspicion && presentSuspicion(suspicion),
       })),
+      installations: installations.map(presentInstallation),
       erasure: erasure ? presentErasure(erasure) : null,
     },
   };

@@ -87,13 +87,17 @@ const registrationMembers = {
   provisional: flag('iOS: the user has only allowed quiet delivery'),
   ...changeable,
   previous,
+  push_token_challenge: checked(
+    text({ description: 'The code of the silent push that this app received through the push token' }),
+    { is: isInstallationSecret, reason: 'must be 256 bits in base64url' },
+  ),
 };
 
 export const registrationBody = schemaOf(registrationMembers, { title: 'InstallationRequest' });
 export const changesBody = schemaOf(changeable, { title: 'InstallationChanges' });
 
 /** @throws ServiceError PARAMETER_INVALID */
-export function parseRegistration(body: Body): Pick<RegisterCommand, 'id' | 'registration'> & {
+export function parseRegistration(body: Body): Pick<RegisterCommand, 'id' | 'registration' | 'challengeCode'> & {
   previous: { id: string; secret: string } | undefined;
 } {
   const reader = makeOwnReader(body);
@@ -112,12 +116,14 @@ export function parseRegistration(body: Body): Pick<RegisterCommand, 'id' | 'reg
   };
   const sent = { provider: read('push_provider'), type: read('push_token_type') };
   const earlier = read('previous');
+  const challengeCode = read('push_token_challenge');
   refuseOwnFaults(reader);
   const address = readAddress(reader, { platform: platform!, ...sent });
   refuseOwnFaults(reader);
   return {
     id: id!,
     registration: { platform: platform!, ...common, ...address },
+    challengeCode,
     previous: earlier && { id: earlier.installation_id!, secret: earlier.secret! },
   };
 }

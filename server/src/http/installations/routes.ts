@@ -72,7 +72,8 @@ function registrationRoutes(deps: InstallationRouteDependencies, dialect: Instal
       url: installations,
       operationId: 'registerInstallation',
       summary: 'Register or refresh an installation of an app',
-      description: 'A repeat changes nothing. The first registration of an id sets its secret.',
+      description:
+        'A repeat changes nothing. The first registration of an id sets its secret. A push token that another device holds is refused, and a silent push with a code is sent to it: the app that receives it registers again with push_token_challenge.',
       body: registrationBody,
       ...common,
       answers,
@@ -178,4 +179,4 @@ function withoutSecrets({ body }: FastifyRequest): string {
   return JSON.stringify(body, (name, value: unknown) => (secretMembers.has(name) ? '[redacted]' : value)) ?? '';
 }
 
-const secretMembers = new Set(['identity_token', 'secret', 'token']);
+const secretMembers = new Set(['identity_token', 'secret', 'token', 'push_token_challenge']);

@@ -58,7 +58,7 @@ export function makeHmsPart(message: AndroidMessage): HmsPart {
       collapse_key: keepAll,
       urgency: message.priority,
       // Huawei's own reports distinguish campaigns by this tag.
-      bi_tag: message.campaignId,
+      ...(message.challenge ? {} : { bi_tag: message.campaignId }),
       ttl: `${Math.min(message.ttlSeconds, maxTtlSeconds)}s`,
       ...(message.isSilent || mode === 'data' ? {} : { notification: makeHmsNotification(message) }),
     },

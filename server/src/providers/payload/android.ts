@@ -1,5 +1,5 @@
 import type { AndroidContent, AndroidOptions, BadgeChange } from '../../domain/content/content.ts';
-import type { Message } from '../../domain/content/message.ts';
+import type { Message, TokenChallenge } from '../../domain/content/message.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type AndroidMessage = Extract<Message, { platform: 'ANDROID' }>;
@@ -19,6 +19,7 @@ export type AndroidPart = {
 export function makeAndroidPart(message: AndroidMessage): AndroidPart {
   const { content, payload, identity } = message;
   const carried = { priority: message.priority, ttl: `${message.ttlSeconds}s`, ...carryOptions(content.options) };
+  if (message.challenge) return { data: makeChallengeData(message, message.challenge), android: carried };
   if (message.isSilent) return { data: withPairs(makeSilentData(message), message), android: carried };
   switch (payload.mode) {
     case 'data':
@@ -139,6 +140,23 @@ function withPairs(
     all[isReserved || isOurs || name in all ? `kv_${name}` : name] = value;
   }
   return all;
+}
+
+/** Returns a code for the app's code only: no campaign, nothing to show or to report. */
+function makeChallengeData(
+  { workspaceId, payload, identity }: AndroidMessage,
+  { installationId, code }: TokenChallenge,
+): Record<string, string> {
+  const own = (name: string): string => `${payload.dataPrefix}_${name}`;
+  return {
+    push_from: payload.pushFrom,
+    [own('app_id')]: workspaceId,
+    [own('push_service')]: 'fcm',
+    [own('message_id')]: identity.id,
+    [own('silent')]: '1',
+    [own('installation_id')]: installationId,
+    [own('challenge')]: code,
+  };
 }
 
 function richValue(

@@ -5,7 +5,12 @@ export type BrowserMessage = Extract<Message, { platform: 'WEB' }>;
 export type Payload = Record<string, unknown>;
 
 /** Returns the payload that client/browser/carillon-service-worker.js reads. */
-export function makeWorkerPayload({ content, identity, report, ...message }: BrowserMessage): Payload {
+export function makeWorkerPayload({ content, identity, report, challenge, ...message }: BrowserMessage): Payload {
+  if (challenge)
+    return {
+      ...{ app_id: message.workspaceId, message_id: identity.id },
+      ...{ installation_id: challenge.installationId, challenge: challenge.code },
+    };
   const { options = {} } = content;
   const { additionalActions: actions, badgeURL, appBadge, declarative: _declarative, ...shown } = options;
   return {

@@ -13,6 +13,15 @@ export function makeIosPayload(message: IosMessage): object {
 
 /** Returns a payload that starts the app without showing anything: `aps` contains nothing else. */
 function makeSilent(message: IosMessage): object {
+  const { workspaceId, identity, challenge } = message;
+  if (challenge)
+    return {
+      aps: { 'content-available': 1 },
+      [message.dataPrefix]: {
+        ...{ app_id: workspaceId, message_id: identity.id },
+        ...{ installation_id: challenge.installationId, challenge: challenge.code },
+      },
+    };
   return {
     aps: { 'content-available': 1 },
     [message.dataPrefix]: { ...makeIds(message), key_value_pairs: message.content.defaultAction?.keyValuePairs ?? {} },

@@ -42,6 +42,8 @@ const workerMembers: Members = {
   inbox_expiry: isCount,
   report_token: isText,
   click_proof: isText,
+  installation_id: isText,
+  challenge: isText,
 };
 
 /** Members of a declarative push message (https://www.w3.org/TR/push-api/#declarative-push-message). */
@@ -107,6 +109,7 @@ function findIncomplete({ web_push, notification, ...payload }: Record<string, u
 
 /** Returns what a browser with client/browser/carillon-service-worker.js shows. */
 export function screenOfBrowser(payload: Record<string, unknown>): Screen {
+  if (payload.challenge !== undefined) return { shownBy: 'nobody', title: '', body: '', buttons: [], reports: [] };
   const actions = (payload.actions ?? []) as { title?: unknown }[];
   return {
     shownBy: 'worker',

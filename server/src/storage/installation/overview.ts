@@ -52,6 +52,16 @@ export async function countUsers(tx: Queryable, workspaceId: string): Promise<nu
   return row!.users;
 }
 
+/** Counts the users that were added after an instant. Reads every user of the workspace, as `countUsers` does. */
+export async function countUsersSince(
+  tx: Queryable,
+  { workspaceId, since }: { workspaceId: string; since: Date },
+): Promise<number> {
+  const [row] = await tx<{ users: number }[]>`
+    select count(*) as users from users where workspace_id = ${workspaceId} and created_at > ${since}`;
+  return row!.users;
+}
+
 export type RecentCampaign = {
   id: string;
   name: string;

@@ -97,6 +97,28 @@ export async function listTextsBeginning(
 }
 
 /**
+ * Lists the names of a workspace's newest events, the most frequent first, at most `limit`. Reads at most `maxEvents` of
+ * the newest days. Index: events primary key of each day.
+ */
+export async function listEventNames(
+  tx: Queryable,
+  {
+    workspaceId,
+    sinceDay,
+    maxEvents,
+    limit,
+  }: { workspaceId: string; sinceDay: string; maxEvents: number; limit: number },
+): Promise<string[]> {
+  const rows = await tx<{ name: string }[]>`
+    select name from (
+      select name from events where workspace_id = ${workspaceId} and day >= ${sinceDay}::date
+      order by day desc limit ${maxEvents}
+    ) as newest
+    group by name order by count(*) desc, name limit ${limit}`;
+  return rows.map(({ name }) => name);
+}
+
+/**
  * Returns the given values that identify a user, as the lines of a file do: a value of two or more users
  * identifies none. Indexes: users (workspace_id, bucket, customer_id), merged_users primary key; or identifiers primary
  * key, one look-up per value.

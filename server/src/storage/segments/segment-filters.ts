@@ -1,6 +1,7 @@
 import { storedNameOf } from '../../domain/users/standard-attributes.ts';
 import { isoTimePattern } from '../../domain/timing/iso-time.ts';
 import type {
+  ActionFilter,
   AttributeFilter,
   FlagTest,
   GroupFilter,
@@ -10,8 +11,9 @@ import type {
   TextTest,
   TimeTest,
 } from '../../domain/segments/filter.ts';
-import { timeRanges } from '../../domain/segments/filter.ts';
+import { actionRange, timeRanges } from '../../domain/segments/filter.ts';
 import type { Fragment, Queryable } from '../database.ts';
+import { utcDay } from '../runs/runs.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 
 /**
@@ -69,8 +71,8 @@ export function isInAudience(tx: Queryable, { workspaceId, included, excluded, a
     ${excluded === undefined ? tx`` : tx`and not ${holds(tx, excluded, place)}`}`;
 }
 
-/** The workspace and the time that a filter is evaluated for. */
-type Place = { workspaceId: string; at: Date };
+/** The workspace and the time that a filter is evaluated for, and the rows whose attributes it reads. */
+type Place = { workspaceId: string; at: Date; of?: 'events' };
 
 function holds(tx: Queryable, filter: SegmentFilter, place: Place): Fragment {
   const condition = conditionOf(tx, filter, place);
@@ -84,7 +86,9 @@ function conditionOf(tx: Queryable, filter: SegmentFilter, place: Place): Fragme
     case 'segment':
       return isMember(tx, filter, place);
     case 'attribute':
-      return passes(tx, filter, place.at);
+      return passes(tx, filter, place);
+    case 'action':
+      return hasDone(tx, filter, place);
     default:
       return unknownCase(filter);
   }
@@ -116,14 +120,57 @@ function isMember(tx: Queryable, reference: SegmentReference, { workspaceId }: P
   )`;
 }
 
-function passes(tx: Queryable, filter: AttributeFilter, at: Date): Fragment {
-  const name = storedNameOf(filter.name);
-  const value = name === 'uid' ? tx`to_jsonb(users.customer_id)` : tx`(users.attributes -> ${name}::text)`;
+/**
+ * Counts a user's events. For "at least once" and "never" the planner may look up each user's events, or read the events
+ * once and hash their users. Counts group by the bucket, because a cluster rejects an aggregate without a group next to a
+ * column of another query. A partition holds the events received in a day, none of which happened later, so days before
+ * the span are not read. Index: events_user of each day.
+ */
+function hasDone(
+  tx: Queryable,
+  { eventName, compared, count, during, attributes }: ActionFilter,
+  place: Place,
+): Fragment {
+  const { from, until } = actionRange(during, place.at);
+  const isIn = tx`
+    ${from === undefined ? tx`` : tx`and done.day >= ${utcDay(new Date(from))}::date and done.occurred_at >= ${new Date(from)}`}
+    ${until === undefined ? tx`` : tx`and done.occurred_at < ${new Date(until)}`}`;
+  const isMeant = tx`
+    done.workspace_id = users.workspace_id and done.bucket = users.bucket and done.user_id = users.id
+    and done.name = ${eventName} ${isIn}
+    ${attributes === undefined ? tx`` : tx`and ${holds(tx, attributes, { ...place, of: 'events' })}`}`;
+  const atLeast = (wanted: number): Fragment =>
+    wanted === 1
+      ? tx`exists (select from events as done where ${isMeant})`
+      : tx`(exists (select from events as done where ${isMeant}) and exists (
+          select from events as done where ${isMeant} group by done.bucket having count(*) >= ${wanted}
+        ))`;
+  switch (compared) {
+    case 'atleast':
+      return atLeast(count);
+    case 'atmost':
+      return tx`(not ${atLeast(count + 1)})`;
+    case 'exactly':
+      return count === 0 ? tx`(not ${atLeast(1)})` : tx`(${atLeast(count)} and not ${atLeast(count + 1)})`;
+    default:
+      return unknownCase(compared);
+  }
+}
+
+function passes(tx: Queryable, filter: AttributeFilter, { at, of }: Place): Fragment {
+  const isOfEvent = of === 'events';
+  // Names of event attributes are stored as they are sent.
+  const name = isOfEvent ? filter.name : storedNameOf(filter.name);
+  const value = isOfEvent
+    ? tx`(done.attributes -> ${name}::text)`
+    : name === 'uid'
+      ? tx`to_jsonb(users.customer_id)`
+      : tx`(users.attributes -> ${name}::text)`;
   switch (filter.dataType) {
     case 'string':
-      return textPasses(tx, filter.test, value);
+      return isOfEvent ? eventTextPasses(tx, filter.test, value) : textPasses(tx, filter.test, value);
     case 'double':
-      return numberPasses(tx, filter.test, value);
+      return isOfEvent ? eventNumberPasses(tx, filter.test, value) : numberPasses(tx, filter.test, value);
     case 'bool':
       return flagPasses(tx, filter.test, value);
     case 'datetime':
@@ -162,10 +209,37 @@ function listPasses(
 function textPasses(tx: Queryable, test: TextTest, value: Fragment): Fragment {
   if (test.operator === 'exists') return hasType(tx, 'string', value);
   const subject = comparable(tx, test, tx`${value} #>> '{}'`);
-  const wanted = tx`select ${wantedText(tx, test)} from unnest(${test.values}::text[]) as sent (value)`;
+  const wanted = tx`select ${wantedText(tx, test, tx`sent.value`)} from unnest(${test.values}::text[]) as sent (value)`;
   // Each form evaluates the wanted texts once: `in` builds a hash of them.
   const condition = test.operator === 'in' ? tx`${subject} in (${wanted})` : tx`${subject} like any(array(${wanted}))`;
   return tx`(case when jsonb_typeof(${value}) = 'string' then ${condition} else false end)`;
+}
+
+/**
+ * As for users, with the wanted texts written out: inside the look-up of an event a cluster accepts no further sub-select.
+ */
+function eventTextPasses(tx: Queryable, test: TextTest, value: Fragment): Fragment {
+  if (test.operator === 'exists') return hasType(tx, 'string', value);
+  const subject = comparable(tx, test, tx`${value} #>> '{}'`);
+  const wanted = listed(
+    tx,
+    test.values.map((text) => wantedText(tx, test, tx`${text}::text`)),
+  );
+  const condition = test.operator === 'in' ? tx`${subject} in (${wanted})` : tx`${subject} like any(array[${wanted}])`;
+  return tx`(case when jsonb_typeof(${value}) = 'string' then ${condition} else false end)`;
+}
+
+function eventNumberPasses(tx: Queryable, test: NumberTest, value: Fragment): Fragment {
+  if (test.operator !== 'in') return numberPasses(tx, test, value);
+  const wanted = listed(
+    tx,
+    test.values.map((number) => tx`${String(number)}::text::numeric`),
+  );
+  return tx`(case when jsonb_typeof(${value}) = 'number' then ${value}::numeric in (${wanted}) else false end)`;
+}
+
+function listed(tx: Queryable, items: readonly Fragment[]): Fragment {
+  return tx`${items.map((item, index) => (index === 0 ? item : tx`, ${item}`))}`;
 }
 
 /** For lists: looking up a key in an object takes a few steps, where an array would be scanned for every item. */
@@ -178,7 +252,7 @@ function textListPasses(
   if (test.operator === 'exists') return listPasses(tx, { quantifier, isPassed: hasType(tx, 'string', item) }, value);
   const subject = comparable(tx, test, tx`${item} #>> '{}'`);
   const isWanted = test.operator === 'in' ? tx`wanted.names ? ${subject}` : tx`${subject} like any(wanted.patterns)`;
-  const text = wantedText(tx, test);
+  const text = wantedText(tx, test, tx`sent.value`);
   const wanted = tx`
     select ${test.operator === 'in' ? tx`jsonb_object_agg(${text}, true) as names` : tx`array_agg(${text}) as patterns`}
     from unnest(${test.values}::text[]) as sent (value)`;
@@ -187,8 +261,8 @@ function textListPasses(
 }
 
 /** The text to equal or the pattern to match. Special characters of the wanted texts are escaped. */
-function wantedText(tx: Queryable, test: Exclude<TextTest, { operator: 'exists' }>): Fragment {
-  const text = comparable(tx, test, tx`sent.value`);
+function wantedText(tx: Queryable, test: Exclude<TextTest, { operator: 'exists' }>, sent: Fragment): Fragment {
+  const text = comparable(tx, test, sent);
   const literal = tx`regexp_replace(${text}, '[%_\\\\]', '\\\\\\&', 'g')`;
   switch (test.operator) {
     case 'in':

@@ -193,7 +193,7 @@ describe('the decoding of a file', () => {
   });
 
   test.each([
-    // A second zstd frame would belong to the stream (RFC 8878 section 3.1).
+    // A second zstd frame would belong to the stream (RFC 8878 §3.1).
     ['zstd', zstdCompressSync, () => Buffer.from('user-1\n')],
     ['br', brotliCompressSync, brotliCompressSync],
     ['deflate', deflateSync, deflateSync],

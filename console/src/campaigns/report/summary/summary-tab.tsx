@@ -20,6 +20,7 @@ import { countDevices, notDelivered } from '../figures.ts';
 import { PlatformFunnel } from './platform-funnel.tsx';
 import { RateCards } from './rate-cards.tsx';
 import { attributionWords } from '../report-search.ts';
+import { CampaignVerdict } from './verdict.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 
@@ -46,6 +47,7 @@ export function SummaryTab({ progress, platforms, figures, results, timeline }: 
       )}
       <LiveProgress progress={progress} />
       {results.data && <WaitingNote waiting={results.data.waiting} />}
+      <CampaignVerdict progress={progress} />
       <RateCards progress={progress} figures={figures.data} />
       <section>
         <FunnelHeader windowHours={figures.data?.windowHours} hasGoals={(figures.data?.all.goals.length ?? 0) > 0} />
