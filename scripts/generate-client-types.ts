@@ -1,4 +1,4 @@
-/** Writes the types of the client for TypeScript, and the operations of the one for Python. Run it after a shape of a route changed; a test fails until then. */
+/** Writes the types of the client for TypeScript, and the operations of those for Python, Go, PHP, Ruby and Java. Run it after a shape of a route changed; a test fails until then. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clientTypesFolder, renderClientTypes } from './render-client-types.ts';
@@ -9,6 +9,9 @@ for (const [name, text] of Object.entries(files)) await writeFile(join(clientTyp
 // It reads a file that was just written.
 const { pythonOperationsFile, renderPythonOperations } = await import('./render-python-operations.ts');
 await writeFile(pythonOperationsFile, renderPythonOperations());
+const { renderOperationTables } = await import('./render-operation-tables.ts');
+const tables = renderOperationTables();
+for (const [path, text] of Object.entries(tables)) await writeFile(path, text);
 process.stdout.write(
-  `${Object.keys(files).length} files written to ${clientTypesFolder}, and ${pythonOperationsFile}\n`,
+  `${Object.keys(files).length} files written to ${clientTypesFolder}, and ${[pythonOperationsFile, ...Object.keys(tables)].join(', ')}\n`,
 );

@@ -39,6 +39,8 @@ export function makeAccessTokens(options: AccessTokenOptions): AccessTokens {
     const answer = await request(`${baseUrl}${path}`, {
       method: 'POST',
       body: new URLSearchParams({ client_id: workspaceId, ...form }),
+      // The key stays with this host.
+      redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMilliseconds),
     })
       .then(readWhole)

@@ -145,7 +145,8 @@ export function makeCallService(options: CallServiceOptions): CallWithReply {
           ...(key === undefined ? {} : { 'Idempotency-Key': key }),
           ...(await sign?.(rawBody ?? '')),
         };
-        const init: RequestInit = { method: row.method, headers };
+        // A redirect would take the signature and the body to another host; it is an error instead, as in the other clients.
+        const init: RequestInit = { method: row.method, headers, redirect: 'manual' };
         if (rawBody !== undefined) init.body = rawBody;
         answer = await send(attempt, init, signal);
       } catch (error) {

@@ -48,6 +48,9 @@ export function makeCarillonPush(options: {
 
   return {
     async send(push, given) {
+      // The signature covers the name, and a header repeats the audience: plain JavaScript may lack either.
+      for (const name of ['campaignName', 'targetAudience'] as const)
+        if (!push[name]) throw new TypeError(`${name} is required`);
       const signature = await signPush({ workspaceId, campaignName: push.campaignName, pushKey: keyOf() });
       const headers = {
         [`X-${headerPrefix}-PushAPI-Signature`]: signature,

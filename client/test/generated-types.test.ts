@@ -1,6 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { renderOperationTables } from '../../scripts/render-operation-tables.ts';
 import { pythonOperationsFile, renderPythonOperations } from '../../scripts/render-python-operations.ts';
 import { clientTypesFolder, renderClientTypes } from '../../scripts/render-client-types.ts';
 
@@ -13,4 +14,9 @@ test('the types of the client are as the document says; npm run client:types wri
 
 test('the operations of the Python client are those of the document; npm run client:types writes them', async () => {
   expect(await readFile(pythonOperationsFile, 'utf8')).toBe(renderPythonOperations());
+});
+
+test('the operations of the clients for Go, PHP, Ruby and Java are those of the document; npm run client:types writes them', async () => {
+  for (const [path, text] of Object.entries(renderOperationTables()))
+    expect(await readFile(path, 'utf8'), path).toBe(text);
 });

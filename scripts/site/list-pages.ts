@@ -25,7 +25,7 @@ const sections: [name: string, sources: string[]][] = [
   [
     'Sending',
     [
-      ...['bodies', 'fields', 'apps', 'phones', 'live-activities', 'experiments', 'triggered-campaigns'],
+      ...['clients', 'bodies', 'fields', 'apps', 'phones', 'live-activities', 'experiments', 'triggered-campaigns'],
       ...['statistics', 'event-stream', 'sandbox'],
     ],
   ],
