@@ -255,6 +255,9 @@ describe('audited changes', () => {
       values (${idOf(letter)}, ${workspaceId}, ${`Campaign ${letter}`}, 'PUSH_API', ${type}, 'ALL_USERS', '{ANDROID}',
         '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', ${status},
         ${type === 'PERIODIC' ? '2026-03-02' : null}, 'bench', ${at}, ${at})`;
+    await database`
+      insert into identity_keys (workspace_id, id, algorithm, secret_sealed, created_at)
+      values (${workspaceId}, ${idOf('e')}, 'HS256', 'x', ${at})`;
     await campaign('a', { status: 'ACTIVE', type: 'PERIODIC' });
     await campaign('b', { status: 'PAUSED', type: 'PERIODIC' });
     await campaign('2', { status: 'SENT', type: 'ONE_TIME' });
@@ -421,6 +424,12 @@ describe('audited changes', () => {
       'POST /mails/:id/resend': { path: `mails/${idOf('5')}/resend` },
       'POST /event-streams/:id/resend': { path: `event-streams/${idOf('7')}/resend`, body: {} },
       'GET /webhook-secret': { path: 'webhook-secret' },
+      'PUT /app-access': {
+        path: 'app-access',
+        body: { webOrigins: ['https://shop.example'], attributes: ['size'] },
+      },
+      'POST /app-access/identity-keys': { path: 'app-access/identity-keys', body: { algorithm: 'HS256' } },
+      'DELETE /app-access/identity-keys/:id': { path: `app-access/identity-keys/${idOf('e')}` },
       'POST /segments/fetch': {
         path: 'segments/fetch',
         body: {

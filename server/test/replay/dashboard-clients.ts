@@ -176,10 +176,6 @@ export const dashboardClients: readonly PublicClient[] = [
   {
     kind: 'Metrics dashboard in Python: segments by what users did',
     breaksOn: 'half of its figures',
-    differs: {
-      answer: /^400 .*filter_type \\"actions\\" is not available in this service/,
-      because: 'filter segments know attributes, segments and nested filters; conditions on events are not available',
-    },
     async replay(node) {
       const ordered = {
         ...{ filter_type: 'actions', action_name: 'ORDER', executed: true, execution: { count: 1, type: 'atleast' } },

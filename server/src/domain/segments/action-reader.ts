@@ -38,7 +38,7 @@ export function readActionFilter(members: FilterMembers, reading: ActionReading)
     eventName,
     ...readExecution(members, reading),
     during: readSpan(members, reading),
-    attributes: isEmpty(attributes) ? undefined : readEventAttributes(members.inner('attributes'), reading),
+    attributes: hasConditions(attributes) ? readEventAttributes(members.inner('attributes'), reading) : undefined,
   };
 }
 
@@ -131,6 +131,12 @@ export function readEventAttributes(
       return reading.readAttribute(inner);
     }),
   };
+}
+
+/** Clients send a tree without filters for "any attributes". */
+function hasConditions(attributes: unknown): boolean {
+  const { filters } = (attributes ?? {}) as { filters?: unknown };
+  return !isEmpty(attributes) && !(Array.isArray(filters) && filters.length === 0);
 }
 
 export function isEmpty(value: unknown): boolean {
