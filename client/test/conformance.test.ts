@@ -6,7 +6,7 @@ import { cases, playCases } from './conformance/play-cases.ts';
 import { startRecorder } from './conformance/start-recorder.ts';
 import type { Recorder } from './conformance/start-recorder.ts';
 
-// Those that need no compiler run always; Go and Java compile, so they run with FULL=1 (and by `npm run test:clients`).
+// Those that need no compiler run always; Go and Java compile, so they run with FULL=1.
 const compiled = ['Go', 'Java'];
 const isFull = process.env.FULL === '1';
 
