@@ -98,7 +98,7 @@ export const wordQueries: readonly (readonly [typed: string, ...answers: string[
   ['image in notification', 'phones/', 'fields/', 'bodies/'],
   ['notification sound', 'phones/', 'apps/', 'fields/'],
   ['php', 'faq/#which-programming-languages-can-call-it'],
-  ['golang', 'faq/#which-programming-languages-can-call-it'],
+  ['golang', 'clients/', 'faq/#which-programming-languages-can-call-it'],
   ['python client', 'client-python/'],
   ['nodejs', 'client/'],
   ['swagger', 'faq/#which-programming-languages-can-call-it', 'routes/'],

@@ -52,7 +52,7 @@ export function TestBrowser({ publicKey }: { publicKey: string | null }) {
               maxLength={512}
             />
             <Button type="submit" loading={add.isPending}>
-              Add this browser as a test device
+              Add this browser
             </Button>
           </Group>
           {add.error !== null && <Failure error={add.error} />}

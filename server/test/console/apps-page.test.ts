@@ -129,7 +129,7 @@ describeScreen('the apps screen in Chromium', () => {
     }, subscription);
     await openApps(page);
     await page.getByLabel('User id').fill('tester');
-    await page.getByRole('button', { name: 'Add this browser as a test device' }).click();
+    await page.getByRole('button', { name: 'Add this browser' }).click();
     await page.getByText('This browser is a test device of tester').waitFor();
     const [device] = await console.bundle.database`
       select devices.push_id::jsonb as "pushId", users.is_test as "isTest" from devices

@@ -221,7 +221,11 @@ describe.skipIf(!hasChromium)(`the console shell${skipReason}`, () => {
 
   test('shows Inter from its own origin once the first screen is there, in at most 100 kB for texts and code', async () => {
     const { page, context } = await console.openSignedIn();
-    await page.waitForFunction("document.fonts.check('14px \\'Inter Variable\\'') && document.fonts.size > 0");
+    // Not by `waitForFunction`, which evaluates a text in the page again and again: the page's policy refuses that. And not by
+    // `check`, which is true for a font that is not declared yet.
+    const isLoaded =
+      "[...document.fonts].some(({ family, status }) => /Inter Variable/.test(family) && status === 'loaded')";
+    await expect.poll(() => page.evaluate(isLoaded)).toBe(true);
     await page.evaluate('document.fonts.ready');
     const fonts: string[] = await page.evaluate(
       "performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.endsWith('.woff2'))",
@@ -380,7 +384,8 @@ describe.skipIf(!hasChromium)(`the console shell${skipReason}`, () => {
       await page.goto(console.home);
       await page.getByLabel('Workspace', { exact: true }).selectOption(other);
       await page.waitForURL(`**/console/w/${other}`);
-      await page.getByText(other).first().waitFor();
+      const chosen = () => page.getByLabel('Workspace', { exact: true }).inputValue();
+      await expect.poll(chosen).toBe(other);
       await page.goto(`${console.bundle.url}/console/`);
       await page.waitForURL(`**/console/w/${other}`);
       await context.close();
