@@ -218,7 +218,7 @@ describe('a page of the documentation site', () => {
         expect(found).toEqual([]);
         expect(faults).toEqual([]);
       },
-      240_000,
+      480_000,
     );
 
     test('no page is wider than a phone: code, tables and diagrams scroll in themselves', async () => {
@@ -240,7 +240,7 @@ describe('a page of the documentation site', () => {
       }
       expect(wide).toEqual([]);
       expect(scrolled).toBeGreaterThan(50);
-    }, 240_000);
+    }, 480_000);
 
     test('every link and file of every page is answered', async () => {
       const { page } = await openPage();
