@@ -131,6 +131,7 @@ function kindOf(body: unknown): Exclude<CarillonFault['kind'], 'foreign' | 'unre
   if (isRecord(error)) {
     if (body.status === 'fail') return 'data';
     if (body.type === 'custom_segment') return 'filter-segment';
+    if (!Array.isArray(error.details)) return undefined;
     return typeof body.response_id === 'string' ? 'campaign-v5' : 'campaign-v1';
   }
   if (typeof body.code === 'string' && typeof body.target === 'string') return 'gateway';

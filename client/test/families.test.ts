@@ -178,6 +178,10 @@ describe('faults', () => {
   test("what is not the service's, and what is not there, are kinds of their own", async () => {
     const html = makeClient({ fetch: async () => new Response('<html>', { status: 502 }) });
     expect((await faultOf(html.users.remove('a'))).fault).toEqual({ kind: 'foreign', text: '<html>' });
+    // The error of another service, which has no list of details.
+    const text = '{"error":{"type":"Bad","message":"No"}}';
+    const other = makeClient({ fetch: async () => new Response(text, { status: 400 }) });
+    expect((await faultOf(other.users.remove('a'))).fault).toEqual({ kind: 'foreign', text });
     const signIn = makeClient({ fetch: async () => new Response('<html>', { status: 200 }) });
     expect((await faultOf(signIn.users.remove('a'))).fault).toEqual({ kind: 'foreign', text: '<html>' });
     const nothing = makeClient({ baseUrl: 'http://127.0.0.1:1', maxRepeats: 0 });
