@@ -107,16 +107,39 @@ if (only !== undefined && !names.includes(only)) {
 }
 const chosen = (steps: Step[]): Step[] => steps.filter(({ name }) => only === undefined || only === name);
 
+/**
+ * In CI, files that failed are run once more, alone, if they are this few. A test that waits for a browser or a process may fail
+ * because the machine was busy. What failed only once is named in the last lines: it is a defect of the test or of the product.
+ */
+const maxFilesAgain = 3;
+
 const startedAt = performance.now();
 const times: string[] = [];
+const failedOnce: string[] = [];
 if (!isFull && !(await runSideBySide(chosen(staticSteps)))) end(1);
 const tests = chosen(testSteps);
 const packages = tests.length > 0 ? findSystemPackages(cached('debian')) : undefined;
 for (const step of tests) {
   process.stdout.write(`\n== ${step.name}\n`);
-  if (!(await run(step, { isKept: false, packages })).isPassed) end(1);
+  if (!(await runTests(step, packages))) end(1);
 }
 end(0);
+
+async function runTests(step: Step, packages: { PATH: string } | undefined): Promise<boolean> {
+  const isRepeatable = process.env.CI !== undefined && step.command[0] === vitest[0];
+  const list = cached('failed-tests.json');
+  rmSync(list, { force: true });
+  const environment = { ...step.environment, ...(isRepeatable && { FAILED_TESTS_FILE: list }) };
+  const { isPassed } = await run({ ...step, environment }, { isKept: false, packages });
+  if (isPassed || !existsSync(list)) return isPassed;
+  const failed = JSON.parse(readFileSync(list, 'utf8')) as string[];
+  if (failed.length === 0 || failed.length > maxFilesAgain) return false;
+  const again = { ...step, name: `${step.name}, again: ${failed.join(', ')}`, command: [...vitest, ...failed] };
+  process.stdout.write(`\n== ${again.name}\n`);
+  if (!(await run(again, { isKept: false, packages })).isPassed) return false;
+  failedOnce.push(...failed);
+  return true;
+}
 
 /** Runs steps on all cores, prints each when it has ended, and returns true if all passed. */
 async function runSideBySide(steps: Step[]): Promise<boolean> {
@@ -160,7 +183,9 @@ async function run(
 
 function end(code: number): never {
   const total = `${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  in all`;
-  process.stdout.write(`\n${[...times, total].join('\n')}\n`);
+  process.stdout.write(
+    `\n${[...times, total, ...failedOnce.map((file) => `failed once, passed alone: ${file}`)].join('\n')}\n`,
+  );
   if (cache !== keptCache) rmSync(cache, { recursive: true, force: true });
   process.exit(code);
 }

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
@@ -8,7 +9,8 @@ const slowestCount = 10;
 
 /**
  * In addition to the runner's own report: the reason of each skipped test, the slowest files, the failures again as the last
- * lines, and an end of the run when no worker reports any more. The runner would wait for a worker without a limit.
+ * lines, and an end of the run when no worker reports any more. The runner would wait for a worker without a limit. The names of files that failed are written to the file that FAILED_TESTS_FILE names, if
+ * every error belongs to a test.
  */
 export class TestReport implements Reporter {
   readonly #startedAt = new Map<string, number>();
@@ -55,6 +57,9 @@ export class TestReport implements Reporter {
     for (const [moduleId, milliseconds] of slowest)
       process.stdout.write(`${(milliseconds / 1_000).toFixed(1).padStart(7)} s  ${this.#name(moduleId)}\n`);
     this.#tellFailed(testModules);
+    const { FAILED_TESTS_FILE: path } = process.env;
+    const failed = testModules.filter((testModule) => !testModule.ok()).map(({ moduleId }) => this.#name(moduleId));
+    if (path !== undefined && unhandled.length === 0) writeFileSync(path, JSON.stringify(failed));
     // These errors fail the run, but belong to no test.
     for (const error of unhandled)
       process.stdout.write(`\nAn error that nothing waited for\n${tellReason(error)}${this.#tellPlace(error)}`);
