@@ -1,17 +1,6 @@
-import {
-  findEnds,
-  findGone,
-  get,
-  groupBy,
-  isPush,
-  isSuccess,
-  listAt,
-  readStatuses,
-  showCall,
-  textAt,
-  withoutRepeats,
-} from './history.ts';
+import { anomaly, findEnds, findGone, isPush, isSuccess, readStatuses, showCall, withoutRepeats } from './history.ts';
 import type { Anomaly, Call, History, Message } from './history.ts';
+import { get, groupBy, listAt, textAt } from './values.ts';
 
 /** A campaign as the calls of the history made it. */
 type Made = {
@@ -27,8 +16,6 @@ type Made = {
   at: number;
   call: Call;
 };
-
-const anomaly = (rule: string, what: string): Anomaly => ({ rule, what });
 
 /** Each answer to a question equals what a naive reading of the history says. */
 export function checkAnswers(history: History): Anomaly[] {
@@ -61,9 +48,7 @@ function findMade(calls: readonly Call[]): Made[] {
       ...{ begin: Math.min(...makers.map(({ begin }) => begin)), end: firstEnd, at: call.at },
     };
   });
-  const authored = calls.filter(
-    ({ method, path, status }) => method === 'POST' && path === '/v5/campaigns' && status === 201,
-  );
+  const authored = calls.filter((call) => isAuthoring(call) && call.status === 201);
   return [
     ...pushed,
     ...authored.map((call): Made => {
@@ -80,16 +65,18 @@ function findMade(calls: readonly Call[]): Made[] {
 const isSearch = ({ path, status }: Call): boolean => /^\/v[15]\/campaigns\/search$/.test(path) && status === 200;
 const versionOf = ({ path }: Call): 'V1' | 'V5' => (path.startsWith('/v1') ? 'V1' : 'V5');
 
-const isMaking = (call: Call): boolean => isPush(call) || (call.method === 'POST' && call.path === '/v5/campaigns');
+/** The questions that were answered when nothing moved any more. */
+function findQuietAnswers({ calls, quiet }: History, pattern: RegExp): Call[] {
+  return calls.filter(({ path, status, begin }) => pattern.test(path) && status === 200 && begin > quiet);
+}
+
+const isAuthoring = ({ method, path }: Call): boolean => method === 'POST' && path === '/v5/campaigns';
+const isMaking = (call: Call): boolean => isPush(call) || isAuthoring(call);
 
 function foundBy(call: Call): { id: string; status: string; createdAt: string }[] {
-  const records =
-    versionOf(call) === 'V1'
-      ? Array.isArray(call.reply)
-        ? call.reply
-        : listAt(call.reply, 'campaigns')
-      : listAt(call.reply, 'data', 'campaigns');
-  return records.map((record) => ({
+  const { reply } = call;
+  const listV1 = Array.isArray(reply) ? (reply as unknown[]) : listAt(reply, 'campaigns');
+  return (versionOf(call) === 'V1' ? listV1 : listAt(reply, 'data', 'campaigns')).map((record) => ({
     id: textAt(record, 'campaign_id') || textAt(record, 'id'),
     status: textAt(record, 'status'),
     createdAt: textAt(record, 'created_at'),
@@ -107,7 +94,7 @@ function checkSearches({ calls, quiet, rig }: History, made: readonly Made[]): A
     const found = foundBy(call);
     const ids = found.map(({ id }) => id);
     const own = made.filter(({ workspace }) => workspace === call.workspace);
-    const wrong = (what: string): Anomaly =>
+    const wrong = (what: string) =>
       anomaly('search', `#${call.number} ${call.path} ${JSON.stringify(get(call.body, 'campaign_fields'))} ${what}`);
     const asked = listAt(call.body, 'campaign_fields', 'status').map(String);
     const odd = found.filter(({ status }) => asked.length > 0 && !asked.includes(status));
@@ -123,13 +110,10 @@ function checkSearches({ calls, quiet, rig }: History, made: readonly Made[]): A
     const known = new Map(own.map((one) => [one.id, one]));
     const strange = ids.filter((id) => {
       const one = known.get(id);
-      const fits = one && matchesNames(one, call);
       if (!one) return !calls.some((other) => isMaking(other) && other.isUnsure && other.begin < call.end);
-      return (
-        one.begin > call.end ||
-        fits === 'no' ||
-        (fits === 'yes' && statuses.has(id) && call.begin > quiet && !matching.includes(one))
-      );
+      const fits = matchesNames(one, call);
+      if (one.begin > call.end || fits === 'no') return true;
+      return fits === 'yes' && statuses.has(id) && call.begin > quiet && !matching.includes(one);
     });
     const unsorted = found.some(({ createdAt }, index) => index > 0 && createdAt > found[index - 1]!.createdAt);
     const hasUnsure =
@@ -198,11 +182,9 @@ function checkPages({ calls, quiet }: History): Anomaly[] {
 const dayMilliseconds = 86_400_000;
 
 /** A periodic campaign has one child for each occurrence until it is stopped; a campaign of an event has one for each trigger. */
-function checkExecutions({ calls, quiet, requests }: History, made: readonly Made[]): Anomaly[] {
-  const asked = calls.filter(
-    ({ path, status, begin }) => /\/executions$/.test(path) && status === 200 && begin > quiet,
-  );
-  return asked.flatMap((call): Anomaly[] => {
+function checkExecutions(history: History, made: readonly Made[]): Anomaly[] {
+  const { calls, requests } = history;
+  return findQuietAnswers(history, /\/executions$/).flatMap((call): Anomaly[] => {
     const id = call.path.split('/').at(-2)!;
     const one = made.find((candidate) => candidate.id === id);
     if (!one) return [];
@@ -256,12 +238,10 @@ function countTriggers(calls: readonly Call[], { id, call }: Made): { least: num
 }
 
 /** The figures of a campaign are the answers that its messages got. */
-function checkStatistics({ calls, messages, quiet, runs }: History): Anomaly[] {
-  const asked = calls.filter(
-    ({ path, status, begin }) => /\/campaign-stats$/.test(path) && status === 200 && begin > quiet,
-  );
+function checkStatistics(history: History): Anomaly[] {
+  const { messages, runs } = history;
   const gone = findGone(messages);
-  return asked.flatMap((call) =>
+  return findQuietAnswers(history, /\/campaign-stats$/).flatMap((call) =>
     listAt(call.body, 'campaign_ids').flatMap((id): Anomaly[] => {
       const runIds = new Set(runs.filter(({ campaign }) => campaign === id).map((run) => run.id));
       const ends = findEnds(messages.filter(({ run }) => runIds.has(run)));
@@ -290,12 +270,12 @@ const mayLeave = ({ answer, stored, address }: Message, gone: ReadonlyMap<string
 const decidedSteps = ['ACCEPTED', 'REJECTED', 'GONE'];
 
 /** What an explanation says of a device is what its provider answered last. */
-function checkExplanations({ calls, messages, runs, devices, quiet }: History): Anomaly[] {
-  const asked = calls.filter(({ path, status, begin }) => /\/explain$/.test(path) && status === 200 && begin > quiet);
+function checkExplanations(history: History): Anomaly[] {
+  const { messages, runs, devices } = history;
   const ends = groupBy(findEnds(messages), ({ message }) => message.run);
   const gone = findGone(messages);
   const userOf = new Map(devices.map(({ address, user }) => [address, user]));
-  return asked.flatMap((call): Anomaly[] => {
+  return findQuietAnswers(history, /\/explain$/).flatMap((call): Anomaly[] => {
     const campaign = textAt(call.reply, 'data', 'campaign_id');
     const user = call.query.get('customer_id');
     const wrong = (what: string): Anomaly => anomaly('explain', `${campaign} ${user}: ${what} (${showCall(call)})`);

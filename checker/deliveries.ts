@@ -1,19 +1,8 @@
-import {
-  findGone,
-  get,
-  groupBy,
-  isPush,
-  isSuccess,
-  listAt,
-  readStatuses,
-  showCall,
-  textAt,
-  withoutRepeats,
-} from './history.ts';
+import { anomaly, findGone, isPush, isSuccess, readStatuses, showCall, withoutRepeats } from './history.ts';
 import type { Anomaly, Call, Delivery, Device, History, Message, Run } from './history.ts';
+import { get, groupBy, listAt, textAt } from './values.ts';
 
 const finalAnswers = ['ACCEPTED', 'REJECTED', 'GONE'];
-const anomaly = (rule: string, what: string): Anomaly => ({ rule, what });
 
 /** Every accepted push was sent or ended with a reason, and the phones, the ledger and the counters agree. */
 export function checkDeliveries(history: History): Anomaly[] {
@@ -43,6 +32,7 @@ function checkFailures({ lines, calls, rig }: History): Anomaly[] {
   ];
 }
 
+const isFill = ({ path }: Call): boolean => path === '/v2/custom-segments/file-segment';
 const hasCut = (lines: History['lines']): boolean => lines.some(({ kind, what }) => kind === 'fault' && what === 'cut');
 
 const keyOfMessage = ({ run, campaign, device, address }: Message): string => `${run || campaign}/${device || address}`;
@@ -77,10 +67,8 @@ function checkRepeats({ messages, lines, rig }: History): Anomaly[] {
     own.slice(1).flatMap((next, index): Anomaly[] => {
       const { answer, stored = Infinity, worker } = own[index]!;
       if (stored < next.position) {
-        const isFinal = finalAnswers.includes(answer);
-        return isFinal
-          ? [anomaly('repeat', `${key} was sent by ${next.worker} after ${worker} had stored ${answer}`)]
-          : [];
+        if (!finalAnswers.includes(answer)) return [];
+        return [anomaly('repeat', `${key} was sent by ${next.worker} after ${worker} had stored ${answer}`)];
       }
       if (wasDisturbed(worker, next.position)) return [];
       return [anomaly('claim', `${key} was sent by ${next.worker} while ${worker} had not stored it yet`)];
@@ -140,9 +128,7 @@ function checkCallbacks({ lines, calls, quiet, rig }: History): Anomaly[] {
   const files = new Map(
     lines.filter(({ kind }) => kind === 'file').map((line) => [line['url'], line['values'] as string[]]),
   );
-  const fills = calls.filter(
-    ({ path, status }) => path === '/v2/custom-segments/file-segment' && status > 0 && status < 300,
-  );
+  const fills = calls.filter((call) => isFill(call) && call.status > 0 && call.status < 300);
   const wrong = fills.flatMap(({ body, end }): Anomaly[] => {
     const name = textAt(body, 'name');
     const told = posted.find((line) => textAt(line['body'], 'segment_name') === name);
@@ -158,11 +144,9 @@ function checkCallbacks({ lines, calls, quiet, rig }: History): Anomaly[] {
 function checkRuns({ runs, campaigns, calls, quiet }: History): Anomaly[] {
   if (quiet === Infinity) return [];
   const statuses = readStatuses(calls, quiet);
-  const open = runs
-    .filter(
-      ({ status, campaign }) => (status === 'QUEUED' && statuses.get(campaign) !== 'PAUSED') || status === 'SENDING',
-    )
-    .map(({ id, status }) => anomaly('quiet', `run ${id} is still ${status}`));
+  const isOpen = ({ status, campaign }: Run): boolean =>
+    (status === 'QUEUED' && statuses.get(campaign) !== 'PAUSED') || status === 'SENDING';
+  const open = runs.filter(isOpen).map(({ id, status }) => anomaly('quiet', `run ${id} is still ${status}`));
   const silent = runs
     .filter(({ status, reason }) => ['FAILED', 'STOPPED', 'MISSED'].includes(status) && !reason)
     .map(({ id, status }) => anomaly('reason', `run ${id} is ${status} without a reason`));
@@ -234,9 +218,8 @@ function checkPhones({ deliveries, messages, runs, quiet }: History): Anomaly[] 
   return [...new Set([...rows.keys(), ...phones.keys()])].flatMap((key) => {
     const got = new Set(phones.get(key)?.map(({ collapse, message }) => `${collapse} ${message}`)).size;
     const stored = rows.get(key)?.length ?? 0;
-    return got === stored
-      ? []
-      : [anomaly('ledger', `${key} has ${stored} accepted rows, and its phone got ${got} identities`)];
+    if (got === stored) return [];
+    return [anomaly('ledger', `${key} has ${stored} accepted rows, and its phone got ${got} identities`)];
   });
 }
 
@@ -313,10 +296,8 @@ function findAudiences(history: History): Audience[] {
       .filter(isSuccess)
       .map((call) => [textAt(call.reply, 'responseId'), call]),
   );
-  const pushOf = new Map(requests.flatMap((one) => (one.run === null ? [] : [[one.run, successes.get(one.response)]])));
-  const scheduled = new Map(
-    requests.flatMap((one) => (one.run === null ? [[one.campaign, successes.get(one.response)]] : [])),
-  );
+  // A scheduled push is stored with its campaign, any other with its run.
+  const pushOf = new Map(requests.map((one) => [one.run ?? one.campaign, successes.get(one.response)]));
   return runs.flatMap((run): Audience[] => {
     const given = campaigns.find(({ id }) => id === run.campaign);
     // A device that comes while the campaign waits may or may not be of it.
@@ -324,7 +305,7 @@ function findAudiences(history: History): Audience[] {
       const users = given.users ? new Set(given.users) : ('all' as const);
       return [{ run, users, maybe: new Set(given.users), askedAt: given.position }];
     }
-    const push = pushOf.get(run.id) ?? scheduled.get(run.campaign);
+    const push = pushOf.get(run.id) ?? pushOf.get(run.campaign);
     if (!push) return [];
     const audience = textAt(push.body, 'targetAudience');
     if (audience === 'All Users') return [{ run, users: 'all', maybe: new Set(), askedAt: push.begin }];
@@ -340,16 +321,16 @@ function findAudiences(history: History): Audience[] {
 /** Users who certainly are members when the push is sent, and those who may be. */
 function findMembers(history: History, push: Call): { users: Set<string>; maybe: Set<string> } | undefined {
   const name = textAt(push.body, 'customSegmentName');
-  const file = history.calls.find((call) => isFileOf(call, { name, workspace: push.workspace }));
+  const own = history.calls.filter(({ workspace }) => workspace === push.workspace);
+  const file = own.find((call) => isFill(call) && textAt(call.body, 'name') === name);
   if (file) {
     const line = history.lines.find(({ kind, url }) => kind === 'file' && url === textAt(file.body, 'file_url'));
     const users = new Set((line?.['values'] as string[] | undefined) ?? []);
     return { users, maybe: users };
   }
-  const syncs = history.calls.filter(
-    ({ path, workspace, body, status, isUnsure }) =>
+  const syncs = own.filter(
+    ({ path, body, status, isUnsure }) =>
       path === '/v1/integrations/cohortsync' &&
-      workspace === push.workspace &&
       textAt(body, 'parameters', 'cohort_name') === name &&
       (status === 200 || isUnsure),
   );
@@ -357,27 +338,19 @@ function findMembers(history: History, push: Call): { users: Set<string>; maybe:
   const membersOf = (call: Call): string[] =>
     listAt(call.body, 'parameters', 'members').map((one) => textAt(one, 'uid'));
   const isAdding = ({ body }: Call): boolean => get(body, 'action') === 'add_members';
-  const maybe = new Set(syncs.filter(isAdding).flatMap(membersOf));
-  const users = new Set(
-    [...maybe].filter((user) => {
-      const own = syncs.filter((call) => membersOf(call).includes(user));
-      const added = own.filter((call) => isAdding(call) && !call.isUnsure && call.end < push.begin);
-      const removed = own.filter((call) => !isAdding(call));
-      return added.some(({ begin }) => removed.every(({ end, isUnsure }) => end < begin && !isUnsure));
-    }),
-  );
-  const isOut = (user: string): boolean => {
+  const known = new Set(syncs.filter(isAdding).flatMap(membersOf));
+  /** True if the last change of a user before the push certainly added, or certainly removed. */
+  const isLast = (user: string, kind: 'added' | 'removed'): boolean => {
     const own = syncs.filter((call) => membersOf(call).includes(user));
-    const removed = own.filter((call) => !isAdding(call) && !call.isUnsure && call.end < push.begin);
-    return removed.some(({ begin }) => own.filter(isAdding).every(({ end, isUnsure }) => end < begin && !isUnsure));
+    const { true: same = [], false: others = [] } = Object.groupBy(own, (call) =>
+      isAdding(call) === (kind === 'added') ? 'true' : 'false',
+    );
+    return same
+      .filter(({ isUnsure, end }) => !isUnsure && end < push.begin)
+      .some(({ begin }) => others.every(({ end, isUnsure }) => end < begin && !isUnsure));
   };
-  return { users, maybe: new Set([...maybe].filter((user) => !isOut(user))) };
-}
-
-function isFileOf(call: Call, { name, workspace }: { name: string; workspace: string }): boolean {
-  return (
-    call.path === '/v2/custom-segments/file-segment' &&
-    call.workspace === workspace &&
-    textAt(call.body, 'name') === name
-  );
+  return {
+    users: new Set([...known].filter((user) => isLast(user, 'added'))),
+    maybe: new Set([...known].filter((user) => !isLast(user, 'removed'))),
+  };
 }

@@ -1,3 +1,5 @@
+import { get, groupBy, textAt } from './values.ts';
+
 /**
  * Reads a history: one JSON object a line, in the order in which the rig saw things happen (docs/checker.md). The position of a
  * line is its time; clocks are used only where the contract names times.
@@ -110,20 +112,22 @@ export type History = {
 };
 
 export type Anomaly = { rule: string; what: string };
+export const anomaly = (rule: string, what: string): Anomaly => ({ rule, what });
 
 /** Parses a history. A last line that was cut off, because the rig was killed, is left out. */
 export function readHistory(name: string, text: string): History {
-  const lines = text.split('\n').flatMap((line, position): Line[] => {
+  const texts = text.split('\n');
+  const lines = texts.flatMap((line, position): Line[] => {
     if (line === '') return [];
     try {
       return [{ ...(JSON.parse(line) as Line), position }];
     } catch (error) {
-      if (position === text.split('\n').length - 1) return [];
+      if (position === texts.length - 1) return [];
       throw new Error(`${name}: line ${position + 1} is not JSON: ${String(error)}`, { cause: error });
     }
   });
   const of = <Kind>(kind: string): Kind[] => lines.filter((line) => line.kind === kind) as unknown as Kind[];
-  const begin = lines[0];
+  const [begin] = lines;
   if (begin?.kind !== 'begin') throw new Error(`${name}: a history begins with a line of kind "begin"`);
   const calls = readCalls(lines);
   const stored = new Map(of<Line>('stored').map((line) => [line['wave'], line.position]));
@@ -150,25 +154,17 @@ function readCalls(lines: readonly Line[]): Call[] {
     const call = calls.get(line['number']);
     if (line.kind !== 'reply' || !call) continue;
     const status = Number(line['status']);
-    Object.assign(call, {
-      end: line.position,
-      repliedAt: line['at'],
-      status,
-      reply: line['body'],
-      total: line['total'],
-    });
-    call.isUnsure = status >= 500;
+    const { position: end, at: repliedAt, body: reply, total } = line;
+    Object.assign(call, { end, repliedAt, status, reply, total, isUnsure: status >= 500 });
   }
   return [...calls.values()];
 }
 
 /** Devices that the rig added itself, and those that callers registered. A later device of an address replaces the earlier one. */
 function readDevices(lines: readonly Line[], calls: readonly Call[]): Device[] {
-  const added = lines.flatMap((line): Device[] =>
-    line.kind === 'device'
-      ? [{ ...(line as unknown as Device), since: line.position, isSure: line['isWell'] !== false }]
-      : [],
-  );
+  const added = lines
+    .filter(({ kind }) => kind === 'device')
+    .map((line) => ({ ...(line as unknown as Device), since: line.position, isSure: line['isWell'] !== false }));
   const registered = calls.flatMap((call): Device[] => {
     if (!/^\/v1\/device\/[^/]+$/.test(call.path) || (call.status !== 200 && !call.isUnsure)) return [];
     const { customer_id: user } = call.body as { customer_id: string };
@@ -179,25 +175,6 @@ function readDevices(lines: readonly Line[], calls: readonly Call[]): Device[] {
   return [...added, ...registered];
 }
 
-/** Returns the member of a value at a path; undefined if there is none. */
-export function get(value: unknown, ...path: (string | number)[]): unknown {
-  return path.reduce<unknown>(
-    (found, name) =>
-      typeof found === 'object' && found !== null ? (found as Record<string, unknown>)[name] : undefined,
-    value,
-  );
-}
-
-export function listAt(value: unknown, ...path: (string | number)[]): unknown[] {
-  const found = get(value, ...path);
-  return Array.isArray(found) ? found : [];
-}
-
-export function textAt(value: unknown, ...path: (string | number)[]): string {
-  const found = get(value, ...path);
-  return typeof found === 'string' || typeof found === 'number' ? String(found) : '';
-}
-
 /** True for an accepted push: HTTP 200 also answers those that failed. */
 export function isSuccess({ status, reply }: Call): boolean {
   return status === 200 && textAt(reply, 'status') === 'Success';
@@ -205,18 +182,6 @@ export function isSuccess({ status, reply }: Call): boolean {
 
 export function isPush({ method, path }: Call): boolean {
   return method === 'POST' && /^\/v2(\.1)?\/transaction\/sendpush(\/priority)?$/.test(path);
-}
-
-export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string | undefined): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    if (key === undefined) continue;
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
 }
 
 /**

@@ -1,10 +1,10 @@
-import { groupBy } from './history.ts';
 import type { Anomaly, Call, History } from './history.ts';
+import { groupBy } from './values.ts';
 
 /** A documented limit (docs/limits.md), as the checker reads the contract. */
 type Limit = {
   name: string;
-  windows: { events: number; seconds: number }[];
+  windows: ReturnType<typeof within>[];
   isSubject(call: Call): boolean;
   /** What is limited, if it is not the workspace. */
   subjectOf?(call: Call): string | undefined;
@@ -15,44 +15,32 @@ type Limit = {
 const isCampaignCall = ({ path }: Call): boolean =>
   /^(\/core-services)?\/v[15]\/campaigns(\/|$)/.test(path) ||
   /^\/v1\.0\/business_event|^\/v5\/business-events/.test(path);
-const minute = 60;
+const [minute, hour] = [60, 3_600];
+const within = (events: number, seconds: number) => ({ events, seconds });
 
 const limits: Limit[] = [
   {
     name: 'campaign calls',
-    windows: [
-      { events: 10, seconds: 1 },
-      { events: 100, seconds: minute },
-    ],
+    windows: [within(10, 1), within(100, minute)],
     isSubject: isCampaignCall,
     isCounted: ({ status }) => status !== 429 && status !== 401,
   },
   {
     name: 'campaign creations',
-    windows: [
-      { events: 5, seconds: minute },
-      { events: 25, seconds: 60 * minute },
-      { events: 100, seconds: 24 * 60 * minute },
-    ],
+    windows: [within(5, minute), within(25, hour), within(100, 24 * hour)],
     isSubject: ({ method, path }) => method === 'POST' && /^\/v[15]\/campaigns$/.test(path),
     isCounted: ({ status }) => status === 201 || status === 200,
   },
   {
     name: 'token requests',
-    windows: [
-      { events: 5, seconds: minute },
-      { events: 30, seconds: 10 * minute },
-    ],
+    windows: [within(5, minute), within(30, 10 * minute)],
     isSubject: ({ path }) => path === '/v1/oauth/token',
     subjectOf: ({ credential }) => credential,
     isCounted: ({ status }) => status === 200,
   },
   {
     name: 'file operations',
-    windows: [
-      { events: 10, seconds: 60 * minute },
-      { events: 100, seconds: 24 * 60 * minute },
-    ],
+    windows: [within(10, hour), within(100, 24 * hour)],
     isSubject: ({ path }) => path.startsWith('/v2/custom-segments/file-segment'),
     isCounted: ({ status }) => status < 300,
   },

@@ -9,14 +9,12 @@ import { basename, join } from 'node:path';
 import { checkHistory } from './check.ts';
 
 const given = process.argv.slice(2);
-const files = given.flatMap((path) =>
-  statSync(path).isDirectory()
-    ? readdirSync(path)
-        .filter((name) => name.endsWith('.jsonl'))
-        .sort()
-        .map((name) => join(path, name))
-    : [path],
-);
+const listHistories = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => join(folder, name))
+    .sort();
+const files = given.flatMap((path) => (statSync(path).isDirectory() ? listHistories(path) : [path]));
 if (files.length === 0) {
   process.stderr.write('checker: name a history, or a folder that contains one\n');
   process.exit(2);

@@ -1,7 +1,8 @@
-import { groupBy, isPush, isSuccess, listAt, textAt, withoutRepeats } from './history.ts';
+import { isPush, isSuccess, withoutRepeats } from './history.ts';
 import type { Anomaly, Call, History } from './history.ts';
 import { changing, checkObject, reading } from './linearize.ts';
 import type { Operation } from './linearize.ts';
+import { groupBy, listAt, textAt } from './values.ts';
 
 /** The objects whose answers must have one order: names of campaigns, segments, keys and idempotency keys. */
 export function checkObjects(history: History): Anomaly[] {
@@ -45,12 +46,8 @@ function checkIdempotencyKeys({ calls }: History): Anomaly[] {
   return [...byKey].flatMap(([object, own]) => {
     const first = Math.min(...own.map(({ at }) => at));
     const young = own.filter(({ at }) => at - first < keyLifeMilliseconds);
-    return checkObject<Keyed>({
-      rule: 'idempotency',
-      object,
-      initial: null,
-      operations: young.flatMap(operationOfKeyed),
-    });
+    const operations = young.flatMap(operationOfKeyed);
+    return checkObject<Keyed>({ rule: 'idempotency', object, initial: null, operations });
   });
 }
 
@@ -72,9 +69,8 @@ function operationOfKeyed(call: Call): Operation<Keyed>[] {
   if (/idempotency/i.test(JSON.stringify(call.reply)))
     return [reading(call, (state) => state !== null && state.body !== body)];
   // A refused request leaves no key, and what a key answered once it answers again.
-  return call.status === 429 || call.status === 401
-    ? []
-    : [reading(call, (state) => state === null || state.body !== body)];
+  if (call.status === 429 || call.status === 401) return [];
+  return [reading(call, (state) => state === null || state.body !== body)];
 }
 
 type Segment = { id: string; state: 'active' | 'archived' } | null;
@@ -128,8 +124,7 @@ function operationOfSegment(call: Call): Operation<Segment>[] {
       if (isUnsure || status === 201) return [create(textAt(reply, 'data', 'id'))];
       return status === 409 ? [reading(call, (state) => state !== null)] : [];
     case 'POST /v2/custom-segments/file-segment':
-      if (isUnsure || status < 300) return [create(textAt(reply, 'cs_id'))];
-      return [];
+      return isUnsure || status < 300 ? [create(textAt(reply, 'cs_id'))] : [];
     case 'PATCH /v2/custom-segments/archive':
     case 'PATCH /v2/custom-segments/unarchive':
       if (isUnsure || status === 200) return [move(path.endsWith('/archive') ? 'archived' : 'active')];
@@ -139,9 +134,8 @@ function operationOfSegment(call: Call): Operation<Segment>[] {
     case 'GET /v3/custom-segments': {
       if (status !== 200) return [];
       const ids = listAt(reply, 'data').map((one) => textAt(one, 'id'));
-      return [
-        changing(call, (state) => (ids.length === 0 ? (state === null ? [null] : []) : identified(state, ids[0]!))),
-      ];
+      const none = (state: Segment): Segment[] => (state === null ? [null] : []);
+      return [changing(call, (state) => (ids.length === 0 ? none(state) : identified(state, ids[0]!)))];
     }
   }
   if (status !== 200 || !/^\/v3\/custom-segments\/\w+$/.test(path)) return [];

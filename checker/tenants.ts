@@ -1,16 +1,14 @@
-import { groupBy } from './history.ts';
+import { anomaly } from './history.ts';
 import type { Anomaly, Call, History } from './history.ts';
+import { groupBy } from './values.ts';
 
 /**
  * Nothing of one workspace is in another's answers. What belongs to a workspace are the ids and tokens that only its answers
  * contained first, and everything that its callers named with its word. A refusal may repeat what the caller sent.
  */
 export function checkTenants(history: History): Anomaly[] {
-  const words = new Map(
-    history.lines.flatMap((line) =>
-      line.kind === 'workspace' ? [[String(line['id']), String(line['word'])] as [string, string]] : [],
-    ),
-  );
+  const workspaces = history.lines.filter(({ kind }) => kind === 'workspace');
+  const words = new Map(workspaces.map(({ id, word }) => [String(id), String(word)]));
   const owner = new Map<string, string>();
   const leaks: Anomaly[] = [];
   const answered = history.calls.filter(({ reply }) => reply !== undefined).sort((one, other) => one.end - other.end);
@@ -30,12 +28,8 @@ export function checkTenants(history: History): Anomaly[] {
   return [...leaks, ...findStrangeMessages(history, owner)];
 }
 
-function leak(call: Call, what: string): Anomaly {
-  return {
-    rule: 'tenant',
-    what: `#${call.number} ${call.path} of ${call.workspace} answered ${what} of another workspace`,
-  };
-}
+const leak = ({ number, path, workspace }: Call, what: string): Anomaly =>
+  anomaly('tenant', `#${number} ${path} of ${workspace} answered ${what} of another workspace`);
 
 /** Messages of a campaign to a phone of another workspace. */
 function findStrangeMessages(history: History, owner: ReadonlyMap<string, string>): Anomaly[] {
@@ -44,6 +38,6 @@ function findStrangeMessages(history: History, owner: ReadonlyMap<string, string
     const from = owner.get(campaign);
     const to = homes.get(address)?.map(({ workspace }) => workspace);
     if (from === undefined || !to || to.includes(from)) return [];
-    return [{ rule: 'tenant', what: `campaign ${campaign} of ${from} reached ${address} of ${to.join()}` }];
+    return [anomaly('tenant', `campaign ${campaign} of ${from} reached ${address} of ${to.join()}`)];
   });
 }

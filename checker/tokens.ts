@@ -1,7 +1,8 @@
-import { get, groupBy, showCall, textAt } from './history.ts';
+import { showCall } from './history.ts';
 import type { Anomaly, Call, History } from './history.ts';
 import { changing, checkObject, reading } from './linearize.ts';
 import type { Operation } from './linearize.ts';
+import { get, groupBy, textAt } from './values.ts';
 
 type Token = { expiresAt: number } | 'absent' | 'ended';
 type TokenOperation = { token: string; operation: Operation<Token> };
