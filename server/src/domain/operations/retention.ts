@@ -66,6 +66,8 @@ export const keptTables: readonly KeptTables[] = [
       'run_interactions',
       'run_failures',
       'run_refusals',
+      'run_turns',
+      'workspace_turns',
       'conversions',
     ],
     grows:
