@@ -62,8 +62,8 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'double claim: a chunk is claimed while its lease is held',
-    file: 'storage/runs/turns.ts',
-    find: "and (chunks.state = 'READY' or chunks.lease_until <= ${claim.leasedAt})\n          and runs.status = 'SENDING'",
+    file: 'storage/runs/chunks.ts',
+    find: "and (chunks.state = 'READY' or chunks.lease_until <= ${claim.leasedAt})\n        and runs.status = 'SENDING'",
     replace: "and runs.status = 'SENDING' and ${claim.leasedAt}::timestamptz is not null",
     ...{ world: 'calls', seeds: [1, 2, 3, 5], rule: 'claim' },
   },

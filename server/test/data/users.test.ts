@@ -767,7 +767,6 @@ describe('the erasure of a user', () => {
     'runs.audience_users': 'a number',
     'runs.group_users': 'numbers',
     'send_budgets.tokens': 'a number',
-    'run_turns.devices_left': 'a number',
     'segment_operations.counted_users': 'a number',
     'segment_operations.user_count': 'a number',
     'segments.user_count': 'a number',

@@ -66,8 +66,6 @@ export const keptTables: readonly KeptTables[] = [
       'run_interactions',
       'run_failures',
       'run_refusals',
-      'run_turns',
-      'workspace_turns',
       'conversions',
     ],
     grows:
@@ -263,6 +261,14 @@ export const keptTables: readonly KeptTables[] = [
         'their user is deleted; without a user, 90 days after the last call (`installations.idleInstallationDays`)',
     },
     removed: 'With their user; by the last call.',
+  },
+  {
+    what: 'The order in which runs and workspaces get workers',
+    tables: ['run_turns', 'workspace_turns'],
+    grows:
+      'A row for each run to an audience with messages that were not sent yet, and one for each workspace with such a run',
+    kept: { until: 'the last chunk of the run has ended' },
+    removed: 'Within seconds after that.',
   },
   {
     what: 'Silent challenges to push tokens that another device holds',

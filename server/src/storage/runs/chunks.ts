@@ -212,17 +212,22 @@ export async function endChunk(
 /**
  * Releases a chunk before its end: on a graceful stop, because its run was paused, or because others have their turn.
  * The next claim does not count as a crash.
+ *
+ * With `until`, the chunk is postponed in the same statement: released first, it would be claimed again at once.
  */
-export async function releaseChunk(tx: Queryable, hold: ChunkHold): Promise<void> {
+export async function releaseChunk(tx: Queryable, hold: ChunkHold & { until?: Date }): Promise<void> {
+  const { until = null } = hold;
   await tx`
     with released as (
-      update chunks set state = 'READY', owner = null, lease_until = null
+      update chunks set state = 'READY', owner = null, lease_until = null,
+        not_before = greatest(not_before, ${until}::timestamptz)
       where run_id = ${hold.runId} and number = ${hold.number}
         and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}
       returning run_id
     ), unparked as (
       update run_turns set is_parked = false
-      from released where run_turns.run_id = released.run_id and run_turns.is_parked
+      from released
+      where run_turns.run_id = released.run_id and run_turns.is_parked and ${until}::timestamptz is null
       returning run_turns.share_id
     )
     update workspace_turns set has_work = true, turn = greatest(turn, ${turnNow(tx)})
