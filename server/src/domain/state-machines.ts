@@ -87,8 +87,14 @@ const sendingStates: readonly StateMachine[] = [
     begins: [{ state: 'READY', by: 'its run starts' }],
     changes: [
       { from: 'READY', to: 'CLAIMED', by: 'a worker', statement: 'claimChunks' },
+      { from: 'READY', to: 'CLAIMED', by: 'a worker, because its run has its turn', statement: 'claimTurn' },
       { from: 'READY', to: 'CLAIMED', by: 'a worker, with other runs to named users', statement: 'claimNamedChunks' },
-      { from: 'CLAIMED', to: 'READY', by: 'its worker is stopped, or its run is paused', statement: 'releaseChunk' },
+      {
+        from: 'CLAIMED',
+        to: 'READY',
+        by: 'its worker is stopped, its run is paused, or others have their turn',
+        statement: 'releaseChunk',
+      },
       { from: 'CLAIMED', to: 'DONE', by: 'all of its messages are sent', statement: 'endChunk' },
       { from: 'CLAIMED', to: 'DONE', by: 'its named users were sent to', statement: 'endNamedChunks' },
       { from: 'CLAIMED', to: 'QUARANTINED', by: 'it crashes its workers', statement: 'endChunk' },

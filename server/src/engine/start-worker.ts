@@ -21,6 +21,7 @@ import type { Doorbell } from './doorbell.ts';
 import { startJob } from './jobs/job.ts';
 import { makeDeliverToDevices } from './fan-out/deliver-to-devices.ts';
 import { makeContinueMendedRuns, makeProbeHeldKeys, makeEvidence } from './governor/provider-evidence.ts';
+import { makeCorrectTurns } from './fan-out/correct-turns.ts';
 import { makeEndRuns, makeReleaseRuns } from './fan-out/runs.ts';
 import { makePersonaliseDevices } from './fan-out/compose-message.ts';
 import { makeRetryDeliveries } from './fan-out/retry-deliveries.ts';
@@ -71,6 +72,8 @@ export type WorkerDependencies = {
   /** Identifies this process in leases; unique per start. */
   owner: string;
   parallelChunks: number;
+  /** The part of the chunks, in percent, that one workspace may use at the same time. */
+  workspacePercent: number;
   windowDevices: number;
   /** A scheduled send found later than this is recorded as missed (decision D37). */
   lateSendMinutes: number;
@@ -171,8 +174,10 @@ function startFanOut(deps: WorkerDependencies) {
     turns: makeWindowTurns(),
     onChunkEnded: end.wake,
   };
-  const { parallelChunks } = deps;
-  const chunks = startChunkWorkers({ ...working, parallelChunks, transactionalChunks, namedRuns: 'apart' });
+  const { parallelChunks, workspacePercent } = deps;
+  const slots = { parallelChunks, workspacePercent, transactionalChunks };
+  const chunks = startChunkWorkers({ ...working, ...slots, namedRuns: 'apart' });
+  const correcting = startJob(makeCorrectTurns({ database, clock, wakeWorkers: chunks.wake }), looping);
   const named = startNamedRuns({
     ...{ ...working, personaliseDevices, deliverToDevices, windowDevices: deps.windowDevices },
     onChunksLeft: chunks.wake,
@@ -197,7 +202,7 @@ function startFanOut(deps: WorkerDependencies) {
   };
   const continuing = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
   const probing = startJob(makeProbeHeldKeys({ database, clock, onDue: retry.wake }), looping);
-  const parts = [named, release, chunks, retry, continuing, probing, live, challenges];
+  const parts = [named, release, chunks, correcting, retry, continuing, probing, live, challenges];
   return {
     wakeRelease: release.wake,
     wake(): void {

@@ -292,6 +292,16 @@ export const settings = {
     unit: 'chunks',
     sentence: 'Chunks of campaigns that this process sends concurrently. Each has one open window.',
   },
+  workspacePercent: {
+    kind: 'integer',
+    variable: 'CARILLON_WORKSPACE_PERCENT',
+    minimum: 1,
+    maximum: 100,
+    default: 100,
+    unit: 'percent',
+    sentence:
+      'Largest part of these chunks that one workspace and its test workspace may send at the same time, at least one chunk. The rest stays free for other workspaces.',
+  },
   http2Client: {
     kind: 'choice',
     variable: 'CARILLON_HTTP2',

@@ -513,7 +513,14 @@ describe('a worker', () => {
   const erase = makeEraseDueUsers({ database: {} as never }).name;
   const byTime = ['fire-due-campaigns', 'release-due-triggers', 'expire-segments', erase, 'erase-log-bodies'];
   const fanOut = [
-    ...['release-runs', 'retry-deliveries', 'continue-mended-runs', 'probe-held-keys', 'send-live-activities'],
+    ...[
+      'release-runs',
+      'correct-turns',
+      'retry-deliveries',
+      'continue-mended-runs',
+      'probe-held-keys',
+      'send-live-activities',
+    ],
     'send-token-challenges',
     'end-runs',
   ];
@@ -590,7 +597,14 @@ describe('a worker', () => {
       delivery: {} as Delivery,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
       phoneDefaults: {} as never,
-      ...{ owner: 'one', parallelChunks: 1, windowDevices: 10, lateSendMinutes: 10, inboxMessages: 10 },
+      ...{
+        owner: 'one',
+        parallelChunks: 1,
+        workspacePercent: 100,
+        windowDevices: 10,
+        lateSendMinutes: 10,
+        inboxMessages: 10,
+      },
       retention: { deliveries: 30, events: 30 } as never,
       ...{ allowedNetworks: [], smtpClient: undefined, segmentUsersPerDay: 10, abbreviation: 'svc' },
       ...{ conversionSettleSeconds: 1, async *readReport() {} },

@@ -306,7 +306,14 @@ describe('kept tables', () => {
       .filter(([, columns]) => columns.includes('run_id') || columns.includes('run_number'))
       .map(([name]) => name);
     const group = keptTables.find(({ tables }) => tables[0] === 'runs')!.tables;
-    const ofTheirOwn = ['deliveries', 'device_interactions', 'event_stream_marks', 'push_requests', 'triggers'];
+    const ofTheirOwn = [
+      'deliveries',
+      'device_interactions',
+      'event_stream_marks',
+      'push_requests',
+      'run_turns',
+      'triggers',
+    ];
     expect(ofRuns.filter((name) => !group.includes(name)).sort()).toEqual(ofTheirOwn);
     const statements = await readFile(join(server, 'src', 'storage', 'old-records.ts'), 'utf8');
     for (const name of group) expect(statements).toMatch(new RegExp(`delete from ${name}\\b`));

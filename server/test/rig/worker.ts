@@ -65,6 +65,7 @@ const worker = await startWorker({
   // The process id shows which worker holds a lease.
   owner: `${process.pid}-${randomBytes(9).toString('base64url')}`,
   parallelChunks: config.workerChunks,
+  workspacePercent: config.workspacePercent,
   windowDevices: config.windowDevices,
   lateSendMinutes: config.lateSendMinutes,
   inboxMessages: config.inboxMessages,

@@ -263,6 +263,14 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'With their user; by the last call.',
   },
   {
+    what: 'The order in which runs and workspaces get workers',
+    tables: ['run_turns', 'workspace_turns'],
+    grows:
+      'A row for each run to an audience with messages that were not sent yet, and one for each workspace with such a run',
+    kept: { until: 'the last chunk of the run has ended' },
+    removed: 'Within seconds after that.',
+  },
+  {
     what: 'Silent challenges to push tokens that another device holds',
     tables: ['push_token_challenges'],
     grows: 'At most three an hour for each push token',

@@ -10,6 +10,7 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { settleStoppedRuns } from '../../storage/runs/campaign-runs.ts';
 import { insertChunks } from '../../storage/runs/chunks.ts';
+import { insertTurn } from '../../storage/runs/turns.ts';
 import type { Cursor, ClaimedChunk } from '../../storage/runs/chunks.ts';
 import {
   listQueuedRuns,
@@ -127,6 +128,7 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     winner: run.winner,
     ranges: devices === 0 ? [] : cutBuckets(devices),
   });
+  if (run.lane === 1 && devices > 0) await insertTurn(tx, { runId: run.id, workspaceId: run.workspaceId, devices });
   const devicesPerMinute = runDevicesPerMinute(deliverySettings(run.settings), devices);
   await startRun(tx, {
     id: run.id,

@@ -17,6 +17,8 @@ import { findRunsToSend } from '../../storage/runs/run-states.ts';
 import type { Rest } from '../jobs/job.ts';
 import { makeLease, chunkLeaseEnd, chunkLeaseMilliseconds } from '../jobs/leased-job.ts';
 import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
+import { makeFairSlots } from './fair-slots.ts';
+import type { FairSlots, SlotKind } from './fair-slots.ts';
 import { WindowFailedError, WindowRefusedError } from './send-window.ts';
 import type { Search, SendWindow } from './send-window.ts';
 
@@ -37,6 +39,8 @@ export type WorkChunksDependencies = {
   parallelChunks: number;
   /** Additional slots for transactional sends only, so that a huge campaign never delays a one-time password. */
   transactionalChunks: number;
+  /** The part of the slots for any lane that one workspace may use at the same time. */
+  workspacePercent?: number;
   sendWindow: SendWindow;
   outcomes: OutcomeBuffer;
   /** `apart`: chunks of runs to named users are claimed first by another worker (send-named-runs.ts). */
@@ -52,7 +56,9 @@ export type ChunkWorkers = { wake(): void; stop(): Promise<void> };
 
 export type ChunkWorker = {
   /** Claims a chunk of these lanes and processes it until it has ended, is released or fails. */
-  workNextChunk(lastLane: 0 | 1): Promise<'worked' | 'failed' | 'nothing to do'>;
+  workNextChunk(lastLane: 0 | 1, kind?: SlotKind): Promise<'worked' | 'failed' | 'nothing to do'>;
+  /** Returns how many spare slots may begin a chunk. */
+  countSpare(): number;
   /** Heartbeat for the chunks in progress. */
   renewLeases(): Promise<void>;
 };
@@ -62,21 +68,27 @@ export function makeChunkWorker(
   deps: WorkChunksDependencies,
   { isStopping, onClaimed }: { isStopping: () => boolean; onClaimed: (lastLane: 0 | 1) => void },
 ): ChunkWorker {
-  const { database, clock, owner, outcomes } = deps;
+  const { database, clock, owner, outcomes, namedRuns } = deps;
   const held = new Set<ClaimedChunk>();
   const turns = deps.turns ?? makeWindowTurns();
+  const { parallelChunks: slots, workspacePercent = 100 } = deps;
+  const fair = makeFairSlots({ ...{ database, clock, owner, namedRuns }, slots, workspacePercent });
   return {
-    async workNextChunk(lastLane) {
+    countSpare: fair.countSpare,
+    async workNextChunk(lastLane, kind = 'usual') {
       await outcomes.settled();
       if (isStopping()) return 'nothing to do';
       const lease = makeLease(clock, chunkLeaseMilliseconds);
-      const claim = { owner, lastLane, limit: 1, at: clock.now(), namedRuns: deps.namedRuns, ...lease };
-      const [chunk] = await claimChunks(database, claim);
+      const at = clock.now();
+      const chunk =
+        lastLane === 1
+          ? await fair.claim(kind, { at, lease })
+          : (await claimChunks(database, { owner, lastLane, limit: 1, at, namedRuns, ...lease }))[0];
       if (!chunk) return 'nothing to do';
       held.add(chunk);
       onClaimed(lastLane);
       try {
-        await workChunk(deps, { chunk, isStopping, turns });
+        await workChunk(deps, { chunk, isStopping, turns, fair });
         return 'worked';
       } catch (error) {
         held.delete(chunk);
@@ -84,6 +96,7 @@ export function makeChunkWorker(
         return 'failed';
       } finally {
         held.delete(chunk);
+        fair.leave(chunk);
       }
     },
     async renewLeases() {
@@ -128,6 +141,7 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
     }
   };
 
+  const spare = startSpareSlots(worker, { deps, isStopping: () => isStopping });
   const heartbeat = setInterval(() => {
     worker.renewLeases().catch((error: unknown) => log.warn({ err: error }, 'leases were not renewed'));
   }, heartbeatMilliseconds);
@@ -142,8 +156,35 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
       isStopping = true;
       idle[0].wakeAll();
       idle[1].wakeAll();
-      await Promise.all(slots);
+      await Promise.all([...slots, spare.stop()]);
       clearInterval(heartbeat);
+    },
+  };
+}
+
+/** Once a second, begins a chunk for each slot whose window is slow, in a slot that ends with the chunk. */
+function startSpareSlots(
+  worker: ChunkWorker,
+  { deps, isStopping }: { deps: WorkChunksDependencies; isStopping: () => boolean },
+) {
+  const working = new Set<Promise<void>>();
+  const work = async (): Promise<void> => {
+    try {
+      await worker.workNextChunk(1, 'spare');
+    } catch (error) {
+      deps.log.error({ err: error }, 'chunk worker failed');
+    }
+  };
+  const timer = setInterval(() => {
+    for (let free = worker.countSpare(); free > 0 && !isStopping(); free -= 1) {
+      const one: Promise<void> = work().finally(() => working.delete(one));
+      working.add(one);
+    }
+  }, pollMilliseconds);
+  return {
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      await Promise.all(working);
     },
   };
 }
@@ -209,9 +250,9 @@ function beginSearch(
   return { suspectDevices, treatment: suspectDevices === 1 && windowDevices === 1 ? 'set aside' : 'send' };
 }
 
-type ChunkTurn = { chunk: ClaimedChunk; isStopping: () => boolean; turns: WindowTurns };
+type ChunkTurn = { chunk: ClaimedChunk; isStopping: () => boolean; turns: WindowTurns; fair: FairSlots };
 
-async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turns }: ChunkTurn): Promise<void> {
+async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turns, fair }: ChunkTurn): Promise<void> {
   const { database, clock, log, outcomes } = deps;
   const { windowDevices } = chunk;
   let cursor = (await findCursor(database, chunk)) ?? { bucket: chunk.bucketFrom, position: '' };
@@ -226,24 +267,30 @@ async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turn
   const [run] = await findRunsToSend(database, [chunk.runId]);
   if (!run) throw new Error(`chunk of a run that does not exist: ${chunk.runId}`);
   if (search) log.error({ runId: run.id, chunk: chunk.number, ...search }, 'looking for a device that ends workers');
+  const turn = fair.begin(chunk);
   while (!isStopping()) {
     // Outcomes of other windows are stored first. Otherwise this window's outcomes may be lost in the same way.
     await outcomes.settled();
     const asked = { run, chunk, cursor, search };
-    const sent = await turns.take(search ? 'alone' : 'usual', () => deps.sendWindow(asked));
+    const send = () => fair.noteWindow(chunk, () => deps.sendWindow(asked));
+    const sent = await turns.take(search ? 'alone' : 'usual', send);
     if (sent.kind === 'ended') {
+      await turn.end('ended');
       deps.onChunkEnded();
       return;
     }
     if (sent.kind === 'throttled') {
-      await releaseChunk(database, chunk);
+      await releaseChunk(database, { ...chunk, until: sent.until });
       await postponeChunks(database, { runId: chunk.runId, until: sent.until, besides: sent.besides ?? [] });
       return;
     }
     // Lost to another worker, or the run was paused or stopped. The release only changes what is still ours.
     if (sent.kind === 'lost') break;
     ({ cursor, search } = sent);
+    // A search goes on: the next worker would begin it again.
+    if (!search && (await turn.mustEnd())) break;
   }
+  await turn.end('given back');
   await releaseChunk(database, chunk);
 }
 

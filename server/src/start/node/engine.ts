@@ -75,6 +75,7 @@ export async function startEngine(
     owner: nodeId,
     book,
     parallelChunks: config.workerChunks,
+    workspacePercent: config.workspacePercent,
     windowDevices: config.windowDevices,
     lateSendMinutes: config.lateSendMinutes,
     inboxMessages: config.inboxMessages,

@@ -29,6 +29,8 @@ export const emptiedTables = [
   'campaign_request_ids',
   'run_counts',
   'run_cursors',
+  'run_turns',
+  'workspace_turns',
   'run_variations',
   'audience_seats',
   'audience_limits',

@@ -55,13 +55,23 @@ export async function insertChunks(
 /**
  * Claims up to `limit` chunks that are ready or whose lease ran out: transactional lane first, then oldest. Repeated
  * expired leases narrow down the device that crashes workers: it is in the window that was open then. Rows locked by
- * another claim are skipped, so workers never wait for each other. Because of the order by the run's age, an old
- * campaign ends before a new one gets its workers. Index: chunks_open.
+ * another claim are skipped, so workers never wait for each other. Audiences are claimed by turns (claimTurn); this
+ * claim finds those that have no turn. Index: chunks_open.
  */
 export async function claimChunks(
   database: Database,
-  claim: { owner: string; lastLane: 0 | 1; limit: number; at: Date; namedRuns?: 'apart' | undefined } & Lease,
+  claim: {
+    owner: string;
+    lastLane: 0 | 1;
+    limit: number;
+    at: Date;
+    namedRuns?: 'apart' | undefined;
+    /** Workspaces whose audiences are left out, by the id that they share a turn with. */
+    except?: readonly string[] | undefined;
+  } & Lease,
 ): Promise<ClaimedChunk[]> {
+  const { except = [] } = claim;
+  const isLeftOut = database`chunks.lane = 1 and regexp_replace(chunks.workspace_id, '_DEBUG$', '') = any (${[...except]}::text[])`;
   return database<ClaimedChunk[]>`
     with due as (
       select chunks.run_id, chunks.number
@@ -74,25 +84,33 @@ export async function claimChunks(
         and runs.status = 'SENDING'
         -- claimNamedChunks claims the others.
         and (${claim.namedRuns !== 'apart'}::boolean or chunks.lane > 0 or chunks.attempt > 0)
+        and not (${except.length === 0 ? database`false` : isLeftOut})
       order by chunks.lane, chunks.not_before, chunks.created_at
       limit ${claim.limit}
       for update of chunks skip locked
     )
     update chunks
     set state = 'CLAIMED', owner = ${claim.owner}, attempt = chunks.attempt + 1, lease_until = ${claim.leaseUntil},
-      crashes = chunks.crashes + (chunks.state = 'CLAIMED')::int,
-      suspect_devices = case
-        when chunks.state = 'CLAIMED' and chunks.window_devices is not null
-          and (chunks.suspect_devices is not null or chunks.crashes + 1 >= ${crashesToSuspect})
-        then chunks.window_devices else chunks.suspect_devices end
+      ${crashCounts(database)}
     from due
     where chunks.run_id = due.run_id and chunks.number = due.number
-    returning chunks.run_id as "runId", chunks.number, chunks.workspace_id as "workspaceId",
-      chunks.bucket_from as "bucketFrom", chunks.bucket_to as "bucketTo",
-      chunks.owner, chunks.attempt, chunks.crashes, chunks.window_bucket as "windowBucket",
-      chunks.window_position as "windowPosition", chunks.window_devices as "windowDevices",
-      chunks.suspect_devices as "suspectDevices", chunks.set_aside as "setAside"`;
+    returning ${claimedColumns(database)}`;
 }
+
+/** What a claim changes after an expired lease: several in a row narrow down the device that crashes workers. */
+export const crashCounts = (tx: Queryable): Fragment => tx`
+  crashes = chunks.crashes + (chunks.state = 'CLAIMED')::int,
+  suspect_devices = case
+    when chunks.state = 'CLAIMED' and chunks.window_devices is not null
+      and (chunks.suspect_devices is not null or chunks.crashes + 1 >= ${crashesToSuspect})
+    then chunks.window_devices else chunks.suspect_devices end`;
+
+export const claimedColumns = (tx: Queryable): Fragment => tx`
+  chunks.run_id as "runId", chunks.number, chunks.workspace_id as "workspaceId",
+  chunks.bucket_from as "bucketFrom", chunks.bucket_to as "bucketTo",
+  chunks.owner, chunks.attempt, chunks.crashes, chunks.window_bucket as "windowBucket",
+  chunks.window_position as "windowPosition", chunks.window_devices as "windowDevices",
+  chunks.suspect_devices as "suspectDevices", chunks.set_aside as "setAside"`;
 
 /** Selects, per chunk and as one value, where all users of a run get the same variation. Index: primary key. */
 export const winnersOfRun = (
@@ -192,15 +210,34 @@ export async function endChunk(
 }
 
 /**
- * Releases a chunk before its end: on a graceful stop, or because its run was paused. The next claim does not count as
- * a crash.
+ * Releases a chunk before its end: on a graceful stop, because its run was paused, or because others have their turn.
+ * The next claim does not count as a crash.
+ *
+ * With `until`, the chunk is postponed in the same statement: released first, it would be claimed again at once.
  */
-export async function releaseChunk(tx: Queryable, hold: ChunkHold): Promise<void> {
+export async function releaseChunk(tx: Queryable, hold: ChunkHold & { until?: Date }): Promise<void> {
+  const { until = null } = hold;
   await tx`
-    update chunks set state = 'READY', owner = null, lease_until = null
-    where run_id = ${hold.runId} and number = ${hold.number}
-      and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}`;
+    with released as (
+      update chunks set state = 'READY', owner = null, lease_until = null,
+        not_before = greatest(not_before, ${until}::timestamptz)
+      where run_id = ${hold.runId} and number = ${hold.number}
+        and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}
+      returning run_id
+    ), unparked as (
+      update run_turns set is_parked = false
+      from released
+      where run_turns.run_id = released.run_id and run_turns.is_parked and ${until}::timestamptz is null
+      returning run_turns.share_id
+    )
+    update workspace_turns set has_work = true, turn = greatest(turn, ${turnNow(tx)})
+    from unparked where workspace_turns.workspace_id = unparked.share_id and not has_work`;
 }
+
+/** The turn of a workspace that had no work: it has no credit for that time. */
+export const turnNow = (tx: Queryable): Fragment => tx`coalesce(
+  (select min(turn) from workspace_turns where has_work), (select max(turn) from workspace_turns), 0
+)`;
 
 /**
  * Postpones the ready chunks of a throttled run that sends nothing before `until`. Workers do not claim them until
