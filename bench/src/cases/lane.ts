@@ -59,7 +59,12 @@ export const laneCase: Case<'lane', Lane> = {
     const workspaces = await insertWorkspaces(installation, count);
     await addAccounts(installation, workspaces);
     if (campaign > 0)
-      await insertDevices(installation, { devices: campaign, platforms: ['IOS'], users: 'without', beside: 'those that are there' });
+      await insertDevices(installation, {
+        devices: campaign,
+        platforms: ['IOS'],
+        users: 'without',
+        beside: 'those that are there',
+      });
     const superuser = statements ? await countStatements(installation, path) : undefined;
     if (superuser) bench.defer(() => superuser.end());
     const start = async (name: string, words: string[] = []): Promise<Script<number>> => {
@@ -149,7 +154,11 @@ async function sendRound(bench: Bench<'lane'>, { lane, name, rate, seconds, floo
   const note = (first: number) => (number: number) =>
     void answeredAt.set(first + number, performance.timeOrigin + performance.now());
   const pace = { seconds, connections, words: '"status":"Success"' };
-  const pids = { node: () => node.process.pid!, provider: () => lane.provider.process.pid!, callers: () => process.pid };
+  const pids = {
+    node: () => node.process.pid!,
+    provider: () => lane.provider.process.pid!,
+    callers: () => process.pid,
+  };
   const far = lane.distance;
   const parts = partsOf(installation, { ...pids, ...(far && { distance: () => far.process.pid! }) });
   if (lane.superuser) await lane.superuser`select pg_stat_statements_reset()`;
@@ -159,15 +168,20 @@ async function sendRound(bench: Bench<'lane'>, { lane, name, rate, seconds, floo
     paceCalls(node.url, {
       ...{ ...pace, rate: rate === 0 ? Infinity : rate, requests: even, onAnswer: note(first) },
     }),
-    flooding > 0 &&
-      paceCalls(node.url, { ...pace, rate: flood, requests: floods, onAnswer: note(floodFirst) }),
+    flooding > 0 && paceCalls(node.url, { ...pace, rate: flood, requests: floods, onAnswer: note(floodFirst) }),
   ]);
   const answered = performance.timeOrigin + performance.now();
   const arrivals = await collectArrivals(lane, count + flooding);
   const shares = await endWatch(count + flooding);
   const waits = even.map((_, index) => arrivals.get(first + index)! - answeredAt.get(first + index)!);
   const last = Math.max(...[...arrivals.values()]);
-  const sent = { name, seconds, waits, answers, rate: ((count + flooding) / (Math.max(last, answered) - begun)) * 1000 };
+  const sent = {
+    name,
+    seconds,
+    waits,
+    answers,
+    rate: ((count + flooding) / (Math.max(last, answered) - begun)) * 1000,
+  };
   const accepted = (answers.length / (answered - begun)) * 1000;
   bench.say(
     `${name}: ${count + flooding} pushes, accepted ${accepted.toFixed(0)}/s, sent ${sent.rate.toFixed(0)}/s; from answer to provider ` +
@@ -247,7 +261,9 @@ async function sayStatements(
   bench: Bench<'lane'>,
   { superuser }: { superuser: Database; pushes: number },
 ): Promise<void> {
-  const rows = await superuser<{ calls: number; milliseconds: number; planning: number; rows: number; query: string }[]>`
+  const rows = await superuser<
+    { calls: number; milliseconds: number; planning: number; rows: number; query: string }[]
+  >`
     select calls::float8 as calls, total_exec_time as milliseconds, total_plan_time as planning, rows::float8 as rows,
       regexp_replace(left(query, 150), '\\s+', ' ', 'g') as query
     from pg_stat_statements where userid <> (select oid from pg_roles where rolname = current_user)

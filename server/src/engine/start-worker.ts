@@ -21,7 +21,8 @@ import type { Doorbell } from './doorbell.ts';
 import { startJob } from './jobs/job.ts';
 import { makeDeliverToDevices } from './fan-out/deliver-to-devices.ts';
 import { makeContinueMendedRuns, makeProbeHeldKeys, makeEvidence } from './governor/provider-evidence.ts';
-import { makeEndRuns, makeReleaseRuns } from './fan-out/runs.ts';
+import { makeEndNamedCampaigns, makeEndRuns } from './fan-out/end-runs.ts';
+import { makeReleaseRuns } from './fan-out/runs.ts';
 import { makePersonaliseDevices } from './fan-out/compose-message.ts';
 import { makeRetryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
@@ -128,7 +129,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     segments.wake();
     dueKeeping.wake();
   };
-  const wakes = { 'fan-out': fanOut.wake, segments: segments.wake };
+  const wakes = { 'fan-out': fanOut.wake, 'named-runs': fanOut.wakeNamed, segments: segments.wake };
   const answering = await doorbell.answer({ url: deps.sessionUrl, log, wakes });
   return {
     wakeDue,
@@ -175,6 +176,7 @@ function startFanOut(deps: WorkerDependencies) {
   const chunks = startChunkWorkers({ ...working, parallelChunks, transactionalChunks, namedRuns: 'apart' });
   const named = startNamedRuns({
     ...{ ...working, personaliseDevices, deliverToDevices, windowDevices: deps.windowDevices },
+    onRunsEnded: makeEndNamedCampaigns({ database, clock, log }),
     onChunksLeft: chunks.wake,
   });
   const release = startJob(makeReleaseRuns({ database, log, wakeWorkers: chunks.wake }), looping);
@@ -200,6 +202,7 @@ function startFanOut(deps: WorkerDependencies) {
   const parts = [named, release, chunks, retry, continuing, probing, live, challenges];
   return {
     wakeRelease: release.wake,
+    wakeNamed: named.wake,
     wake(): void {
       for (const part of [...parts, end]) part.wake();
     },

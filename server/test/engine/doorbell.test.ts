@@ -42,6 +42,7 @@ async function openNode(more: Partial<AnswerOptions> = {}, { pause = noPause }: 
   const node = { doorbell: makeDoorbell({ database: bundle.database, pause, random: () => 0 }), woken: [] as Bell[] };
   const wakes = {
     'fan-out': () => void node.woken.push('fan-out'),
+    'named-runs': () => void node.woken.push('named-runs'),
     segments: () => void node.woken.push('segments'),
   };
   const answering = await node.doorbell.answer({ url: bundle.url, log, wakes, ...more });
@@ -168,7 +169,7 @@ describe('a notification of a node', () => {
 describe('the listening session', () => {
   test('is one per node, idle outside a transaction, and gone after the node has stopped', async () => {
     const node = await openNode();
-    expect(node.atStart).toEqual(['fan-out', 'segments']);
+    expect(node.atStart).toEqual(['fan-out', 'named-runs', 'segments']);
     openApiNode().ring();
     await expect.poll(() => node.woken).toEqual(['fan-out']);
     expect(await sessions()).toMatchObject([{ state: 'idle', isOpen: false }]);
@@ -206,7 +207,11 @@ describe('the listening session', () => {
       const { pause, held } = holdPauses();
       const pauses: number[] = [];
       const doorbell = makeDoorbell({ database: bundle.database, pause, random: () => draw });
-      const answering = await doorbell.answer({ url: url.href, log, wakes: { 'fan-out'() {}, segments() {} } });
+      const answering = await doorbell.answer({
+        url: url.href,
+        log,
+        wakes: { 'fan-out'() {}, 'named-runs'() {}, segments() {} },
+      });
       while (pauses.length < 7) {
         await expect.poll(() => held.length).toBe(1);
         const { milliseconds, end } = held.pop()!;
@@ -231,7 +236,7 @@ describe('the listening session', () => {
     front.keepSilent();
     const begun = makeDoorbell({ database: bundle.database, pause: noPause });
     const answering = await begun.answer({
-      ...{ url: front.url, log, wakes: { 'fan-out'() {}, segments() {} } },
+      ...{ url: front.url, log, wakes: { 'fan-out'() {}, 'named-runs'() {}, segments() {} } },
       times: { answerMilliseconds: 50, probeMilliseconds: 1_000 },
     });
     await answering.stop();
@@ -276,7 +281,7 @@ describe('a push that a node of role `api` accepts', () => {
     const doorbell = makeDoorbell({ database: api.database, pause: noPause });
     const stored: number[] = [];
     const look = async (): Promise<void> => void stored.push((await api.countRows()).requests);
-    const wakes = { 'fan-out': () => void look(), segments() {} };
+    const wakes = { 'fan-out': () => void look(), 'named-runs'() {}, segments() {} };
     const answering = await doorbell.answer({ url: api.url, log, wakes });
     ends.push(() => answering.stop());
     await expect.poll(() => stored).toEqual([0]);

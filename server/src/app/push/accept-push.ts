@@ -52,7 +52,8 @@ export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
   const store = makeGroupCommit<PushToStore, StoredPush>(async (pushes) => {
     const stored = await inTransaction(database, (tx) => storePushes(tx, pushes));
     onCommit?.(pushes.length);
-    if (stored.some(isSentNow)) doorbell.ring();
+    const sent = pushes.filter((_, index) => isSentNow(stored[index]!));
+    if (sent.length > 0) doorbell.ring(sent.every(({ targetUsers }) => targetUsers) ? 'named-runs' : 'fan-out');
     return stored;
   }, requestBatches);
   const joinOrStore = makeJoinOrStore({ database, doorbell, store, onCommit });
