@@ -128,6 +128,13 @@ describe('a notification of a node', () => {
     await expect.poll(() => worker.woken).toEqual(['fan-out']);
   });
 
+  test('of runs to named users wakes their senders alone, on every node', async () => {
+    const [node, other] = [await openNode(), await openNode()];
+    node.doorbell.ring('named-runs');
+    expect(node.woken).toEqual(['named-runs']);
+    await expect.poll(() => other.woken).toEqual(['named-runs']);
+  });
+
   test('is forwarded immediately after a pause, then once for all within 20 ms', async () => {
     const { pause, held, endAll } = holdPauses();
     const [node, overheard] = [await openNode({}, { pause }), await overhear()];
@@ -192,9 +199,9 @@ describe('the listening session', () => {
     await expect.poll(() => overheard.length).toBe(6);
     expect(node.woken).toEqual([]);
     endAll();
-    await expect.poll(() => node.woken).toEqual(['fan-out', 'segments']);
+    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments']);
     openApiNode().ring();
-    await expect.poll(() => node.woken).toEqual(['fan-out', 'segments', 'fan-out']);
+    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments', 'fan-out']);
   });
 
   test('is retried at growing intervals while the database is unavailable, with jitter between nodes', async () => {
@@ -228,7 +235,7 @@ describe('the listening session', () => {
     const node = await openNode({ url: front.url, times: { answerMilliseconds: 100, probeMilliseconds: 20 } });
     front.silence();
     // One that is made goes through: the wake of its start.
-    await expect.poll(() => node.woken).toEqual(['fan-out', 'segments']);
+    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments']);
     openApiNode().ring();
     await expect.poll(() => node.woken.length).toBe(3);
     front.silence();
@@ -274,14 +281,14 @@ describe('the listening session', () => {
 });
 
 describe('a push that a node of role `api` accepts', () => {
-  test('wakes the workers of another node once it is stored, also if it joins a campaign or is repeated', async () => {
+  test('wakes the senders of named users on another node once it is stored, also if it joins or is repeated', async () => {
     const api = await makePushBundle();
     ends.unshift(() => api.end());
     await api.addUser('ada');
     const doorbell = makeDoorbell({ database: api.database, pause: noPause });
     const stored: number[] = [];
     const look = async (): Promise<void> => void stored.push((await api.countRows()).requests);
-    const wakes = { 'fan-out': () => void look(), 'named-runs'() {}, segments() {} };
+    const wakes = { 'fan-out'() {}, 'named-runs': () => void look(), segments() {} };
     const answering = await doorbell.answer({ url: api.url, log, wakes });
     ends.push(() => answering.stop());
     await expect.poll(() => stored).toEqual([0]);

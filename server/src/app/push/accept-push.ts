@@ -75,7 +75,7 @@ export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
     const accepted = await answerOnce(deps, { ...once, key: idempotencyKey }, async (tx) =>
       toAccepted(await storeOrJoin(database, push, async (one) => (await storePushes(tx, [one]))[0]!)),
     );
-    doorbell.ring();
+    doorbell.ring(targetUsers ? 'named-runs' : 'fan-out');
     return accepted;
   };
 }
