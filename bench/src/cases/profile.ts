@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bench, Case } from '../kit/bench.ts';
 
-/** Uses the longest profile of the folder: the others are of short-lived commands. */
+/** Uses the busiest profile of the folder: the others are of short-lived commands, or of threads that wait. */
 export const profileCase: Case<'profile', Profile> = {
   async prepare(bench) {
     const { folder } = bench.options;
@@ -10,7 +10,7 @@ export const profileCase: Case<'profile', Profile> = {
     if (names.length === 0) throw new Error(`no .cpuprofile in ${folder}`);
     const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
     const profiles = texts.map((text) => JSON.parse(text) as Profile);
-    return profiles.reduce((one, other) => (one.samples.length >= other.samples.length ? one : other));
+    return profiles.reduce((one, other) => (busyOf(one) >= busyOf(other) ? one : other));
   },
 
   run: present,
@@ -22,6 +22,11 @@ type Profile = {
   samples: number[];
   timeDeltas: number[];
 };
+
+function busyOf({ nodes, samples, timeDeltas }: Profile): number {
+  const idle = new Set(nodes.filter(({ callFrame }) => callFrame.functionName === '(idle)').map(({ id }) => id));
+  return samples.reduce((busy, id, index) => busy + (idle.has(id) ? 0 : timeDeltas[index]!), 0);
+}
 
 function present(bench: Bench<'profile'>, { nodes, samples, timeDeltas }: Profile): void {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));

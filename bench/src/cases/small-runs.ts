@@ -108,7 +108,7 @@ export async function openSmallRuns(bench: Pick<Bench, 'defer' | 'makeFolder'>):
 }
 
 /** The extension is part of PostgreSQL, but must be loaded at its start. */
-async function countStatements(bundle: Installation, folder: string): Promise<Database> {
+export async function countStatements(bundle: Installation, folder: string): Promise<Database> {
   const passwords = JSON.parse(await readFile(join(folder, 'postgres', 'passwords.json'), 'utf8')) as {
     superuser: string;
   };

@@ -162,6 +162,25 @@ export const caseTable = {
       profile,
     },
   },
+  lane: {
+    measures:
+      'Pushes to one user each, accepted, sent and recorded by one node of role `all`; from the response to the request at the provider',
+    ...{ budget: 'P13', module: 'lane' },
+    peers: [],
+    options: {
+      rate: number(0, 'pushes a second; 0: each connection sends its next push when the last one is answered'),
+      seconds: number(10, 'seconds of a round with a rate'),
+      pushes: number(10_000, 'pushes of a round without a rate'),
+      connections,
+      rounds: number(1, 'rounds'),
+      workspaces: number(200, 'workspaces, each of which may push 10,000 times a minute'),
+      distance: number(0, 'milliseconds of a round trip to the database'),
+      campaign: number(0, 'devices of a campaign that is sent at the same time'),
+      flood: number(0, 'pushes a second of one workspace more'),
+      statements: on('prints the statements that took the database the longest'),
+      profile,
+    },
+  },
   fanout: {
     measures:
       'As end-to-end, with the simulated providers in another process, for each mix of platforms; also bytes of a ledger row on disk and in the log',

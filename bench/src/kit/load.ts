@@ -52,7 +52,12 @@ function readLatency(printed: string, percent: number): number {
   return Number(number) * milliseconds[unit as keyof typeof milliseconds];
 }
 
-export type Pace = LoadOptions & { rate: number };
+export type Pace = LoadOptions & {
+  /** Calls a second; Infinity: each connection sends its next call when it has its response, until the requests end. */
+  rate: number;
+  /** Called with the number of each request when its response has arrived. */
+  onAnswer?: (number: number) => void;
+};
 
 /**
  * Sends calls at even intervals over this many connections, whether or not earlier ones have a response; a call without a free
@@ -64,7 +69,7 @@ export type Pace = LoadOptions & { rate: number };
  */
 export async function paceCalls(
   origin: string,
-  { rate, seconds, connections, requests, words }: Pace & { words: string },
+  { rate, seconds, connections, requests, words, onAnswer }: Pace & { words: string },
 ): Promise<number[]> {
   const { hostname, port } = new URL(origin);
   const messages = requests.slice(0, Math.floor(rate * seconds)).map((request) => toBytes(hostname, request));
@@ -93,6 +98,7 @@ export async function paceCalls(
         if (!text.startsWith('HTTP/1.1 200 ') || !text.includes(words))
           return end(() => reject(new Error(`call ${number}: ${text}`)));
         waits.push(performance.now() - dueAt(number));
+        onAnswer?.(number);
         free.push(socket);
         if (waits.length === messages.length) end(() => resolve(waits));
         else send();

@@ -74,6 +74,7 @@ const sendingStates: readonly StateMachine[] = [
       { from: 'PAUSED', to: 'SENDING', by: 'its campaign is resumed', statement: 'resumeCampaignRuns' },
       { from: 'PAUSED', to: 'SENDING', by: 'its credentials are accepted again', statement: 'continueRun' },
       { from: 'SENDING', to: 'SENT', by: 'all messages are sent', statement: 'endFinishedRuns' },
+      { from: 'SENDING', to: 'SENT', by: 'all messages are sent', statement: 'endNamedRuns' },
       { from: 'SENDING', to: 'FAILED', by: 'a chunk was quarantined', statement: 'endFinishedRuns' },
       { from: 'QUEUED', to: 'STOPPED', by: 'its campaign is stopped', statement: 'stopCampaignRuns' },
       { from: 'SENDING', to: 'STOPPED', by: 'its campaign is stopped', statement: 'stopCampaignRuns' },

@@ -5,8 +5,11 @@ import { listen, notify, notifyAfterCommit } from '../storage/notifications.ts';
 import type { Listener, ListenerTimes } from '../storage/notifications.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 
-/** `fan-out`: runs, chunks or deliveries can be sent. `segments`: a file can be read. */
-export type Bell = 'fan-out' | 'segments';
+/**
+ * `fan-out`: runs, chunks or deliveries can be sent. `named-runs`: runs to named users can be sent; they come by the thousand, and the
+ * other senders need not look for them. `segments`: a file can be read.
+ */
+export type Bell = 'fan-out' | 'named-runs' | 'segments';
 
 /**
  * Callbacks that look for work when a bell rings. A lost ring delays work by a second but loses none, because every job also
@@ -16,10 +19,10 @@ export type Wakes = Record<Bell, () => void>;
 
 export type Doorbell = {
   /**
-   * Wakes the senders: immediately on this node, and through the database on all others. Call it after the commit. The first
-   * ring after a pause is passed on immediately, later ones at most fifty times a second.
+   * Wakes the senders, or only those of `named-runs`: immediately on this node, and through the database on all others. Call it
+   * after the commit. The first ring after a pause is passed on immediately, later ones at most fifty times a second.
    */
-  ring(): void;
+  ring(bell?: 'fan-out' | 'named-runs'): void;
   /**
    * From now on, wakes this node's workers for every ring, from this node and from others. Resolves when the first connection
    * attempt has succeeded or failed. Failed and lost connections are re-established.
@@ -60,15 +63,21 @@ export function makeDoorbell({ database, pause = pauseFor, random = Math.random 
     makeCoalesced(pause, async () => {
       for (const wakes of answering) wakes[bell]();
     });
-  const wake: Wakes = { 'fan-out': makeWake('fan-out'), segments: makeWake('segments') };
-  const notifyOthers = makeCoalesced(pause, () =>
-    // While the database is unavailable its workers have nothing to claim. They look for work when they are connected again.
-    notify(database, writeRing('fan-out', own)).catch(() => {}),
-  );
+  const wake: Wakes = {
+    'fan-out': makeWake('fan-out'),
+    'named-runs': makeWake('named-runs'),
+    segments: makeWake('segments'),
+  };
+  const makeNotifyOthers = (bell: Bell) =>
+    makeCoalesced(pause, () =>
+      // While the database is unavailable its workers have nothing to claim. They look for work when they are connected again.
+      notify(database, writeRing(bell, own)).catch(() => {}),
+    );
+  const notifyOthers = { 'fan-out': makeNotifyOthers('fan-out'), 'named-runs': makeNotifyOthers('named-runs') };
   return {
-    ring() {
-      wake['fan-out']();
-      notifyOthers();
+    ring(bell = 'fan-out') {
+      wake[bell]();
+      notifyOthers[bell]();
     },
     async answer(options) {
       answering.add(options.wakes);

@@ -22,7 +22,8 @@ import { startJob } from './jobs/job.ts';
 import { makeDeliverToDevices } from './fan-out/deliver-to-devices.ts';
 import { makeContinueMendedRuns, makeProbeHeldKeys, makeEvidence } from './governor/provider-evidence.ts';
 import { makeCorrectTurns } from './fan-out/correct-turns.ts';
-import { makeEndRuns, makeReleaseRuns } from './fan-out/runs.ts';
+import { makeEndNamedCampaigns, makeEndRuns } from './fan-out/end-runs.ts';
+import { makeReleaseRuns } from './fan-out/runs.ts';
 import { makePersonaliseDevices } from './fan-out/compose-message.ts';
 import { makeRetryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
@@ -131,7 +132,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     segments.wake();
     dueKeeping.wake();
   };
-  const wakes = { 'fan-out': fanOut.wake, segments: segments.wake };
+  const wakes = { 'fan-out': fanOut.wake, 'named-runs': fanOut.wakeNamed, segments: segments.wake };
   const answering = await doorbell.answer({ url: deps.sessionUrl, log, wakes });
   return {
     wakeDue,
@@ -180,6 +181,7 @@ function startFanOut(deps: WorkerDependencies) {
   const correcting = startJob(makeCorrectTurns({ database, clock, wakeWorkers: chunks.wake }), looping);
   const named = startNamedRuns({
     ...{ ...working, personaliseDevices, deliverToDevices, windowDevices: deps.windowDevices },
+    onRunsEnded: makeEndNamedCampaigns({ database, clock, log }),
     onChunksLeft: chunks.wake,
   });
   const release = startJob(makeReleaseRuns({ database, log, wakeWorkers: chunks.wake }), looping);
@@ -205,6 +207,7 @@ function startFanOut(deps: WorkerDependencies) {
   const parts = [named, release, chunks, correcting, retry, continuing, probing, live, challenges];
   return {
     wakeRelease: release.wake,
+    wakeNamed: named.wake,
     wake(): void {
       for (const part of [...parts, end]) part.wake();
     },

@@ -12,6 +12,20 @@ export async function listApps(tx: Queryable, workspaceId: string): Promise<App[
     from apps where workspace_id = ${workspaceId} order by platform, app_id`;
 }
 
+/** As listApps, for several workspaces at once: returns the apps of each that has any. Index: primary key. */
+export async function listAppsOfWorkspaces(
+  tx: Queryable,
+  workspaceIds: readonly string[],
+): Promise<Map<string, App[]>> {
+  const rows = await tx<(App & { workspaceId: string })[]>`
+    select workspace_id as "workspaceId", platform, app_id as "appId", name, identifier, environment,
+      restrict_package as "restrictsPackage", settings
+    from apps where workspace_id = any (${[...workspaceIds]}::text[]) order by workspace_id, platform, app_id`;
+  const apps = new Map<string, App[]>();
+  for (const { workspaceId, ...app } of rows) apps.set(workspaceId, [...(apps.get(workspaceId) ?? []), app]);
+  return apps;
+}
+
 /** Share-locks an app: it is neither changed nor removed until the transaction ends. Index: primary key. */
 export async function holdApp(tx: Queryable, { workspaceId, platform, appId }: Named): Promise<App | undefined> {
   const [row] = await tx<App[]>`

@@ -42,6 +42,7 @@ async function openNode(more: Partial<AnswerOptions> = {}, { pause = noPause }: 
   const node = { doorbell: makeDoorbell({ database: bundle.database, pause, random: () => 0 }), woken: [] as Bell[] };
   const wakes = {
     'fan-out': () => void node.woken.push('fan-out'),
+    'named-runs': () => void node.woken.push('named-runs'),
     segments: () => void node.woken.push('segments'),
   };
   const answering = await node.doorbell.answer({ url: bundle.url, log, wakes, ...more });
@@ -127,6 +128,13 @@ describe('a notification of a node', () => {
     await expect.poll(() => worker.woken).toEqual(['fan-out']);
   });
 
+  test('of runs to named users wakes their senders alone, on every node', async () => {
+    const [node, other] = [await openNode(), await openNode()];
+    node.doorbell.ring('named-runs');
+    expect(node.woken).toEqual(['named-runs']);
+    await expect.poll(() => other.woken).toEqual(['named-runs']);
+  });
+
   test('is forwarded immediately after a pause, then once for all within 20 ms', async () => {
     const { pause, held, endAll } = holdPauses();
     const [node, overheard] = [await openNode({}, { pause }), await overhear()];
@@ -168,7 +176,7 @@ describe('a notification of a node', () => {
 describe('the listening session', () => {
   test('is one per node, idle outside a transaction, and gone after the node has stopped', async () => {
     const node = await openNode();
-    expect(node.atStart).toEqual(['fan-out', 'segments']);
+    expect(node.atStart).toEqual(['fan-out', 'named-runs', 'segments']);
     openApiNode().ring();
     await expect.poll(() => node.woken).toEqual(['fan-out']);
     expect(await sessions()).toMatchObject([{ state: 'idle', isOpen: false }]);
@@ -191,9 +199,9 @@ describe('the listening session', () => {
     await expect.poll(() => overheard.length).toBe(6);
     expect(node.woken).toEqual([]);
     endAll();
-    await expect.poll(() => node.woken).toEqual(['fan-out', 'segments']);
+    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments']);
     openApiNode().ring();
-    await expect.poll(() => node.woken).toEqual(['fan-out', 'segments', 'fan-out']);
+    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments', 'fan-out']);
   });
 
   test('is retried at growing intervals while the database is unavailable, with jitter between nodes', async () => {
@@ -206,7 +214,11 @@ describe('the listening session', () => {
       const { pause, held } = holdPauses();
       const pauses: number[] = [];
       const doorbell = makeDoorbell({ database: bundle.database, pause, random: () => draw });
-      const answering = await doorbell.answer({ url: url.href, log, wakes: { 'fan-out'() {}, segments() {} } });
+      const answering = await doorbell.answer({
+        url: url.href,
+        log,
+        wakes: { 'fan-out'() {}, 'named-runs'() {}, segments() {} },
+      });
       while (pauses.length < 7) {
         await expect.poll(() => held.length).toBe(1);
         const { milliseconds, end } = held.pop()!;
@@ -223,7 +235,7 @@ describe('the listening session', () => {
     const node = await openNode({ url: front.url, times: { answerMilliseconds: 100, probeMilliseconds: 20 } });
     front.silence();
     // One that is made goes through: the wake of its start.
-    await expect.poll(() => node.woken).toEqual(['fan-out', 'segments']);
+    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments']);
     openApiNode().ring();
     await expect.poll(() => node.woken.length).toBe(3);
     front.silence();
@@ -231,7 +243,7 @@ describe('the listening session', () => {
     front.keepSilent();
     const begun = makeDoorbell({ database: bundle.database, pause: noPause });
     const answering = await begun.answer({
-      ...{ url: front.url, log, wakes: { 'fan-out'() {}, segments() {} } },
+      ...{ url: front.url, log, wakes: { 'fan-out'() {}, 'named-runs'() {}, segments() {} } },
       times: { answerMilliseconds: 50, probeMilliseconds: 1_000 },
     });
     await answering.stop();
@@ -269,14 +281,14 @@ describe('the listening session', () => {
 });
 
 describe('a push that a node of role `api` accepts', () => {
-  test('wakes the workers of another node once it is stored, also if it joins a campaign or is repeated', async () => {
+  test('wakes the senders of named users on another node once it is stored, also if it joins or is repeated', async () => {
     const api = await makePushBundle();
     ends.unshift(() => api.end());
     await api.addUser('ada');
     const doorbell = makeDoorbell({ database: api.database, pause: noPause });
     const stored: number[] = [];
     const look = async (): Promise<void> => void stored.push((await api.countRows()).requests);
-    const wakes = { 'fan-out': () => void look(), segments() {} };
+    const wakes = { 'fan-out'() {}, 'named-runs': () => void look(), segments() {} };
     const answering = await doorbell.answer({ url: api.url, log, wakes });
     ends.push(() => answering.stop());
     await expect.poll(() => stored).toEqual([0]);

@@ -14,7 +14,8 @@ import {
   makeProbeHeldKeys,
   makeEvidence,
 } from '../../src/engine/governor/provider-evidence.ts';
-import { makeEndRuns, makeReleaseRuns } from '../../src/engine/fan-out/runs.ts';
+import { makeEndRuns } from '../../src/engine/fan-out/end-runs.ts';
+import { makeReleaseRuns } from '../../src/engine/fan-out/runs.ts';
 import { makePersonaliseDevices } from '../../src/engine/fan-out/compose-message.ts';
 import { makeRetryDeliveries } from '../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../src/engine/fan-out/send-window.ts';
@@ -162,6 +163,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     {
       ...{ ...working, personaliseDevices, windowDevices: parts.windowDevices, lingerMilliseconds: 0 },
       onChunksLeft: () => {},
+      onRunsEnded: () => {},
       deliverToDevices: (to, devices) =>
         makeDeliver(() => {
           const wave = ofRuns.get(to.id) ?? openWave('window');

@@ -64,7 +64,7 @@ describe('API keys', () => {
     const [first, second, data] = [await insert(own, 'push'), await insert(own, 'push'), await insert(own)];
     await insert(other, 'push');
     const ids = (keys: { id: string }[]) => keys.map(({ id }) => id);
-    const active = async () => ids(await listActiveApiKeys(database, { workspaceId: own, kind: 'push' }));
+    const active = async () => ids(await listActiveApiKeys(database, { workspaceIds: [own], kind: 'push' }));
     expect(await active()).toEqual([first.id, second.id]);
     expect(await archiveApiKey(database, { workspaceId: own, id: first.id, at })).toBe(true);
     expect(await active()).toEqual([second.id]);

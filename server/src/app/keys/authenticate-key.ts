@@ -72,15 +72,30 @@ export type PushSecret = { keyId: string; name: string; secret: string; lastUsed
  * @throws DecryptionError if a row was changed or moved, or the master key is a different one
  */
 export async function listPushSecrets(
-  { database, encryption }: { database: Queryable; encryption: Encryption },
+  deps: { database: Queryable; encryption: Encryption },
   workspaceId: string,
 ): Promise<PushSecret[]> {
-  if (!isWorkspaceId(workspaceId)) return [];
-  const keys = await listActiveApiKeys(database, { workspaceId, kind: 'push' });
-  return keys.map((key) => ({
-    keyId: key.id,
-    name: key.name,
-    lastUsedAt: key.lastUsedAt,
-    secret: encryption.decrypt(key.encryptedSecret!, encryptionContext.pushKey(key)).toString('utf8'),
-  }));
+  return (await listPushSecretsOfWorkspaces(deps, [workspaceId])).get(workspaceId) ?? [];
+}
+
+/** The same for several workspaces at once; returns those of each that has any. */
+export async function listPushSecretsOfWorkspaces(
+  { database, encryption }: { database: Queryable; encryption: Encryption },
+  ids: readonly string[],
+): Promise<Map<string, PushSecret[]>> {
+  const workspaceIds = ids.filter(isWorkspaceId);
+  if (workspaceIds.length === 0) return new Map();
+  const keys = await listActiveApiKeys(database, { workspaceIds, kind: 'push' });
+  const ofWorkspaces = Map.groupBy(keys, ({ workspaceId }) => workspaceId);
+  return new Map(
+    [...ofWorkspaces].map(([workspaceId, own]) => [
+      workspaceId,
+      own.map((key) => ({
+        keyId: key.id,
+        name: key.name,
+        lastUsedAt: key.lastUsedAt,
+        secret: encryption.decrypt(key.encryptedSecret!, encryptionContext.pushKey(key)).toString('utf8'),
+      })),
+    ]),
+  );
 }

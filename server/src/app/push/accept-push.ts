@@ -52,7 +52,8 @@ export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
   const store = makeGroupCommit<PushToStore, StoredPush>(async (pushes) => {
     const stored = await inTransaction(database, (tx) => storePushes(tx, pushes));
     onCommit?.(pushes.length);
-    if (stored.some(isSentNow)) doorbell.ring();
+    const sent = pushes.filter((_, index) => isSentNow(stored[index]!));
+    if (sent.length > 0) doorbell.ring(sent.every(({ targetUsers }) => targetUsers) ? 'named-runs' : 'fan-out');
     return stored;
   }, requestBatches);
   const joinOrStore = makeJoinOrStore({ database, doorbell, store, onCommit });
@@ -74,7 +75,7 @@ export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
     const accepted = await answerOnce(deps, { ...once, key: idempotencyKey }, async (tx) =>
       toAccepted(await storeOrJoin(database, push, async (one) => (await storePushes(tx, [one]))[0]!)),
     );
-    doorbell.ring();
+    doorbell.ring(targetUsers ? 'named-runs' : 'fan-out');
     return accepted;
   };
 }

@@ -239,7 +239,7 @@ export function makeJoinOrStore({
     const areJoined = pushes.map(({ campaignId }) => joined.has(campaignId));
     if (joined.size > 0) {
       onCommit?.(areJoined.filter(Boolean).length);
-      doorbell.ring();
+      doorbell.ring('named-runs');
     }
     return areJoined;
   }, requestBatches);

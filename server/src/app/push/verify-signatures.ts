@@ -5,14 +5,14 @@ import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { findSigningKey, findSigningKeyV2 } from '../../domain/crypto/signatures.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
-import { listApps } from '../../storage/apps.ts';
+import { listAppsOfWorkspaces } from '../../storage/apps.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { claimIdempotencyKey, forgetIdempotencyKey } from '../../storage/limits/idempotency-keys.ts';
 import { findWorkspaces } from '../../storage/workspaces.ts';
 import type { Workspace } from '../../storage/workspaces.ts';
 import { lookUpBatches, makeGroupCommit } from '../group-commit.ts';
-import { listPushSecrets } from '../keys/authenticate-key.ts';
+import { listPushSecretsOfWorkspaces } from '../keys/authenticate-key.ts';
 import type { PushSecret } from '../keys/authenticate-key.ts';
 
 export type PushSignatures = {
@@ -117,14 +117,18 @@ const maxWorkspaces = 10_000;
 export function makeFindWorkspaceContext(deps: { database: Database; encryption: Encryption; clock: Clock }) {
   const remembered = new Map<string, { until: number; context: Promise<WorkspaceContext | undefined> }>();
 
-  const findWorkspace = makeGroupCommit((ids: string[]) => findWorkspaces(deps.database, ids), lookUpBatches);
-
-  async function load(id: string): Promise<WorkspaceContext | undefined> {
-    const workspace = await findWorkspace(id);
-    if (!workspace) return undefined;
-    const [apps, keys] = await Promise.all([listApps(deps.database, id), listPushSecrets(deps, id)]);
-    return { workspace, apps, keys };
-  }
+  const load = makeGroupCommit<string, WorkspaceContext | undefined>(async (ids) => {
+    const workspaces = await findWorkspaces(deps.database, ids);
+    const known = workspaces.flatMap((workspace) => (workspace ? [workspace.id] : []));
+    if (known.length === 0) return workspaces.map(() => undefined);
+    const [apps, keys] = await Promise.all([
+      listAppsOfWorkspaces(deps.database, known),
+      listPushSecretsOfWorkspaces(deps, known),
+    ]);
+    return workspaces.map(
+      (workspace) => workspace && { workspace, apps: apps.get(workspace.id) ?? [], keys: keys.get(workspace.id) ?? [] },
+    );
+  }, lookUpBatches);
 
   return (id: string): Promise<WorkspaceContext | undefined> => {
     // Monotonic: the sandbox's clock may jump.

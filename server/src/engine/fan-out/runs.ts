@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.ts';
 import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
 import { sumOf } from '../../domain/campaigns/figures.ts';
 import { isOutage } from '../../domain/database-faults.ts';
@@ -8,7 +7,6 @@ import type { Logger } from '../../log.ts';
 import { holdWinner } from '../../storage/campaigns/variations.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { settleStoppedRuns } from '../../storage/runs/campaign-runs.ts';
 import { insertChunks } from '../../storage/runs/chunks.ts';
 import { insertTurn } from '../../storage/runs/turns.ts';
 import type { Cursor, ClaimedChunk } from '../../storage/runs/chunks.ts';
@@ -19,10 +17,6 @@ import {
   tryHoldStart,
   failRun,
   findQueuedRun,
-  endFinishedCampaigns,
-  endFinishedRuns,
-  retireFinishedCampaigns,
-  sumRunCounts,
 } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../jobs/job.ts';
@@ -226,41 +220,4 @@ function groupOfUsers({
     count += 1;
   }
   return count === 0 ? undefined : { buckets: ahead.slice(0, count), next: ahead[count] };
-}
-
-export type EndRunsDependencies = { database: Database; clock: Clock; log: Logger };
-
-/**
- * The job that ends runs with nothing left to send, and their campaigns. A one-time campaign ends with its last run, a periodic
- * campaign when it also has no occurrence left. The job also settles windows that were in flight when their run was stopped.
- */
-export function makeEndRuns({ database, clock, log }: EndRunsDependencies): Job {
-  return {
-    name: 'end-runs',
-    intervalMilliseconds: 2000,
-    async runOnce(now) {
-      const { ended, retired } = await inTransaction(database, async (tx) => {
-        const ended = await endFinishedRuns(tx, { at: now, limit: 1_000 });
-        const campaignIds = [...new Set(ended.map((run) => run.campaignId))];
-        if (ended.length > 0) await endFinishedCampaigns(tx, { campaignIds, at: now });
-        return { ended, retired: await retireFinishedCampaigns(tx, { at: now, limit: 100 }) };
-      });
-      for (const run of ended) if (run.lane === 1) await logEnded({ database, log }, run);
-      return ended.length + retired + (await settleStoppedRuns(database, { at: now, leasesEndedAt: clock.realNow() }));
-    },
-  };
-}
-
-type Ended = Awaited<ReturnType<typeof endFinishedRuns>>[number];
-
-/** Logs the outcome of a send to an audience. Sends to named users are frequent and are logged as API calls instead. */
-async function logEnded(
-  { database, log }: Pick<EndRunsDependencies, 'database' | 'log'>,
-  { id: runId, campaignId, workspaceId: workspace, status, reason }: Ended,
-): Promise<void> {
-  // The run has ended anyway; a line without counts is better than none.
-  const counts = await sumRunCounts(database, runId).catch(() => undefined);
-  const line = { runId, campaignId, workspace, counts };
-  if (status === 'FAILED') log.warn({ ...line, reason }, 'run failed');
-  else log.info(line, 'run ended');
 }

@@ -25,7 +25,7 @@ import {
   moveCursors,
   openNamedWindows,
 } from '../../storage/runs/named-runs.ts';
-import { findRunsToSend } from '../../storage/runs/run-states.ts';
+import { endNamedRuns, findRunsToSend } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Rest } from '../jobs/job.ts';
 import { chunkLeaseEnd, chunkLeaseMilliseconds, makeLease } from '../jobs/leased-job.ts';
@@ -72,7 +72,9 @@ export type NamedRunsDependencies = {
   turns: WindowTurns;
   lingerMilliseconds?: number;
   rest?: Rest | undefined;
-  /** Called when chunks have ended, so that their runs can end. */
+  /** Called with the campaigns of runs that have ended, so that these can end. */
+  onRunsEnded: (campaignIds: string[]) => void;
+  /** Called when chunks have ended whose runs must be looked at before they can end. */
   onChunkEnded: () => void;
   /** Called when chunks were left to the workers of chunks. */
   onChunksLeft: () => void;
@@ -318,21 +320,21 @@ function makeStoreSoon(deps: NamedRunsDependencies): (sent: Sent) => Promise<voi
   let isStoring = false;
 
   const storeBatch = async (batch: Waiting[]): Promise<void> => {
-    const isRefused = await outcomes.store(async () => {
+    const ended = await outcomes.store(async () => {
       try {
-        await storeRuns(deps, { runs: batch.map(({ sent }) => sent) });
-        return false;
+        return await storeRuns(deps, { runs: batch.map(({ sent }) => sent) });
       } catch (error) {
-        if (batch.length > 1 && isFaultOfContent(error)) return true;
+        if (batch.length > 1 && isFaultOfContent(error)) return undefined;
         throw error;
       }
     });
-    if (isRefused) {
+    if (!ended) {
       for (const one of batch) await storeAndSettle([one]);
       return;
     }
     for (const { resolve } of batch) resolve();
-    deps.onChunkEnded();
+    deps.onRunsEnded(ended);
+    if (ended.length < batch.length) deps.onChunkEnded();
   };
   const storeAndSettle = (batch: Waiting[]): Promise<void> =>
     storeBatch(batch).catch((error: unknown) => {
@@ -361,22 +363,26 @@ function makeStoreSoon(deps: NamedRunsDependencies): (sent: Sent) => Promise<voi
 
 type Stored = { runs: readonly Sent[] };
 
-/** Stores the runs. A device that already has a row in its run keeps it, which is rare: a second attempt handles it. */
-async function storeRuns(deps: NamedRunsDependencies, { runs }: Stored): Promise<void> {
+/**
+ * Stores the runs. A device that already has a row in its run keeps it, which is rare: a second attempt handles it.
+ *
+ * @returns the campaigns of the runs that have ended, one for each run
+ */
+async function storeRuns(deps: NamedRunsDependencies, { runs }: Stored): Promise<string[]> {
   const store = (devices: 'have no row' | 'may have rows') =>
     inTransaction(deps.database, (tx) => storeRunsIn(tx, { at: deps.clock.now(), runs, devices }));
   try {
-    await store('have no row');
+    return await store('have no row');
   } catch (error) {
     if (!hasDelivery(error)) throw error;
-    await store('may have rows');
+    return await store('may have rows');
   }
 }
 
 type Storing = Stored & { at: Date; devices: 'have no row' | 'may have rows' };
 
 /** Runs whose chunk another worker has taken over are left out: it sends them again, and stores what it gets. */
-async function storeRunsIn(tx: Transaction, { at, runs, devices }: Storing): Promise<void> {
+async function storeRunsIn(tx: Transaction, { at, runs, devices }: Storing): Promise<string[]> {
   const ended = await endNamedChunks(tx, { holds: runs.map(({ chunk }) => chunk), at });
   const kept: Sent[] = [];
   for (const sent of runs)
@@ -420,9 +426,17 @@ async function storeRunsIn(tx: Transaction, { at, runs, devices }: Storing): Pro
   for (const { run, results } of kept) await pauseOrShowRefusals(tx, { run, results });
   const marks = fresh.flatMap(({ run, results }) => (ended.get(run.id)!.isStreamed ? marksOf(run, results) : []));
   await markDeliveries(tx, { marks, at });
+  // With rows from before, others of the run may wait.
+  const finished = stored === 'all' ? kept.filter(isFinished) : [];
+  return endNamedRuns(tx, { ids: finished.map(({ run }) => run.id), at });
 }
 
 type Fresh = { run: RunToSend; results: DeviceResult[] };
+
+/** The job that ends runs also ends the campaigns of others; after a crash it finds only those of pushes to named users. */
+function isFinished({ run, results }: Fresh): boolean {
+  return run.audience === 'USER' && results.every(({ delivery }) => delivery.outcome !== 'WAITING');
+}
 
 async function dropGoneDevices(tx: Transaction, { runs, at }: { runs: readonly Fresh[]; at: Date }): Promise<void> {
   const gone = Map.groupBy(

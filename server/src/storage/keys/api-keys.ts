@@ -157,15 +157,15 @@ export async function findAppKey(tx: Queryable, secretHash: Buffer): Promise<App
   return row;
 }
 
-/** Lists the keys of one kind that are not archived, oldest first. Index: (workspace_id, kind) where archived_at is null. */
+/** Lists the keys of one kind that are not archived, of several workspaces, oldest first. Index: (workspace_id, kind) where archived_at is null. */
 export async function listActiveApiKeys(
   tx: Queryable,
-  search: { workspaceId: string; kind: KeyKind },
+  search: { workspaceIds: readonly string[]; kind: KeyKind },
 ): Promise<ApiKey[]> {
   return tx<ApiKey[]>`
     select ${apiKeyColumns(tx)}
     from api_keys
-    where workspace_id = ${search.workspaceId} and kind = ${search.kind} and archived_at is null
+    where workspace_id = any (${[...search.workspaceIds]}::text[]) and kind = ${search.kind} and archived_at is null
     order by id`;
 }
 

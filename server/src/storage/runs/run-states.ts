@@ -144,21 +144,28 @@ export type EndedRunState = {
 
 /**
  * Ends runs that have nothing left: every chunk has ended, no delivery is waiting. A run with a quarantined chunk is
- * FAILED, with that as the reason. Locks each run, so that two sweeps end it once. On a cluster the counters are read
- * after the chunks: they are stored before a chunk ends. Indexes: runs_open, run_counts primary key.
+ * FAILED, with that as the reason. Locks each run, so that two sweeps end it once. The counters are read after the chunks: on
+ * a cluster they are stored before a chunk ends. Only those of runs without an open chunk are read, because thousands of runs
+ * to named users may be under way. Indexes: runs_open, run_counts primary key.
  *
  * @returns the campaigns whose run ended
  */
 export async function endFinishedRuns(tx: Queryable, sweep: { at: Date; limit: number }): Promise<EndedRunState[]> {
+  const sent = await tx<{ id: string }[]>`
+    select runs.id from runs
+    where runs.status = 'SENDING'
+      and not exists (select 1 from chunks where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED'))`;
+  if (sent.length === 0) return [];
+  const ids = sent.map(({ id }) => id);
   return tx<EndedRunState[]>`
     with waiting as materialized (
       select run_id from run_counts
-      where outcome = 'WAITING' and run_id in (select id from runs where status = 'SENDING')
+      where outcome = 'WAITING' and run_id = any (${ids}::text[])
       group by run_id having sum(devices) > 0
     ), finished as (
       select runs.id
       from runs
-      where runs.status = 'SENDING'
+      where runs.id = any (${ids}::text[]) and runs.status = 'SENDING'
         and not exists (select 1 from chunks where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED'))
         and runs.id not in (select run_id from waiting)
       order by runs.lane, runs.created_at
@@ -181,11 +188,39 @@ export async function endFinishedRuns(tx: Queryable, sweep: { at: Date; limit: n
 }
 
 /**
+ * SENDING → SENT for runs to named users whose only chunk has just ended, with no delivery that waits. Skips runs that another
+ * transaction is changing: endFinishedRuns ends those, unless they were stopped. Index: primary key.
+ *
+ * @returns the campaigns of the ended runs
+ */
+export async function endNamedRuns(tx: Transaction, { ids, at }: { ids: string[]; at: Date }): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx<{ campaignId: string }[]>`
+    with finished as (
+      select id from runs where id = any(${ids}) and status = 'SENDING' for update skip locked
+    )
+    update runs set status = 'SENT', ended_at = ${at} from finished where runs.id = finished.id
+    returning runs.campaign_id as "campaignId"`;
+  return rows.map(({ campaignId }) => campaignId);
+}
+
+/** Lists the open campaigns that pushes to named users join. Index: campaigns_joined. */
+export async function listJoinedCampaigns(tx: Queryable): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from campaigns where status = 'SENDING' and delivery_type = 'ONE_TIME' and audience = 'USER'`;
+  return rows.map(({ id }) => id);
+}
+
+/** A campaign with two pushes within this time stays open: ending it for a moment costs more than the push. */
+const busySeconds = 5;
+
+/**
  * SENDING → SENT or FAILED for one-time campaigns that have no open runs any more; the reason is that of the first run
- * that failed. Locks rows in id order, so that two transactions never deadlock. Index: campaigns primary key,
- * runs_campaign.
+ * that failed. Those that pushes to named users are joining stay open. Locks rows in id order, so that two transactions never
+ * deadlock. Indexes: campaigns primary key, runs_campaign, runs_unfinished, runs_failure.
  */
 export async function endFinishedCampaigns(tx: Queryable, sweep: { campaignIds: string[]; at: Date }): Promise<void> {
+  const busySince = new Date(sweep.at.getTime() - busySeconds * 1000);
   await tx`
     with finished as (
       select campaigns.id, (
@@ -195,6 +230,9 @@ export async function endFinishedCampaigns(tx: Queryable, sweep: { campaignIds: 
       from campaigns
       where campaigns.id = any(${sweep.campaignIds}) and campaigns.status = 'SENDING'
         and campaigns.delivery_type = 'ONE_TIME'
+        and (campaigns.audience <> 'USER' or not exists (
+          select 1 from runs where runs.campaign_id = campaigns.id and runs.created_at > ${busySince} offset 1 limit 1
+        ))
         and not exists (
           select 1 from runs where runs.campaign_id = campaigns.id and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
         )

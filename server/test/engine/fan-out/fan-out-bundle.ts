@@ -19,7 +19,8 @@ import { storePushes } from '../../../src/app/push/store-pushes.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeSingleBatch } from '../../../src/providers/batch.ts';
 import { makeDeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
-import { makeEndRuns, makeReleaseRuns } from '../../../src/engine/fan-out/runs.ts';
+import { makeEndRuns } from '../../../src/engine/fan-out/end-runs.ts';
+import { makeReleaseRuns } from '../../../src/engine/fan-out/runs.ts';
 import { makePersonaliseDevices } from '../../../src/engine/fan-out/compose-message.ts';
 import { makeRetryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
@@ -275,7 +276,7 @@ export async function makeFanOutBundle() {
       } = {},
     ) {
       const working = {
-        ...{ database, clock, log, outcomes, turns: makeWindowTurns(), onChunkEnded: () => {} },
+        ...{ database, clock, log, outcomes, turns: makeWindowTurns(), onChunkEnded: () => {}, onRunsEnded: () => {} },
         owner: options.owner ?? 'worker',
         sendWindow: makeWindow(options.windowDevices ?? 50, options.node),
       };
@@ -304,7 +305,14 @@ export async function makeFanOutBundle() {
       { isStopping = (): boolean => false, onFreed = (): unknown => undefined } = {},
     ): NamedRunSender {
       const sending = { database, clock, log, outcomes, turns: makeWindowTurns(), windowDevices: 50 };
-      const own = { owner, personaliseDevices, deliverToDevices, onChunkEnded() {}, onChunksLeft() {} };
+      const own = {
+        owner,
+        personaliseDevices,
+        deliverToDevices,
+        onRunsEnded() {},
+        onChunkEnded() {},
+        onChunksLeft() {},
+      };
       return makeNamedRunSender({ ...sending, ...own }, { isStopping, onFreed });
     },
 

@@ -54,6 +54,38 @@ describe('runs to named users', () => {
     expect(await send()).toBe(0);
   });
 
+  test('have ended when their outcomes are stored, except those with a message that waits', async () => {
+    await bundle.addDevices(2);
+    const [sent, waiting] = [await toUser('user-0'), await toUser('user-1')];
+    bundle.answer(({ pushId }) =>
+      pushId === 'push-user-1'
+        ? { kind: 'wait', code: 'UNAVAILABLE', scope: 'device' }
+        : { kind: 'accepted', providerMessageId: 'm' },
+    );
+    await send();
+    expect(await bundle.states(sent.campaignId)).toMatchObject({ campaign: 'SENDING', run: 'SENT' });
+    expect(await bundle.states(waiting.campaignId)).toMatchObject({ campaign: 'SENDING', run: 'SENDING' });
+    await bundle.end();
+    expect(await bundle.states(sent.campaignId)).toMatchObject({ campaign: 'SENT', run: 'SENT' });
+    expect(await bundle.states(waiting.campaignId)).toMatchObject({ campaign: 'SENDING', run: 'SENDING' });
+  });
+
+  test('leave their campaign open while pushes join it every few seconds, and the job ends it afterwards', async () => {
+    await bundle.addDevices(2);
+    const [first, second] = [await toUser('user-0'), await toUser('user-1')];
+    await bundle.database`update runs set campaign_id = ${first.campaignId} where id = ${second.runId}`;
+    await send();
+    const state = async () => (await bundle.states(first.campaignId)).campaign;
+    await bundle.end();
+    expect(await state()).toBe('SENDING');
+    bundle.clock.advance(4_999);
+    await bundle.end();
+    expect(await state()).toBe('SENDING');
+    bundle.clock.advance(1);
+    await bundle.end();
+    expect(await state()).toBe('SENT');
+  });
+
   test('end without a message if the user has no device on the platforms', async () => {
     await bundle.addDevices(1);
     const { runId } = await bundle.accept({ targetUsers: [await bundle.userOf('user-0')], platforms: ['IOS'] });

@@ -15,7 +15,8 @@ import {
   makeRunVariationOf,
   trialsOf,
 } from '../../../src/engine/fan-out/experiments.ts';
-import { cutBuckets, makeEndRuns, makeReleaseRuns } from '../../../src/engine/fan-out/runs.ts';
+import { makeEndRuns } from '../../../src/engine/fan-out/end-runs.ts';
+import { cutBuckets, makeReleaseRuns } from '../../../src/engine/fan-out/runs.ts';
 import { runLimitOf } from '../../../src/engine/fan-out/seats.ts';
 import {
   failRecipient,
