@@ -118,7 +118,8 @@ const times: string[] = [];
 const failedOnce: string[] = [];
 if (!isFull && !(await runSideBySide(chosen(staticSteps)))) end(1);
 const tests = chosen(testSteps);
-const packages = tests.length > 0 ? findSystemPackages(cached('debian')) : undefined;
+const wanted = { isFull: isFull || process.env.FULL === '1' };
+const packages = tests.length > 0 ? findSystemPackages(cached('debian'), wanted) : undefined;
 for (const step of tests) {
   process.stdout.write(`\n== ${step.name}\n`);
   if (!(await runTests(step, packages))) end(1);

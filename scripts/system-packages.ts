@@ -7,9 +7,9 @@ import { delimiter, join } from 'node:path';
  * elsewhere the tests that need them are skipped and report it. Packages of services, which would start on this machine after
  * installation, are only unpacked below `folder`. Returns the environment in which all of them are found.
  */
-export function findSystemPackages(folder: string): { PATH: string } {
+export function findSystemPackages(folder: string, { isFull }: { isFull: boolean }): { PATH: string } {
   if (existsSync('/usr/bin/apt-get')) {
-    installMissing();
+    installMissing(isFull ? { ...installed, ...installedForFull } : installed);
     unpackMissing(folder);
   }
   const places = Object.keys(unpacked).flatMap((name) =>
@@ -31,14 +31,20 @@ const installed = {
   python3: '/usr/bin/python3',
 };
 
+/** For sdk/android, which only FULL=1 compiles: 45 MB to download. */
+const installedForFull = {
+  'default-jre-headless': '/usr/bin/java',
+  'libandroid-json-java': '/usr/share/java/com.android.json.jar',
+};
+
 /** Reverse proxies, and the checker of alert rules. */
 const unpacked = { nginx: 'nginx', caddy: 'caddy', prometheus: 'promtool' };
 
 const packageMilliseconds = 600_000;
 const isRoot = process.getuid?.() === 0;
 
-function installMissing(): void {
-  const missing = Object.entries(installed).flatMap(([name, path]) => (existsSync(path) ? [] : [name]));
+function installMissing(wanted: Record<string, string>): void {
+  const missing = Object.entries(wanted).flatMap(([name, path]) => (existsSync(path) ? [] : [name]));
   if (missing.length === 0 || !isRoot) return;
   process.stdout.write(`\n== packages (${missing.join(', ')})\n`);
   const install = (names: string[]): boolean => apt(['install', '-y', '--no-install-recommends', ...names]);

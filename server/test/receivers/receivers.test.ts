@@ -81,15 +81,19 @@ const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 const without = (names: string[], left: string[]) => sorted(names).filter((name) => !left.includes(name));
 
 describe('the names that the receivers read are those that the server sends', () => {
-  test('Android: every key, both ways', () => {
+  const packageMessage = read('sdk/android/core/src/main/kotlin/dev/carillon/core/CarillonMessage.kt');
+  const inChallenges = ['installation_id', 'challenge'];
+  test.each([
+    // A silent challenge is for the app API's packages; the receiver sees a silent message.
+    { program: 'the receiver', source: kotlin('CarillonMessage'), challenge: [], notRead: [] },
+    // The package sends receipts to the app API instead.
+    { program: 'carillon-android', source: packageMessage, challenge: inChallenges, notRead: ['svc_report_url'] },
+  ])('Android: every key, both ways, of $program', ({ source, challenge, notRead }) => {
     const silent = makeAndroidPart({ ...android, isSilent: true }).data!;
     const sent = namesIn({ ...makeAndroidPart(android).data, ...silent });
     // The message above must hold all that can be sent, or a key that is new would be missed here.
-    // A silent challenge is for the app API's packages; the receiver sees a silent message.
-    const inChallenges = ['installation_id', 'challenge'];
     for (const name of matches(read('server/src/providers/payload/android.ts'), /own\('(\w+)'\)/g))
       if (!inChallenges.includes(name)) expect(sent).toContain(`svc_${name}`);
-    const source = kotlin('CarillonMessage');
     const readNames = [
       ...matches(source, /own\("(\w+)"\)/g).map((name) => `svc_${name}`),
       ...matches(source, /data\["(\w+)"\]/g),
@@ -110,8 +114,10 @@ describe('the names that the receivers read are those that the server sends', ()
       ...['svc_campaign_id', 'svc_campaign_channel', 'svc_run_id'],
       // A pair of the caller's.
       'own',
+      ...notRead,
     ];
-    expect(sorted(readNames)).toEqual(without(sent, notForTheReceiver));
+    const inChallenge = challenge.map((name) => `svc_${name}`);
+    expect(sorted(readNames)).toEqual(sorted([...without(sent, notForTheReceiver), ...inChallenge]));
   });
 
   test('iPhone: every key, both ways', () => {

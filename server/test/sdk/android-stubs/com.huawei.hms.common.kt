@@ -1,0 +1,3 @@
+package com.huawei.hms.common
+
+class ApiException : Exception()
