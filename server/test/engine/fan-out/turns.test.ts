@@ -235,6 +235,7 @@ describe('workers that share', () => {
 
   test.each(['A', 'B'])(
     'send a campaign of workspace %s to 1,000 devices at once, next to a large one of A, which repeats nothing',
+    { timeout: 240_000 },
     async (workspaceId) => {
       await Promise.all(['A', 'B'].map(addWorkspace));
       const large = 1_000_000;
@@ -257,7 +258,7 @@ describe('workers that share', () => {
     },
   );
 
-  test('finish 50 campaigns of 50 workspaces in the order of their sizes', async () => {
+  test('finish 50 campaigns of 50 workspaces in the order of their sizes', { timeout: 240_000 }, async () => {
     const sizes = Array.from({ length: 50 }, (_, index) => 250 * (((index * 37) % 50) + 1));
     await Promise.all(sizes.map((_, index) => addWorkspace(`W${index}`)));
     for (const [index, devices] of sizes.entries())
