@@ -36,14 +36,14 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
     if (folder) await rm(folder, { recursive: true, force: true });
   });
 
-  test('its layers for Android, Huawei and React Native and the sample compile against what they use of Android', () => {
+  test('its layers for Android, Huawei, React Native and Capacitor and the sample compile against what they use of Android', () => {
     const core = join(folder, 'core');
     const stubs = join(folder, 'stubs');
     kotlin.compile([join(import.meta.dirname, 'android-stubs')], { classes: stubs, classPath: [] });
     const layers = ['carillon', 'huawei'].map((name) => join(android, name, 'src', 'main'));
-    const bridge = join(root, 'sdk', 'react-native', 'android', 'src', 'main', 'kotlin');
+    const bridges = ['react-native', 'capacitor'].map((name) => join(root, 'sdk', name, 'android/src/main/kotlin'));
     const sample = join(root, 'samples', 'android', 'app', 'src', 'main', 'kotlin');
-    kotlin.compile([...layers, bridge, sample], { classes: join(folder, 'layers'), classPath: [core, stubs] });
+    kotlin.compile([...layers, ...bridges, sample], { classes: join(folder, 'layers'), classPath: [core, stubs] });
   }, 300_000);
 
   test.each(situations)('handles: $name', ({ name, steps }) =>

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { copyAndroid } from '../../../sdk/react-native/copy-android.mts';
+import { copyAndroid } from '../../../sdk/android/copy-sources.mts';
 import { CarillonUnavailableError, makeCarillon } from '../../../sdk/react-native/src/make-carillon.ts';
 import type { NativeCarillon } from '../../../sdk/react-native/src/make-carillon.ts';
 
