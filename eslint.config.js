@@ -28,8 +28,8 @@ export default tseslint.config(
     rules: { '@typescript-eslint/no-explicit-any': 'off' },
   },
   {
-    // Node runs it from inside the executable, where only CommonJS works.
-    files: ['scripts/release/executable-main.cjs'],
+    // Node runs the first from inside the executable, where only CommonJS works; Expo and React Native load theirs as CommonJS.
+    files: ['scripts/release/executable-main.cjs', 'sdk/react-native/*.js'],
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
   {

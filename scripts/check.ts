@@ -68,6 +68,8 @@ const staticSteps: Step[] = [
   { name: 'console types', command: typesOf('console/tsconfig.json', 'console-types') },
   { name: 'docs types', command: typesOf('scripts/site/browser/tsconfig.json', 'docs-types') },
   { name: 'web types', command: typesOf('sdk/web/tsconfig.json', 'web-types') },
+  { name: 'capacitor types', command: typesOf('sdk/capacitor/tsconfig.json', 'capacitor-types') },
+  { name: 'react native types', command: typesOf('sdk/react-native/tsconfig.json', 'react-native-types') },
 ];
 // Node loads the configuration itself: by default, Vitest bundles it into a file in node_modules, which may be read-only.
 const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', ...testParameters];

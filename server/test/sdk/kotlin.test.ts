@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-import { startGate } from './gate.ts';
+import { startNetwork } from './network.ts';
 import { findKotlin, jsonJar } from './kotlin-compiler.ts';
 import { makeChecks, replaceServer, situations } from './situations.ts';
 import type { AppStep, Check } from './situations.ts';
@@ -36,13 +36,14 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
     if (folder) await rm(folder, { recursive: true, force: true });
   });
 
-  test('its Android and Huawei layers and the sample compile against what they use of Android', () => {
+  test('its layers for Android, Huawei, React Native and Capacitor and the sample compile against what they use of Android', () => {
     const core = join(folder, 'core');
     const stubs = join(folder, 'stubs');
     kotlin.compile([join(import.meta.dirname, 'android-stubs')], { classes: stubs, classPath: [] });
     const layers = ['carillon', 'huawei'].map((name) => join(android, name, 'src', 'main'));
+    const bridges = ['react-native', 'capacitor'].map((name) => join(root, 'sdk', name, 'android/src/main/kotlin'));
     const sample = join(root, 'samples', 'android', 'app', 'src', 'main', 'kotlin');
-    kotlin.compile([...layers, sample], { classes: join(folder, 'layers'), classPath: [core, stubs] });
+    kotlin.compile([...layers, ...bridges, sample], { classes: join(folder, 'layers'), classPath: [core, stubs] });
   }, 300_000);
 
   test.each(situations)('handles: $name', ({ name, steps }) =>
@@ -130,7 +131,7 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
   async function openPhone(name: string) {
     if (typeof kotlin === 'string') throw new Error(kotlin);
     const suffix = `of ${name}`;
-    const gate = await startGate(bundle.url);
+    const network = await startNetwork(bundle.url);
     const place = await mkdtemp(join(folder, 'phone-'));
     const classPath = [join(folder, 'core'), kotlin.library, jsonJar].join(':');
     const child = spawn('java', ['-Xmx64m', '-cp', classPath, 'dev.carillon.core.PlayStepsKt', place], {
@@ -153,12 +154,12 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
     async function act(step: AppStep): Promise<unknown> {
       switch (step.do) {
         case 'offline':
-          return gate.goOffline();
+          return network.goOffline();
         case 'online':
-          gate.goOnline();
+          network.goOnline();
           return perform({ do: 'online' });
         case 'start':
-          return perform({ do: 'start', appKey: app.appKey, host: gate.url });
+          return perform({ do: 'start', appKey: app.appKey, host: network.url });
         case 'subscribe':
           return perform({ do: 'subscribe', token: tokenOf(step.token) });
         case 'receive challenge': {
@@ -176,9 +177,9 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
           return perform({ do: 'login', user, token });
         }
         case 'lose next answer':
-          return gate.loseNextReply(step.of);
+          return network.loseNextReply(step.of);
         case 'replace server':
-          return replaceServer(bundle, { installations: gate.installations, suffix });
+          return replaceServer(bundle, { installations: network.installations, suffix });
         case 'logout':
         case 'track':
         case 'clock':
@@ -188,17 +189,17 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
     }
 
     const check = makeChecks(bundle, {
-      ...{ suffix, requests: gate.requests, installations: gate.installations },
+      ...{ suffix, requests: network.requests, installations: network.installations },
       notices: async () => (await perform({ do: 'look' })).notices,
       nameToken: (pushId) => [...tokens].find(([, token]) => token === pushId)?.[0],
     });
     return {
-      ...{ perform, tokenOf, suffix, installations: gate.installations },
+      ...{ perform, tokenOf, suffix, installations: network.installations },
       take: (step: AppStep | Check): Promise<unknown> => ('do' in step ? act(step) : check(step)),
       async close() {
         child.kill();
         if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-        await gate.stop();
+        await network.stop();
       },
     };
   }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A network between an app and the node: it can be cut, loses a reply on request, and records what the app asked for. */
-export async function startGate(target: string) {
+export async function startNetwork(target: string) {
   const requests: string[] = [];
   const installations = new Set<string>();
   const lost = new Set<string>();

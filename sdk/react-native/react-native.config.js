@@ -1,0 +1,2 @@
+// There is no native module for iOS yet.
+module.exports = { dependency: { platforms: { ios: null } } };

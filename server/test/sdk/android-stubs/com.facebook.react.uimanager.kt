@@ -1,0 +1,5 @@
+@file:Suppress("unused")
+
+package com.facebook.react.uimanager
+
+abstract class ViewManager<View, Shadow>

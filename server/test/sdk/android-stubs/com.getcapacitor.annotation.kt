@@ -1,0 +1,3 @@
+package com.getcapacitor.annotation
+
+annotation class CapacitorPlugin(val name: String)

@@ -1,0 +1,197 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { copyAndroid } from '../../../sdk/android/copy-sources.mts';
+import { CarillonUnavailableError, makeCarillon } from '../../../sdk/react-native/src/make-carillon.ts';
+import type { NativeCarillon } from '../../../sdk/react-native/src/make-carillon.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const folder = join(root, 'sdk', 'react-native');
+const moduleFile = join(folder, 'android/src/main/kotlin/dev/carillon/reactnative/CarillonModule.kt');
+
+/** A native module that records its calls. */
+function recordCalls() {
+  const calls: unknown[][] = [];
+  const native = new Proxy({} as NativeCarillon, {
+    get:
+      (_, name) =>
+      async (...values: unknown[]) =>
+        void calls.push([name, ...values]),
+  });
+  return { calls, native };
+}
+
+describe('@carillon/react-native', () => {
+  test('passes every call to the native module, with a value for each argument', async () => {
+    const { calls, native } = recordCalls();
+    const carillon = makeCarillon(native, undefined);
+    await carillon.start('cak_1', 'https://push.example.com');
+    await carillon.askPermission();
+    await carillon.login('ada');
+    await carillon.login('ada', 'token');
+    await carillon.track('Opened');
+    await carillon.track('Bought', { price: 3 });
+    await carillon.setAttributes({ team: null });
+    await carillon.optIn();
+    await carillon.optOut();
+    await carillon.logout();
+    expect(calls).toEqual([
+      ['start', 'cak_1', 'https://push.example.com'],
+      ['askPermission'],
+      ['login', 'ada', null],
+      ['login', 'ada', 'token'],
+      ['track', 'Opened', {}],
+      ['track', 'Bought', { price: 3 }],
+      ['setAttributes', { team: null }],
+      ['optIn'],
+      ['optOut'],
+      ['logout'],
+    ]);
+    // The names and the numbers of arguments are those of the Kotlin module, which React Native calls by name.
+    const kotlin = await readFile(moduleFile, 'utf8');
+    for (const [name, ...values] of calls) {
+      const [, parameters] = new RegExp(`@ReactMethod\\s+fun ${String(name)}\\(([^)]*)\\)`).exec(kotlin)!;
+      expect(parameters!.split(',').length, String(name)).toBe(values.length + 1);
+    }
+  });
+
+  test('rejects calls in an app without the native module, and accepts listeners there', async () => {
+    const carillon = makeCarillon(undefined, undefined);
+    await expect(carillon.start('cak_1', 'https://push.example.com')).rejects.toThrow(CarillonUnavailableError);
+    await expect(carillon.logout()).rejects.toThrow('Expo Go');
+    expect(carillon.onMessage(() => undefined)()).toBeUndefined();
+  });
+
+  test('listens to the events of the native module until the listener is ended', async () => {
+    const listeners = new Map<string, (value: never) => void>();
+    const carillon = makeCarillon(recordCalls().native, {
+      addListener(name, listener) {
+        listeners.set(name, listener);
+        return { remove: () => void listeners.delete(name) };
+      },
+    });
+    const seen: unknown[] = [];
+    const end = carillon.onMessage(({ title }) => seen.push(title));
+    carillon.onNotice((notice) => seen.push(notice));
+    listeners.get('carillonMessage')!({ title: 'Only today' } as never);
+    listeners.get('carillonNotice')!('identity-needed' as never);
+    end();
+    expect(seen).toEqual(['Only today', 'identity-needed']);
+    expect([...listeners.keys()]).toEqual(['carillonNotice']);
+    const kotlin = await readFile(moduleFile, 'utf8');
+    for (const name of ['carillonMessage', 'carillonNotice']) expect(kotlin).toContain(`emit("${name}"`);
+  });
+
+  test('is packed with the sources of carillon-android', async () => {
+    await withFolder(async (target) => {
+      await copyAndroid(join(target, 'sdk'));
+      for (const file of [
+        'AndroidManifest.xml',
+        'kotlin/dev/carillon/Carillon.kt',
+        'kotlin/dev/carillon/core/Queue.kt',
+      ])
+        expect(existsSync(join(target, 'sdk', file)), file).toBe(true);
+      expect(await readFile(join(folder, 'android', 'build.gradle'), 'utf8')).toContain("'sdk/AndroidManifest.xml'");
+    });
+  });
+});
+
+describe('its Expo config plugin', () => {
+  const plugin = createRequire(import.meta.url)(join(folder, 'app.plugin.js'));
+  const manifest = () => ({
+    manifest: {
+      application: [{ 'meta-data': [{ $: { 'android:name': 'com.example.other', 'android:value': 'kept' } }] }],
+    },
+  });
+  const entriesOf = (changed: any) => changed.manifest.application[0]['meta-data'].map(({ $ }: any) => $);
+
+  test('writes the entries of the manifest that its options name', () => {
+    const options = {
+      icon: './icon.png',
+      defaultChannel: 'offers',
+      pushFrom: 'shop',
+      dataPrefix: 'sh',
+      appId: 'couriers',
+    };
+    expect(entriesOf(plugin.setManifest(manifest(), options))).toMatchInlineSnapshot(`
+      [
+        {
+          "android:name": "com.example.other",
+          "android:value": "kept",
+        },
+        {
+          "android:name": "dev.carillon.default_channel",
+          "android:value": "offers",
+        },
+        {
+          "android:name": "dev.carillon.push_from",
+          "android:value": "shop",
+        },
+        {
+          "android:name": "dev.carillon.data_prefix",
+          "android:value": "sh",
+        },
+        {
+          "android:name": "dev.carillon.app_id",
+          "android:value": "couriers",
+        },
+        {
+          "android:name": "dev.carillon.small_icon",
+          "android:resource": "@drawable/carillon_notification",
+        },
+      ]
+    `);
+  });
+
+  test('changes nothing when it runs twice, and removes the entries of options that are gone', () => {
+    const once = plugin.setManifest(manifest(), { defaultChannel: 'offers' });
+    const twice = plugin.setManifest(structuredClone(once), { defaultChannel: 'offers' });
+    expect(twice).toEqual(once);
+    expect(plugin.setManifest(twice, {})).toEqual(manifest());
+  });
+
+  test('rejects an option that it does not know, with those it knows', () => {
+    expect(() => plugin.setManifest(manifest(), { chanel: 'offers' })).toThrow(
+      'unknown option chanel; use icon, defaultChannel, pushFrom, dataPrefix, appId',
+    );
+  });
+
+  test('accepts a manifest without entries', () => {
+    expect(entriesOf(plugin.setManifest({ manifest: { application: [{}] } }, {}))).toEqual([]);
+  });
+
+  test('copies the icon to where the entry of the manifest finds it', async () => {
+    await withFolder(async (projectRoot) => {
+      await writeFile(join(projectRoot, 'icon.png'), 'picture');
+      const platformProjectRoot = join(projectRoot, 'android');
+      plugin.copyIcon('./icon.png', { projectRoot, platformProjectRoot });
+      const [, entry] = entriesOf(plugin.setManifest(manifest(), { icon: './icon.png' }));
+      const name = entry['android:resource'].replace('@drawable/', '');
+      const copied = join(platformProjectRoot, 'app/src/main/res/drawable', `${name}.png`);
+      expect(await readFile(copied, 'utf8')).toBe('picture');
+    });
+  });
+
+  test('names the entries that carillon-android reads', async () => {
+    const source = await readFile(
+      join(root, 'sdk/android/carillon/src/main/kotlin/dev/carillon/CarillonOptions.kt'),
+      'utf8',
+    );
+    const read = [...source.matchAll(/"(dev\.carillon\.\w+)"/g)].map(([, name]) => name!).sort();
+    const options = { icon: 'i', defaultChannel: 'c', pushFrom: 'p', dataPrefix: 'd', appId: 'a' };
+    const written = entriesOf(plugin.setManifest({ manifest: { application: [{}] } }, options));
+    expect(written.map((entry: any) => entry['android:name']).sort()).toEqual(read);
+  });
+});
+
+async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-react-native-'));
+  try {
+    await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
