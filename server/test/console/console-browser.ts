@@ -158,7 +158,11 @@ const schemesOfState: readonly ColourScheme[] = isFull ? bothSchemes : [];
 /** Nothing on the page is against WCAG 2.2 AA, in these schemes. */
 export async function expectAccessible(page: Page, schemes = schemesOfState): Promise<void> {
   // The heading of a page may come after its lists. axe reports it if it never comes.
-  await page.locator('h1').first().waitFor({ state: 'attached' }).catch(() => undefined);
+  await page
+    .locator('h1')
+    .first()
+    .waitFor({ state: 'attached' })
+    .catch(() => undefined);
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
