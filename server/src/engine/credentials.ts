@@ -40,9 +40,11 @@ export function makeLoadCredentials(deps: LoadCredentialsDependencies): LoadCred
   const { database, encryption, clock, onApps } = deps;
   const remembered = new Map<string, { until: number; credentials: Promise<CredentialsOfApps> }>();
   const load = async (workspaceId: string): Promise<CredentialsOfApps> => {
-    const apps = await listApps(database, workspaceId);
+    const [apps, rows] = await Promise.all([
+      listApps(database, workspaceId),
+      listProviderCredentials(database, workspaceId),
+    ]);
     await onApps?.({ workspaceId, apps });
-    const rows = await listProviderCredentials(database, workspaceId);
     const stored = rows.map((row) => ({
       ...{ appId: row.appId, version: row.version },
       credential: openCredential(encryption, row),
