@@ -157,7 +157,7 @@ export async function findAppKey(tx: Queryable, secretHash: Buffer): Promise<App
   return row;
 }
 
-/** Lists the keys of one kind that are not archived, of several workspaces, oldest first. Index: (workspace_id, kind) where archived_at is null. */
+/** Lists the keys of one kind that are not archived, of several workspaces, oldest first. Index: api_keys_workspace. */
 export async function listActiveApiKeys(
   tx: Queryable,
   search: { workspaceIds: readonly string[]; kind: KeyKind },
