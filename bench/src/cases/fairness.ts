@@ -29,8 +29,9 @@ export const fairnessCase: Case<'fairness', Fairness> = {
       beside: 'those that are there',
     });
     await installation.startWorker();
-    const caller = makeCaller({ workspaceId: other!.id, keys: { push: other!.pushKey } as never }, () =>
-      installation.url,
+    const caller = makeCaller(
+      { workspaceId: other!.id, keys: { push: other!.pushKey } as never },
+      () => installation.url,
     );
     return { installation, pushOfOther: async (name) => idOf(await caller.push(toPlatform(name, 'ANDROID'))) };
   },
