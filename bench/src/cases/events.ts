@@ -73,7 +73,7 @@ export const eventsCase: Case<'events', Events> = {
 };
 
 /** Copies the credentials of the first workspace: the simulated providers know no others. */
-async function addCredentials(bundle: Installation, workspaces: readonly BenchWorkspace[]): Promise<void> {
+export async function addCredentials(bundle: Installation, workspaces: readonly BenchWorkspace[]): Promise<void> {
   const { encryption, database } = bundle;
   const known = openCredentials(encryption, await listSimulatedCredentials(database));
   for (const { id: workspaceId } of workspaces)

@@ -150,6 +150,17 @@ export const caseTable = {
     },
     ofAll: { full: {}, quick: { pushes: 100, devices: 20_000 } },
   },
+  fairness: {
+    measures:
+      'The last message of a campaign to 1,000 devices that is launched while a large one is sent, of the same and of another workspace, and how much the large one is slowed',
+    ...{ budget: 'P16', module: 'fairness' },
+    peers: [],
+    options: {
+      devices: number(1_000_000, 'devices of the large campaign'),
+      ...{ rounds: number(3, 'rounds after the first, which warms up'), ...windows },
+    },
+    ofAll: { full: {}, quick: { devices: 50_000, rounds: 1 } },
+  },
   events: {
     measures:
       'Bulk requests of 500 events at an even rate, 50 triggered campaigns, one event of a hundred starts one; counts triggers and messages',
