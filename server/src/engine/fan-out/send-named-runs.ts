@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { isDatabaseFault, isFaultOfContent } from '../../domain/database-faults.ts';
 import { lastIdAt } from '../../domain/ids.ts';
+import { bucketCount } from '../../domain/users/users.ts';
 import type { Logger } from '../../log.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import { addLearned } from '../../storage/campaigns/variations.ts';
@@ -235,7 +236,8 @@ function makeOpenBatch({
       database,
       chunks.map(({ runId }) => runId),
     );
-    const runs = found.filter(isSmall);
+    const whole = new Set(chunks.filter(isWhole).map(({ runId }) => runId));
+    const runs = found.filter(isSmall).filter(({ id }) => whole.has(id));
     if (runs.length === 0) return { opened: [], left: chunks };
     const devicesOf = await findDevicesOfRuns(database, runs.map(toNamedRun));
     const fitting = new Map(
@@ -271,6 +273,11 @@ async function ensurePartitions(
     await ensureDeliveriesPartition(database, day);
     partitions.add(day);
   }
+}
+
+/** True for the only chunk of its run: a batch reads all devices of a run, and would send them once for each chunk. */
+function isWhole({ bucketFrom, bucketTo }: ClaimedChunk): boolean {
+  return bucketFrom === 0 && bucketTo === bucketCount - 1;
 }
 
 type SmallRun = RunToSend & { targetUsers: [bucket: number, userId: string][] };

@@ -243,6 +243,19 @@ describe('runs to named users', () => {
     expect(await bundle.ledger(many.runId)).toEqual([{ outcome: 'ACCEPTED', devices: 51 }]);
   });
 
+  test('with more than one chunk are left to the workers of chunks, and each device gets one message', async () => {
+    await bundle.addDevices(1);
+    const { runId } = await toUser('user-0');
+    await bundle.database`
+      insert into chunks (run_id, number, workspace_id, bucket_from, bucket_to, lane, not_before, state, created_at)
+      select run_id, 1, workspace_id, 128, 255, lane, not_before, state, created_at from chunks where run_id = ${runId}`;
+    await bundle.database`update chunks set bucket_to = 127 where run_id = ${runId} and number = 0`;
+    await send();
+    expect(bundle.sent).toEqual([]);
+    await bundle.work();
+    expect(bundle.sent).toHaveLength(1);
+  });
+
   test('of a stopped run are not sent', async () => {
     await bundle.addDevices(1);
     const { runId } = await toUser('user-0');
