@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 
 /** One row of the table that `npm run bench` prints and `docs/performance.md` shows. */
 export type Comparison = {
-  /** The number of the budget: P1 to P11. */
+  /** The number of the budget: P1 to P16. */
   budget: `P${number}`;
   work: string;
   ours: string;
