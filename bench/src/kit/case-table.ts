@@ -159,7 +159,6 @@ export const caseTable = {
       devices: number(1_000_000, 'devices of the large campaign'),
       ...{ rounds: number(3, 'rounds after the first, which warms up'), ...windows },
     },
-    ofAll: { full: {}, quick: { devices: 50_000, rounds: 1 } },
   },
   events: {
     measures:

@@ -1,82 +1,48 @@
-import type { Clock } from '../../clock.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
-import { isDatabaseFault, isFaultOfContent } from '../../domain/database-faults.ts';
+import { isDatabaseFault } from '../../domain/database-faults.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { bucketCount } from '../../domain/users/users.ts';
-import type { Logger } from '../../log.ts';
-import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
-import { addLearned } from '../../storage/campaigns/variations.ts';
-import { inTransaction } from '../../storage/database.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
-import {
-  addRunCounts,
-  ensureDeliveriesPartition,
-  hasDelivery,
-  insertDeliveriesOfRuns,
-  markDevicesGone,
-  rowKey,
-} from '../../storage/ledger/deliveries.ts';
-import { markDeliveries } from '../../storage/outbox/stream-marks.ts';
+import type { Database } from '../../storage/database.ts';
+import { ensureDeliveriesPartition } from '../../storage/ledger/deliveries.ts';
 import { releaseChunk, renewLeases } from '../../storage/runs/chunks.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
-import {
-  claimNamedChunks,
-  endNamedChunks,
-  findDevicesOfRuns,
-  moveCursors,
-  openNamedWindows,
-} from '../../storage/runs/named-runs.ts';
-import { endNamedRuns, findRunsToSend } from '../../storage/runs/run-states.ts';
+import { claimNamedChunks, findDevicesOfRuns, openNamedWindows } from '../../storage/runs/named-runs.ts';
+import { findRunsToSend } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Rest } from '../jobs/job.ts';
 import { chunkLeaseEnd, chunkLeaseMilliseconds, makeLease } from '../jobs/leased-job.ts';
-import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
-import { marksOf } from '../outbox/event-streams.ts';
 import type { PersonaliseDevices } from './compose-message.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
-import { makeDeliverToEligible, withdrawUnsent } from './deliver-to-eligible.ts';
+import { makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToEligible } from './deliver-to-eligible.ts';
-import { trialsOf } from './experiments.ts';
 import { replaceAddresses } from './replace-addresses.ts';
 import { runLimitOf } from './seats.ts';
-import { countChanges, WindowFailedError, WindowRefusedError } from './send-window.ts';
-import { goneDevices, keepWaiting, pauseOrShowRefusals, suspectDevices } from './settle-outcome.ts';
+import { WindowFailedError } from './send-window.ts';
 import type { DeviceResult } from './settle-outcome.ts';
 import { giveUp, heartbeatMilliseconds, makeIdleSlots } from './work-chunks.ts';
 import type { WindowTurns } from './work-chunks.ts';
+import { batchRuns, makeStoreSoon } from './store-named-runs.ts';
+import type { OpenedRun, StoreDependencies } from './store-named-runs.ts';
 
-/** Runs that are claimed, read and stored together. A statement for 500 takes a few milliseconds. */
-const batchRuns = 500;
 /** Runs whose messages are under way or not stored yet, on this node. About 5 kB each. */
 const maxUnderWay = 4_000;
 /** As many of one workspace, so that one whose provider is slow leaves room for the others. */
 const maxUnderWayOfWorkspace = 1_000;
 /** Runs to more users than this are left to the workers of chunks, which send window by window. */
 const maxUsers = 50;
-/** Outcomes wait this long for others, so that a transaction stores many. No caller waits for them. */
-const usualLingerMilliseconds = 20;
 /** Batches that are read at the same time, so that a distant database does not limit the rate. */
 const readers = 3;
 
-export type NamedRunsDependencies = {
-  database: Database;
-  clock: Clock;
-  log: Logger;
+export type NamedRunsDependencies = StoreDependencies & {
   /** Identifies this process in leases; unique per start. */
   owner: string;
   personaliseDevices: PersonaliseDevices;
   deliverToDevices: DeliverToDevices;
   /** The maximum number of devices in a window, and so the maximum of a run that a crash may repeat. */
   windowDevices: number;
-  outcomes: OutcomeBuffer;
   /** Shared with the workers of chunks. */
   turns: WindowTurns;
-  lingerMilliseconds?: number;
   rest?: Rest | undefined;
-  /** Called with the campaigns of runs that have ended, so that these can end. */
-  onRunsEnded: (campaignIds: string[]) => void;
-  /** Called when chunks have ended whose runs must be looked at before they can end. */
-  onChunkEnded: () => void;
   /** Called when chunks were left to the workers of chunks. */
   onChunksLeft: () => void;
 };
@@ -131,10 +97,6 @@ export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
   };
 }
 
-/** A run with its claimed chunk and its devices. */
-type Opened = { run: RunToSend; chunk: ClaimedChunk; devices: AudienceDevice[] };
-type Sent = Opened & { results: DeviceResult[] };
-
 export type NamedRunSender = {
   /** Claims a batch and begins to send it. @returns how many runs were claimed */
   sendNext(): Promise<number>;
@@ -157,7 +119,7 @@ export function makeNamedRunSender(
   const openBatch = makeOpenBatch(deps);
   const store = makeStoreSoon(deps);
 
-  const work = async ({ chunk, ...opened }: Opened): Promise<void> => {
+  const work = async ({ chunk, ...opened }: OpenedRun): Promise<void> => {
     try {
       const results = await deliverRun(deliver, opened);
       await store({ chunk, ...opened, results });
@@ -222,7 +184,7 @@ function fullWorkspaces(held: Iterable<ClaimedChunk>): string[] {
 }
 
 /** `left`: chunks of runs that are not sent here, or were stopped or paused meanwhile. */
-type Batch = { opened: Opened[]; left: ClaimedChunk[] };
+type Batch = { opened: OpenedRun[]; left: ClaimedChunk[] };
 
 /** Reads the runs of claimed chunks and their devices, and records the windows, in three statements. */
 function makeOpenBatch({
@@ -303,7 +265,7 @@ function toNamedRun(run: SmallRun) {
 
 async function deliverRun(
   deliver: DeliverToEligible,
-  { run, devices }: Pick<Opened, 'run' | 'devices'>,
+  { run, devices }: Pick<OpenedRun, 'run' | 'devices'>,
 ): Promise<DeviceResult[]> {
   if (devices.length === 0) return [];
   try {
@@ -314,143 +276,4 @@ async function deliverRun(
   } catch (error) {
     throw isDatabaseFault(error) ? error : new WindowFailedError('a window cannot be sent', { cause: error });
   }
-}
-
-/**
- * Returns a function that stores the results of a run with those of others, and resolves when they are stored. If the database
- * rejects the content of a batch, its runs are stored one by one, so that a faulty one does not hold the others.
- */
-function makeStoreSoon(deps: NamedRunsDependencies): (sent: Sent) => Promise<void> {
-  const { outcomes } = deps;
-  type Waiting = { sent: Sent; resolve: () => void; reject: (error: unknown) => void };
-  let waiting: Waiting[] = [];
-  let isStoring = false;
-
-  const storeBatch = async (batch: Waiting[]): Promise<void> => {
-    const ended = await outcomes.store(async () => {
-      try {
-        return await storeRuns(deps, { runs: batch.map(({ sent }) => sent) });
-      } catch (error) {
-        if (batch.length > 1 && isFaultOfContent(error)) return undefined;
-        throw error;
-      }
-    });
-    if (!ended) {
-      for (const one of batch) await storeAndSettle([one]);
-      return;
-    }
-    for (const { resolve } of batch) resolve();
-    deps.onRunsEnded(ended);
-    if (ended.length < batch.length) deps.onChunkEnded();
-  };
-  const storeAndSettle = (batch: Waiting[]): Promise<void> =>
-    storeBatch(batch).catch((error: unknown) => {
-      const cause = isFaultOfContent(error)
-        ? new WindowRefusedError('a window cannot be stored', { cause: error })
-        : error;
-      for (const { reject } of batch) reject(cause);
-    });
-  const storeAll = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchRuns);
-      waiting = waiting.slice(batchRuns);
-      await storeAndSettle(batch);
-    }
-    isStoring = false;
-  };
-
-  return (sent) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ sent, resolve, reject });
-      if (isStoring) return;
-      isStoring = true;
-      setTimeout(() => void storeAll(), deps.lingerMilliseconds ?? usualLingerMilliseconds);
-    });
-}
-
-type Stored = { runs: readonly Sent[] };
-
-/**
- * Stores the runs. A device that already has a row in its run keeps it, which is rare: a second attempt handles it.
- *
- * @returns the campaigns of the runs that have ended, one for each run
- */
-async function storeRuns(deps: NamedRunsDependencies, { runs }: Stored): Promise<string[]> {
-  const store = (devices: 'have no row' | 'may have rows') =>
-    inTransaction(deps.database, (tx) => storeRunsIn(tx, { at: deps.clock.now(), runs, devices }));
-  try {
-    return await store('have no row');
-  } catch (error) {
-    if (!hasDelivery(error)) throw error;
-    return await store('may have rows');
-  }
-}
-
-type Storing = Stored & { at: Date; devices: 'have no row' | 'may have rows' };
-
-/** Runs whose chunk another worker has taken over are left out: it sends them again, and stores what it gets. */
-async function storeRunsIn(tx: Transaction, { at, runs, devices }: Storing): Promise<string[]> {
-  const ended = await endNamedChunks(tx, { holds: runs.map(({ chunk }) => chunk), at });
-  const kept: Sent[] = [];
-  for (const sent of runs)
-    if (ended.has(sent.run.id))
-      kept.push({ ...sent, results: await keepWaiting(tx, { run: sent.run, results: sent.results, at }) });
-  await moveCursors(
-    tx,
-    kept.flatMap(({ run: { id: runId, workspaceId }, devices: sentTo }) => {
-      const last = sentTo.at(-1);
-      return last ? [{ runId, workspaceId, bucket: last.bucket, position: last.id }] : [];
-    }),
-  );
-  const stored = await insertDeliveriesOfRuns(tx, {
-    devices,
-    windows: kept.map(({ run: { day, workspaceNumber, number: runNumber }, results }) => ({
-      ...{ day, workspaceNumber, runNumber, sentAt: at },
-      deliveries: results.map(({ delivery }) => delivery),
-    })),
-  });
-  const isFresh = ({ number: runNumber }: RunToSend, { delivery: { deviceId } }: DeviceResult): boolean =>
-    stored === 'all' || stored.has(rowKey({ runNumber, deviceId }));
-  const fresh = kept.map(({ run, results }) => ({ run, results: results.filter((result) => isFresh(run, result)) }));
-  await addRunCounts(
-    tx,
-    fresh.flatMap(({ run, results }) => countChanges(run, results)),
-  );
-  await addLearned(
-    tx,
-    fresh.flatMap(({ run, results }) =>
-      trialsOf(
-        run,
-        results.map(({ delivery }) => delivery),
-      ),
-    ),
-  );
-  await dropGoneDevices(tx, { runs: fresh, at });
-  for (const { run, results } of fresh) {
-    await suspectDevices(tx, { run, results, at });
-    await withdrawUnsent(tx, { run, chunk: 'HELD', results });
-  }
-  for (const { run, results } of kept) await pauseOrShowRefusals(tx, { run, results });
-  const marks = fresh.flatMap(({ run, results }) => (ended.get(run.id)!.isStreamed ? marksOf(run, results) : []));
-  await markDeliveries(tx, { marks, at });
-  // With rows from before, others of the run may wait.
-  const finished = stored === 'all' ? kept.filter(isFinished) : [];
-  return endNamedRuns(tx, { ids: finished.map(({ run }) => run.id), at });
-}
-
-type Fresh = { run: RunToSend; results: DeviceResult[] };
-
-/** The job that ends runs also ends the campaigns of others; after a crash it finds only those of pushes to named users. */
-function isFinished({ run, results }: Fresh): boolean {
-  return run.audience === 'USER' && results.every(({ delivery }) => delivery.outcome !== 'WAITING');
-}
-
-async function dropGoneDevices(tx: Transaction, { runs, at }: { runs: readonly Fresh[]; at: Date }): Promise<void> {
-  const gone = Map.groupBy(
-    runs.filter(({ results }) => results.some((result) => result.gone)),
-    ({ run }) => run.workspaceId,
-  );
-  // The same order in every transaction prevents deadlocks.
-  for (const [workspaceId, ofWorkspace] of [...gone].sort(([a], [b]) => (a < b ? -1 : 1)))
-    await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(ofWorkspace.flatMap(({ results }) => results)) });
 }
