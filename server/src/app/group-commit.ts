@@ -1,4 +1,4 @@
-import { isDeadlock, isOutage } from '../domain/database-faults.ts';
+import { isDeadlock, isOutage, isPerhapsStored } from '../domain/database-faults.ts';
 import { ServiceError } from '../domain/errors.ts';
 
 export type GroupCommitOptions = {
@@ -137,8 +137,4 @@ async function workThroughLoss<Item, Result>(work: Work<Item, Result>, items: It
 
 function isLoss(error: unknown): boolean {
   return isOutage(error) || isDeadlock(error);
-}
-
-function isPerhapsStored(error: unknown): boolean {
-  return (error as { code?: string }).code === 'COMMIT_OUTCOME_UNKNOWN';
 }

@@ -78,3 +78,8 @@ const refusalCodes = new Set(['53100', '53200', '25006']);
 export function refusesWrites(error: unknown): boolean {
   return refusalCodes.has((error as { code?: string } | undefined)?.code ?? '');
 }
+
+/** True if the answer to a commit was lost: the transaction may be stored. */
+export function isPerhapsStored(error: unknown): boolean {
+  return (error as { code?: string }).code === 'COMMIT_OUTCOME_UNKNOWN';
+}

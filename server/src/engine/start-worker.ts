@@ -29,6 +29,7 @@ import { makeRetryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
 import type { SendWindow } from './fan-out/send-window.ts';
 import { startNamedRuns } from './fan-out/send-named-runs.ts';
+import type { OwnRuns } from './fan-out/send-named-runs.ts';
 import { makeWindowTurns, startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
 import {
@@ -102,6 +103,8 @@ export type WorkerDependencies = {
 };
 
 export type Worker = {
+  /** Sends pushes that this node has just accepted. */
+  ownRuns: OwnRuns;
   /** Wakes every job now, because the clock was moved. */
   wake(): void;
   /** Wakes the jobs whose work is due at a specific time. The remaining jobs are cleanup, which has no fixed time. */
@@ -135,6 +138,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const wakes = { 'fan-out': fanOut.wake, 'named-runs': fanOut.wakeNamed, segments: segments.wake };
   const answering = await doorbell.answer({ url: deps.sessionUrl, log, wakes });
   return {
+    ownRuns: fanOut.ownRuns,
     wakeDue,
     wake() {
       wakeDue();
@@ -208,6 +212,7 @@ function startFanOut(deps: WorkerDependencies) {
   return {
     wakeRelease: release.wake,
     wakeNamed: named.wake,
+    ownRuns: named.ownRuns,
     wake(): void {
       for (const part of [...parts, end]) part.wake();
     },

@@ -16,6 +16,7 @@ import { documentedSegmentLimits } from '../app/segments/segment-limits.ts';
 import { makeTokenBatches } from '../app/tokens/prove-clients.ts';
 import { makeTokenAuthority } from '../app/tokens/token-authority.ts';
 import type { Doorbell } from '../engine/doorbell.ts';
+import type { OwnRuns } from '../engine/fan-out/send-named-runs.ts';
 import type { NodeMeter } from '../engine/monitoring/node-meter.ts';
 import { measureContent } from '../engine/fan-out/compose-message.ts';
 import { makeInteractionTokens } from '../domain/events/interactions.ts';
@@ -54,6 +55,8 @@ export type RouteParts = Pick<ConsoleParts, 'accounts' | 'company' | 'phones' | 
   calls: CallRecorder;
   meter: Pick<NodeMeter, 'noteCommit'>;
   doorbell: Doorbell;
+  /** Undefined on a node that does not send. */
+  ownRuns: OwnRuns | undefined;
 };
 
 const projectFolder = join(import.meta.dirname, '..', '..', '..');
@@ -96,7 +99,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     pushRoutes({
       ...across,
       admitPush: makeAdmitPush(across),
-      acceptPush: makeAcceptPush({ ...across, doorbell, onCommit: meter.noteCommit }),
+      acceptPush: makeAcceptPush({ ...across, doorbell, ownRuns: parts.ownRuns, onCommit: meter.noteCommit }),
       measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     }),
     dataRoutes({ ...deps, ensureToday, erasureDelayHours: config.erasureDelayHours }),

@@ -9,6 +9,7 @@ import { tooManyUsers } from '../../domain/push.ts';
 import type { PushCommand, PushAudience } from '../../domain/push.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import type { Doorbell } from '../../engine/doorbell.ts';
+import type { OwnRuns } from '../../engine/fan-out/send-named-runs.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -19,7 +20,7 @@ import { makeGroupCommit, requestBatches } from '../group-commit.ts';
 import { answerOnce, findFirstAnswer } from '../idempotency.ts';
 import { requireApps } from './admit-push.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
-import { makeJoinOrStore, storePushes } from './store-pushes.ts';
+import { makeJoinOrStore, storeAndSend, storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush, StorePush } from './store-pushes.ts';
 
 export type AcceptPushRequest = {
@@ -37,6 +38,8 @@ export type AcceptPushDependencies = {
   encryption: Encryption;
   /** Rung when a stored push can be sent. */
   doorbell: Pick<Doorbell, 'ring'>;
+  /** Undefined on a node that does not send. */
+  ownRuns?: OwnRuns | undefined;
   /** Called with the number of pushes that one commit stored. */
   onCommit?: ((pushes: number) => void) | undefined;
 };
@@ -48,15 +51,17 @@ export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
  * arrive at the same time, and wakes the workers. Resolves when everything is durable.
  */
 export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
-  const { database, clock, doorbell, onCommit } = deps;
+  const { database, clock, doorbell, ownRuns, onCommit } = deps;
+  const workers = { doorbell, ownRuns };
   const store = makeGroupCommit<PushToStore, StoredPush>(async (pushes) => {
-    const stored = await inTransaction(database, (tx) => storePushes(tx, pushes));
+    const stored = await storeAndSend(workers, pushes, {
+      store: (claimed) => inTransaction(database, (tx) => storePushes(tx, claimed)),
+      isSentNow,
+    });
     onCommit?.(pushes.length);
-    const sent = pushes.filter((_, index) => isSentNow(stored[index]!));
-    if (sent.length > 0) doorbell.ring(sent.every(({ targetUsers }) => targetUsers) ? 'named-runs' : 'fan-out');
     return stored;
   }, requestBatches);
-  const joinOrStore = makeJoinOrStore({ database, doorbell, store, onCommit });
+  const joinOrStore = makeJoinOrStore({ database, ...workers, store, onCommit });
 
   return async ({ admitted, command, idempotencyKey, rawBody, traceparent }) => {
     const { workspace } = admitted;

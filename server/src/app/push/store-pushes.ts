@@ -1,9 +1,11 @@
 import type { CampaignStatus } from '../../domain/campaigns/campaign.ts';
+import { isPerhapsStored } from '../../domain/database-faults.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { UserSelector, PushCommand } from '../../domain/push.ts';
 import { nextOccurrences } from '../../domain/timing/occurrences.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import type { Doorbell } from '../../engine/doorbell.ts';
+import type { OwnRuns } from '../../engine/fan-out/send-named-runs.ts';
 import {
   insertCampaigns,
   insertPushRequests,
@@ -13,6 +15,8 @@ import {
 } from '../../storage/campaigns/campaigns.ts';
 import type { NewCampaign, StoredCampaign, JoiningPush } from '../../storage/campaigns/campaigns.ts';
 import type { Transaction, Database } from '../../storage/database.ts';
+import type { NamedChunk } from '../../storage/runs/named-runs.ts';
+import type { StoredClaim } from '../../storage/runs/runs.ts';
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
 import { noteTraceparents, insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/runs/runs.ts';
 import { makeGroupCommit, requestBatches } from '../group-commit.ts';
@@ -44,6 +48,8 @@ export type PushToStore = {
   traceparent?: string | undefined;
   at: Date;
   sendUntil: Date;
+  /** The claim of this node, if it sends the push as soon as it is stored. */
+  claim?: StoredClaim | undefined;
 };
 
 export type StoredPush =
@@ -191,7 +197,8 @@ function toRun(push: PushToStore) {
 }
 
 function toTarget(push: PushToStore, targetUsers: [number, string][]) {
-  return { targetUsers, content: push.existing ? push.command.content : undefined, audienceBound: lastIdAt(push.at) };
+  const content = push.existing ? push.command.content : undefined;
+  return { targetUsers, content, audienceBound: lastIdAt(push.at), claim: push.claim };
 }
 
 function toStored(outcome: Outcome): StoredPush {
@@ -225,22 +232,23 @@ function toAccepted(push: PushToStore, occurrences: Date[]): AcceptedPush {
  */
 export function makeJoinOrStore({
   database,
-  doorbell,
   store,
   onCommit,
-}: {
+  ...workers
+}: StoredPushWorkers & {
   database: Database;
-  doorbell: Pick<Doorbell, 'ring'>;
   store: StorePush;
   onCommit?: ((pushes: number) => void) | undefined;
 }): StorePush {
   const join = makeGroupCommit<JoiningPush, boolean>(async (pushes) => {
-    const joined = await joinSendingCampaigns(database, pushes);
-    const areJoined = pushes.map(({ campaignId }) => joined.has(campaignId));
-    if (joined.size > 0) {
-      onCommit?.(areJoined.filter(Boolean).length);
-      doorbell.ring('named-runs');
-    }
+    const areJoined = await storeAndSend<JoiningPush, boolean>(workers, pushes, {
+      async store(claimed) {
+        const joined = await joinSendingCampaigns(database, claimed);
+        return claimed.map(({ campaignId }) => joined.has(campaignId));
+      },
+      isSentNow: (isJoined) => isJoined,
+    });
+    if (areJoined.includes(true)) onCommit?.(areJoined.filter(Boolean).length);
     return areJoined;
   }, requestBatches);
 
@@ -251,12 +259,65 @@ export function makeJoinOrStore({
   };
 }
 
+/** Who sends stored pushes. */
+export type StoredPushWorkers = {
+  /** Rung when a stored push can be sent. */
+  doorbell: Pick<Doorbell, 'ring'>;
+  /** Undefined on a node that does not send. */
+  ownRuns: OwnRuns | undefined;
+};
+
+type Claimable = Pick<PushToStore, 'runId' | 'workspaceId' | 'targetUsers'> & {
+  traceparent?: string | undefined;
+  claim?: StoredClaim | undefined;
+};
+type Claimed<Push> = Omit<Push, 'claim'> & { claim: NamedChunk | undefined };
+
+/**
+ * Stores pushes in one transaction. Those to named users are stored with a claim of this node, as far as it has room, and the
+ * node sends them as soon as they are stored. If it is not known whether they are, it sends what it finds. Workers are told of
+ * the others.
+ */
+export async function storeAndSend<Push extends Claimable, Stored>(
+  { doorbell, ownRuns }: StoredPushWorkers,
+  pushes: readonly Push[],
+  {
+    store,
+    isSentNow,
+  }: { store: (pushes: Claimed<Push>[]) => Promise<Stored[]>; isSentNow: (stored: Stored) => boolean },
+): Promise<Stored[]> {
+  const claimed = pushes.map((push): Claimed<Push> => ({ ...push, claim: claimFor(ownRuns, push) }));
+  const claimsOf = (some: readonly Claimed<Push>[]): NamedChunk[] => some.flatMap(({ claim }) => claim ?? []);
+  let stored: Stored[];
+  try {
+    stored = await store(claimed);
+  } catch (error) {
+    if (isPerhapsStored(error)) ownRuns?.begin(claimsOf(claimed));
+    else ownRuns?.drop(claimsOf(claimed));
+    throw error;
+  }
+  const sent = claimed.filter((_, index) => isSentNow(stored[index]!));
+  ownRuns?.begin(claimsOf(sent));
+  ownRuns?.drop(claimsOf(claimed.filter((_, index) => !isSentNow(stored[index]!))));
+  const left = sent.filter(({ claim }) => !claim);
+  if (left.length > 0) doorbell.ring(left.every(({ targetUsers }) => targetUsers) ? 'named-runs' : 'fan-out');
+  return stored;
+}
+
+function claimFor(
+  ownRuns: OwnRuns | undefined,
+  { runId, workspaceId, targetUsers, traceparent }: Claimable,
+): NamedChunk | undefined {
+  if (!targetUsers || targetUsers.length === 0 || traceparent !== undefined) return undefined;
+  return ownRuns?.reserve({ runId, workspaceId, targetUsers });
+}
+
 function toJoiningPush(push: PushToStore): JoiningPush | undefined {
   // A push that belongs to a trace uses `store`, which records the trace.
   if (push.traceparent !== undefined) return undefined;
   const { existing, targetUsers, command, runId, responseId, workspaceId, campaignId, at, sendUntil } = push;
   if (!existing || existing.hasEnded || !targetUsers || targetUsers.length === 0) return undefined;
   const { requestId, content } = command;
-  const ids = { runId, responseId, requestId, workspaceId, campaignId };
+  const ids = { runId, responseId, requestId, workspaceId, campaignId, claim: undefined };
   return { ...ids, targetUsers, content, audienceBound: lastIdAt(at), at, sendUntil };
 }

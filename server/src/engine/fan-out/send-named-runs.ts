@@ -4,10 +4,18 @@ import { lastIdAt } from '../../domain/ids.ts';
 import { bucketCount } from '../../domain/users/users.ts';
 import type { Database } from '../../storage/database.ts';
 import { ensureDeliveriesPartition } from '../../storage/ledger/deliveries.ts';
+import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import { releaseChunk, renewLeases } from '../../storage/runs/chunks.ts';
-import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
-import { claimNamedChunks, findDevicesOfRuns, openNamedWindows } from '../../storage/runs/named-runs.ts';
-import { findRunsToSend } from '../../storage/runs/run-states.ts';
+import type { Window } from '../../storage/runs/chunks.ts';
+import {
+  chooseDevices,
+  claimNamedChunks,
+  findNamedDevices,
+  maxNamedUsers,
+  openNamedWindows,
+} from '../../storage/runs/named-runs.ts';
+import type { NamedAudience, NamedChunk } from '../../storage/runs/named-runs.ts';
+import { findSendingRuns } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Rest } from '../jobs/job.ts';
 import { chunkLeaseEnd, chunkLeaseMilliseconds, makeLease } from '../jobs/leased-job.ts';
@@ -28,8 +36,6 @@ import type { OpenedRun, StoreDependencies } from './store-named-runs.ts';
 const maxUnderWay = 4_000;
 /** As many of one workspace, so that one whose provider is slow leaves room for the others. */
 const maxUnderWayOfWorkspace = 1_000;
-/** Runs to more users than this are left to the workers of chunks, which send window by window. */
-const maxUsers = 50;
 /** Batches that are read at the same time, so that a distant database does not limit the rate. */
 const readers = 3;
 
@@ -47,11 +53,22 @@ export type NamedRunsDependencies = StoreDependencies & {
   onChunksLeft: () => void;
 };
 
-export type NamedRuns = { wake(): void; stop(): Promise<void> };
+/** Runs that this node stores with a claim of its own and sends as soon as they are stored, so that no worker looks for them. */
+export type OwnRuns = {
+  /** Returns the claim to store with a run, or undefined if the run is left to a worker that claims it. */
+  reserve(run: { runId: string; workspaceId: string; targetUsers: NamedUsers }): NamedChunk | undefined;
+  /** Sends the runs that are stored, or may be: those that turn out not to be stored are forgotten. */
+  begin(chunks: readonly NamedChunk[]): void;
+  /** Forgets runs that are not stored. */
+  drop(chunks: readonly NamedChunk[]): void;
+};
+type NamedUsers = readonly [bucket: number, userId: string][];
+
+export type NamedRuns = { ownRuns: OwnRuns; wake(): void; stop(): Promise<void> };
 
 /**
  * Sends the runs to named users, such as pushes to one user and tests of campaigns. A run to a few devices would take ten round
- * trips to the database by itself, so up to 500 are claimed, read and opened together, and their outcomes are stored together.
+ * trips to the database by itself, so up to 500 are claimed and read together, and their outcomes are stored together.
  * Each run is sent and settled separately: a slow provider delays no other run. The sender claims only chunks that no worker has
  * claimed before. The workers of chunks send all others: chunks of workers that died, under the same identities, and runs that
  * are larger than a window or have a limit, a throttle or a trace, which the sender releases to them.
@@ -86,6 +103,7 @@ export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
   const reading = Array.from({ length: readers }, read);
 
   return {
+    ownRuns: sender.ownRuns,
     wake,
     async stop() {
       isStopping = true;
@@ -98,6 +116,7 @@ export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
 }
 
 export type NamedRunSender = {
+  ownRuns: OwnRuns;
   /** Claims a batch and begins to send it. @returns how many runs were claimed */
   sendNext(): Promise<number>;
   /** Resolves when everything that was claimed is stored or given up. */
@@ -110,125 +129,216 @@ export function makeNamedRunSender(
   deps: NamedRunsDependencies,
   { isStopping, onFreed }: { isStopping: () => boolean; onFreed: () => unknown },
 ): NamedRunSender {
-  const { database, clock, owner, outcomes, turns } = deps;
-  const deliver = makeDeliverToEligible(deps);
-  const held = new Map<string, ClaimedChunk>();
+  const { database, clock, owner, outcomes } = deps;
+  const held = makeHeldRuns();
   const underWay = new Set<Promise<void>>();
   /** True if the last claim left runs because of those under way. */
   let isCrowded = false;
-  const openBatch = makeOpenBatch(deps);
-  const store = makeStoreSoon(deps);
-
-  const work = async ({ chunk, ...opened }: OpenedRun): Promise<void> => {
-    try {
-      const results = await deliverRun(deliver, opened);
-      await store({ chunk, ...opened, results });
-      await replaceAddresses(deps, { workspaceId: opened.run.workspaceId, results });
-    } catch (error) {
-      await giveUp(deps, chunk, error);
-    }
-  };
-  const follow = (chunk: ClaimedChunk, done: Promise<void>): void => {
-    const ended = done
-      .catch((error: unknown) => deps.log.error({ err: error, runId: chunk.runId }, 'run to named users failed'))
-      .finally(() => {
-        held.delete(chunk.runId);
-        underWay.delete(ended);
-        if (!isCrowded) return;
-        isCrowded = false;
-        onFreed();
-      });
+  const watch = (done: Promise<void>): void => {
+    const ended = done.finally(() => underWay.delete(ended));
     underWay.add(ended);
   };
+  const follow = (chunk: NamedChunk, done: Promise<void>): void =>
+    watch(
+      done
+        .catch((error: unknown) => deps.log.error({ err: error, runId: chunk.runId }, 'run to named users failed'))
+        .finally(() => {
+          held.drop(chunk);
+          if (!isCrowded) return;
+          isCrowded = false;
+          onFreed();
+        }),
+    );
+  const sendBatch = makeSendBatch(deps, follow);
+  const ownRuns = makeOwnRuns(deps, {
+    ...{ held, sendBatch },
+    isClosed: () => isStopping() || outcomes.waiting() > 0,
+    onBegun: watch,
+  });
 
   return {
+    ownRuns,
     async sendNext() {
       await outcomes.settled();
-      const limit = Math.min(batchRuns, maxUnderWay - held.size);
-      const except = fullWorkspaces(held.values());
+      const limit = Math.min(batchRuns, held.room());
+      const except = held.fullWorkspaces();
       isCrowded = except.length > 0 || limit < batchRuns;
       if (isStopping() || limit <= 0) return 0;
       const claim = { owner, limit, except, at: clock.now() };
       const chunks = await claimNamedChunks(database, { ...claim, ...makeLease(clock, chunkLeaseMilliseconds) });
-      if (chunks.length === 0) return 0;
-      for (const chunk of chunks) held.set(chunk.runId, chunk);
-      let batch: Batch;
-      try {
-        batch = await turns.take('usual', () => openBatch(chunks));
-      } catch (error) {
-        for (const chunk of chunks) follow(chunk, giveUp(deps, chunk, error));
-        return chunks.length;
-      }
-      for (const opened of batch.opened)
-        follow(
-          opened.chunk,
-          turns.take('usual', () => work(opened)),
-        );
-      for (const chunk of batch.left) follow(chunk, releaseChunk(database, chunk).then(deps.onChunksLeft));
+      for (const chunk of chunks) held.add(chunk);
+      await sendBatch(chunks);
       return chunks.length;
     },
     async settled() {
       while (underWay.size > 0) await Promise.all(underWay);
     },
     async renewLeases() {
-      if (held.size > 0) await renewLeases(database, { chunks: [...held.values()], leaseUntil: chunkLeaseEnd(clock) });
+      const chunks = held.list();
+      if (chunks.length > 0) await renewLeases(database, { chunks, leaseUntil: chunkLeaseEnd(clock) });
     },
   };
 }
 
-/** Returns the workspaces of which no more runs are claimed for now. */
-function fullWorkspaces(held: Iterable<ClaimedChunk>): string[] {
+/** The runs of this node that are under way, and how many of each workspace. */
+function makeHeldRuns() {
+  const held = new Map<string, NamedChunk>();
   const counts = new Map<string, number>();
-  for (const { workspaceId } of held) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
-  return [...counts].filter(([, runs]) => runs >= maxUnderWayOfWorkspace).map(([workspaceId]) => workspaceId);
+  return {
+    list: () => [...held.values()],
+    room: () => maxUnderWay - held.size,
+    hasRoomFor: (workspaceId: string) => (counts.get(workspaceId) ?? 0) < maxUnderWayOfWorkspace,
+    /** Returns the workspaces of which no more runs are claimed for now. */
+    fullWorkspaces: () =>
+      [...counts].filter(([, runs]) => runs >= maxUnderWayOfWorkspace).map(([workspaceId]) => workspaceId),
+    add(chunk: NamedChunk): void {
+      held.set(chunk.runId, chunk);
+      counts.set(chunk.workspaceId, (counts.get(chunk.workspaceId) ?? 0) + 1);
+    },
+    drop({ runId, workspaceId }: NamedChunk): void {
+      if (!held.delete(runId)) return;
+      const left = counts.get(workspaceId)! - 1;
+      if (left === 0) counts.delete(workspaceId);
+      else counts.set(workspaceId, left);
+    },
+  };
+}
+
+type OwnRunsDependencies = {
+  held: ReturnType<typeof makeHeldRuns>;
+  sendBatch: SendBatch;
+  /** True if this node takes no runs: it stops, or has outcomes that it cannot store. */
+  isClosed: () => boolean;
+  onBegun: (done: Promise<void>) => void;
+};
+
+function makeOwnRuns(
+  { clock, owner }: NamedRunsDependencies,
+  { held, sendBatch, isClosed, onBegun }: OwnRunsDependencies,
+): OwnRuns {
+  const begun: NamedChunk[] = [];
+  let atWork = 0;
+  /** Runs that are stored while a batch is read are read together next. */
+  const sendBegun = async (): Promise<void> => {
+    atWork += 1;
+    while (begun.length > 0) await sendBatch(begun.splice(0, batchRuns));
+    atWork -= 1;
+  };
+  return {
+    reserve({ runId, workspaceId, targetUsers }) {
+      const isLarge = targetUsers.length > maxNamedUsers;
+      if (isLarge || isClosed() || held.room() <= 0 || !held.hasRoomFor(workspaceId)) return undefined;
+      const { leaseUntil } = makeLease(clock, chunkLeaseMilliseconds);
+      const window = { windowBucket: null, windowPosition: null, windowDevices: null };
+      const search = { crashes: 0, suspectDevices: null, setAside: 0, ...window };
+      const claim = { owner, attempt: 1, leaseUntil };
+      const chunk = { runId, workspaceId, targetUsers, number: 0, ...wholeAudience, ...claim, ...search };
+      held.add(chunk);
+      return chunk;
+    },
+    begin(chunks) {
+      begun.push(...chunks);
+      if (begun.length > 0 && atWork < readers) onBegun(sendBegun());
+    },
+    drop(chunks) {
+      for (const chunk of chunks) held.drop(chunk);
+    },
+  };
+}
+
+type SendBatch = (chunks: NamedChunk[]) => Promise<void>;
+
+/**
+ * Returns a function that reads a batch and begins to send its runs. `follow` is called for each with the promise of its end; the
+ * function itself resolves when the batch is read, and does not reject.
+ */
+function makeSendBatch(
+  deps: NamedRunsDependencies,
+  follow: (chunk: NamedChunk, done: Promise<void>) => void,
+): SendBatch {
+  const { database, turns } = deps;
+  const deliver = makeDeliverToEligible(deps);
+  const openBatch = makeOpenBatch(deps);
+  const store = makeStoreSoon(deps);
+  const work = async ({ chunk, ...opened }: OpenedRun): Promise<void> => {
+    try {
+      const results = await deliverRun(deliver, opened);
+      await store({ chunk, ...opened, results });
+      await replaceAddresses(deps, { workspaceId: opened.run.workspaceId, results });
+    } catch (error) {
+      await giveUp(deps, chunk, { error, window: windowOf(opened.devices) });
+    }
+  };
+  return async (chunks) => {
+    if (chunks.length === 0) return;
+    let batch: Batch;
+    try {
+      batch = await turns.take('usual', () => openBatch(chunks));
+    } catch (error) {
+      for (const chunk of chunks) follow(chunk, giveUp(deps, chunk, { error }));
+      return;
+    }
+    for (const { chunk, ...opened } of batch.opened)
+      follow(
+        chunk,
+        turns.take('usual', () => work({ chunk, ...opened })),
+      );
+    for (const chunk of batch.left) follow(chunk, releaseChunk(database, chunk).then(deps.onChunksLeft));
+  };
 }
 
 /** `left`: chunks of runs that are not sent here, or were stopped or paused meanwhile. */
-type Batch = { opened: OpenedRun[]; left: ClaimedChunk[] };
+type Batch = { opened: OpenedRun[]; left: NamedChunk[] };
 
-/** Reads the runs of claimed chunks and their devices, and records the windows, in three statements. */
-function makeOpenBatch({
-  database,
-  clock,
-  windowDevices,
-}: NamedRunsDependencies): (chunks: ClaimedChunk[]) => Promise<Batch> {
+/** Reads the runs of chunks and their devices, in two statements at the same time. */
+function makeOpenBatch(deps: NamedRunsDependencies): (chunks: NamedChunk[]) => Promise<Batch> {
+  const { database, clock, windowDevices } = deps;
   const partitions = new Set<string>();
   return async (chunks) => {
-    const found = await findRunsToSend(
-      database,
-      chunks.map(({ runId }) => runId),
-    );
-    const whole = new Set(chunks.filter(isWhole).map(({ runId }) => runId));
-    const runs = found.filter(isSmall).filter(({ id }) => whole.has(id));
-    if (runs.length === 0) return { opened: [], left: chunks };
-    const devicesOf = await findDevicesOfRuns(database, runs.map(toNamedRun));
-    const fitting = new Map(
-      runs.filter(({ id }) => devicesOf.get(id)!.length <= windowDevices).map((run) => [run.id, run]),
-    );
-    await ensurePartitions(database, { partitions, runs: fitting.values() });
-    const windows = chunks
-      .filter(({ runId }) => fitting.has(runId))
-      .map((chunk) => {
-        const devices = devicesOf.get(chunk.runId)!;
-        const last = devices.at(-1);
-        return { ...chunk, bucket: last?.bucket ?? 0, position: last?.id ?? '', devices: devices.length };
-      });
-    const refusals = await openNamedWindows(database, { windows, at: clock.now(), leaseUntil: chunkLeaseEnd(clock) });
-    const isOpened = ({ runId }: ClaimedChunk): boolean => refusals.has(runId);
-    return {
-      opened: chunks.filter(isOpened).map((chunk) => ({
-        chunk,
-        run: { ...fitting.get(chunk.runId)!, refusals: refusals.get(chunk.runId)! },
-        devices: devicesOf.get(chunk.runId)!,
-      })),
-      left: chunks.filter((chunk) => !isOpened(chunk)),
-    };
+    const small = chunks.filter(isSmall);
+    const ids = small.map(({ runId }) => runId);
+    const [runs, devices] = await Promise.all([findSendingRuns(database, ids), findNamedDevices(database, small)]);
+    const runOf = new Map(runs.filter(needsNoCounting).map((run) => [run.id, run]));
+    const found = small.flatMap((chunk): OpenedRun[] => {
+      const run = runOf.get(chunk.runId);
+      if (!run || clock.realNow() >= chunk.leaseUntil) return [];
+      return [{ run, chunk, devices: chooseDevices(audienceOf(run), devices.get(run.id)!) }];
+    });
+    const fitting = found.filter((one) => one.devices.length <= windowDevices);
+    await ensurePartitions(database, { partitions, runs: fitting.map(({ run }) => run) });
+    const opened = await openWindows(deps, fitting);
+    const openedIds = new Set(opened.map(({ run }) => run.id));
+    return { opened, left: chunks.filter(({ runId }) => !openedIds.has(runId)) };
   };
+}
+
+/**
+ * Records the windows of runs with variations. Others need no record: the chunk is the window, and the workers of chunks record
+ * what they send after a crash.
+ */
+async function openWindows(
+  { database, clock }: NamedRunsDependencies,
+  fitting: readonly OpenedRun[],
+): Promise<OpenedRun[]> {
+  const varied = fitting.filter(({ run }) => run.variants !== null);
+  const windows = varied.map(({ chunk, devices }) => ({ ...chunk, ...windowOf(devices) }));
+  const winners = await openNamedWindows(database, { windows, at: clock.now(), leaseUntil: chunkLeaseEnd(clock) });
+  return fitting.flatMap((one): OpenedRun[] => {
+    if (one.run.variants === null) return [one];
+    const steps = winners.get(one.run.id);
+    if (steps === undefined) return [];
+    return [{ ...one, run: { ...one.run, winners: steps === null ? [] : [{ ...wholeAudience, steps }] } }];
+  });
+}
+
+function windowOf(devices: readonly AudienceDevice[]): Window {
+  const last = devices.at(-1);
+  return { bucket: last?.bucket ?? 0, position: last?.id ?? '', devices: devices.length };
 }
 
 async function ensurePartitions(
   database: Database,
-  { partitions, runs }: { partitions: Set<string>; runs: Iterable<RunToSend> },
+  { partitions, runs }: { partitions: Set<string>; runs: readonly RunToSend[] },
 ): Promise<void> {
   for (const { day } of runs) {
     if (partitions.has(day)) continue;
@@ -237,28 +347,27 @@ async function ensurePartitions(
   }
 }
 
-/** True for the only chunk of its run: a batch reads all devices of a run, and would send them once for each chunk. */
-function isWhole({ bucketFrom, bucketTo }: ClaimedChunk): boolean {
-  return bucketFrom === 0 && bucketTo === bucketCount - 1;
+const wholeAudience = { bucketFrom: 0, bucketTo: bucketCount - 1 };
+
+/**
+ * True for the only chunk of a run to a few users: a batch reads all devices of a run, and would send them once for each of its
+ * chunks.
+ */
+function isSmall({ bucketFrom, bucketTo, targetUsers }: NamedChunk): boolean {
+  return targetUsers !== null && bucketFrom === wholeAudience.bucketFrom && bucketTo === wholeAudience.bucketTo;
 }
 
-type SmallRun = RunToSend & { targetUsers: [bucket: number, userId: string][] };
-
-/** True for a run that is usually one window, and needs nothing that is counted between windows. */
-function isSmall(run: RunToSend): run is SmallRun {
-  if (!run.targetUsers || run.targetUsers.length > maxUsers) return false;
+/** True for a run that needs nothing that is counted between windows. */
+function needsNoCounting(run: RunToSend): boolean {
   return run.devicesPerMinute === null && run.traceparent === null && runLimitOf(run) === undefined;
 }
 
-function toNamedRun(run: SmallRun) {
+function audienceOf(run: RunToSend): NamedAudience {
   const settings = deliverySettings(run.settings);
   return {
-    id: run.id,
-    workspaceId: run.workspaceId,
     platforms: run.platforms,
     iosProvisional: iosProvisional(settings),
     appIds: settings.appIds,
-    targetUsers: run.targetUsers,
     bound: run.audienceBound ?? lastIdAt(run.createdAt),
   };
 }

@@ -13,8 +13,8 @@ import {
   rowKey,
 } from '../../storage/ledger/deliveries.ts';
 import { markDeliveries } from '../../storage/outbox/stream-marks.ts';
-import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import { endNamedChunks, moveCursors } from '../../storage/runs/named-runs.ts';
+import type { NamedChunk } from '../../storage/runs/named-runs.ts';
 import { endNamedRuns } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
@@ -31,7 +31,7 @@ export const batchRuns = 500;
 const usualLingerMilliseconds = 20;
 
 /** A run with its claimed chunk and its devices. */
-export type OpenedRun = { run: RunToSend; chunk: ClaimedChunk; devices: AudienceDevice[] };
+export type OpenedRun = { run: RunToSend; chunk: NamedChunk; devices: AudienceDevice[] };
 export type SentRun = OpenedRun & { results: DeviceResult[] };
 
 export type StoreDependencies = {

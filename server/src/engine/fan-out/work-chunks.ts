@@ -12,7 +12,7 @@ import {
   suspectWindow,
   findCursor,
 } from '../../storage/runs/chunks.ts';
-import type { ClaimedChunk, Cursor } from '../../storage/runs/chunks.ts';
+import type { ClaimedChunk, Cursor, Window } from '../../storage/runs/chunks.ts';
 import { findRunsToSend } from '../../storage/runs/run-states.ts';
 import type { Rest } from '../jobs/job.ts';
 import { makeLease, chunkLeaseEnd, chunkLeaseMilliseconds } from '../jobs/leased-job.ts';
@@ -92,7 +92,7 @@ export function makeChunkWorker(
         return 'worked';
       } catch (error) {
         held.delete(chunk);
-        await giveUp(deps, chunk, error);
+        await giveUp(deps, chunk, { error });
         return 'failed';
       } finally {
         held.delete(chunk);
@@ -216,13 +216,13 @@ type GiveUpDependencies = Pick<WorkChunksDependencies, 'database' | 'clock' | 'l
 
 /**
  * Handles a chunk's failure. If the database is unavailable, full or locked, the chunk is not at fault: it is released and no
- * crash is counted. If a window cannot be sent or stored, the search for its device starts immediately. After any other fault
- * the lease expires, which counts as a crash.
+ * crash is counted. If a window cannot be sent or stored, the search for its device starts immediately: `window` is given if it
+ * was not recorded before it was sent. After any other fault the lease expires, which counts as a crash.
  */
 export async function giveUp(
   { database, clock, log, outcomes }: GiveUpDependencies,
   chunk: ClaimedChunk,
-  error: unknown,
+  { error, window }: { error: unknown; window?: Window | undefined },
 ) {
   const which = { runId: chunk.runId, chunk: chunk.number };
   if (isDatabaseFault(error)) {
@@ -233,7 +233,7 @@ export async function giveUp(
   log.error({ err: error, ...which }, 'chunk failed');
   const abandoned = { ...chunk, at: clock.realNow() };
   if (error instanceof WindowFailedError) await abandonChunk(database, abandoned);
-  if (error instanceof WindowRefusedError) await suspectWindow(database, abandoned);
+  if (error instanceof WindowRefusedError) await suspectWindow(database, { ...abandoned, window });
 }
 
 /**

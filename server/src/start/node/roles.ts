@@ -72,7 +72,10 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   started.push(calls);
   const shown = { accounts, company, phones, findDemo, readiness, readyCurl, clockListener, calls };
   const metrics = await startMetrics(composition, { meter, book, readiness });
-  const families = [...makeRoutes(composition, { ...shown, meter, doorbell }), ...metrics.families];
+  const families = [
+    ...makeRoutes(composition, { ...shown, meter, doorbell, ownRuns: worker?.ownRuns }),
+    ...metrics.families,
+  ];
   stopRequested.throwIfAborted();
   const url = await startHttpServer(composition, { families, readiness, calls, meter, certificate });
   const faults = { ...(await warnOfDatabase(composition)), sandboxFinding: warnOfNetwork(composition) };

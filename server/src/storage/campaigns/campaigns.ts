@@ -7,6 +7,7 @@ import type { UserSelector } from '../../domain/push.ts';
 import type { StoredTiming, Timing } from '../../domain/timing/timing.ts';
 import { sendWithReceipt } from '../database.ts';
 import type { Queryable, Database } from '../database.ts';
+import type { StoredClaim } from '../runs/runs.ts';
 
 export type NewCampaign = {
   id: string;
@@ -300,6 +301,8 @@ export type JoiningPush = {
   audienceBound: string;
   at: Date;
   sendUntil: Date;
+  /** The claim of the node that sends the run as soon as it is stored. */
+  claim: StoredClaim | undefined;
 };
 
 /**
@@ -332,9 +335,11 @@ export async function joinSendingCampaigns(
           ${pushes.map(({ targetUsers }) => targetUsers.length)}::int[],
           ${pushes.map(({ audienceBound }) => audienceBound)}::text[], ${pushes.map(({ at }) => at)}::timestamptz[],
           ${pushes.map(({ sendUntil }) => sendUntil)}::timestamptz[], ${pushes.map(({ responseId }) => responseId)}::uuid[],
-          ${pushes.map(({ requestId }) => requestId)}::text[]
+          ${pushes.map(({ requestId }) => requestId)}::text[], ${pushes.map(({ claim }) => claim?.owner ?? null)}::text[],
+          ${pushes.map(({ claim }) => claim?.leaseUntil ?? null)}::timestamptz[]
         ) as asked (
-          run_id, workspace_id, campaign_id, content, target_users, users, audience_bound, at, send_until, response_id, request_id
+          run_id, workspace_id, campaign_id, content, target_users, users, audience_bound, at, send_until, response_id, request_id,
+          owner, lease_until
         )
         join joined on joined.id = asked.campaign_id collate "C"
       ), run as (
@@ -346,8 +351,12 @@ export async function joinSendingCampaigns(
           (at at time zone 'UTC')::date, send_until, at, at
         from asked
       ), chunk as (
-        insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
-        select run_id, 0, workspace_id, 0, 0, 255, 'READY', at, at from asked
+        insert into chunks (
+          run_id, number, workspace_id, lane, bucket_from, bucket_to, state, owner, attempt, lease_until, not_before, created_at
+        )
+        select run_id, 0, workspace_id, 0, 0, 255, case when owner is null then 'READY' else 'CLAIMED' end, owner,
+          (owner is not null)::int, lease_until, at, at
+        from asked
       ), promise as (
         insert into push_requests (response_id, workspace_id, request_id, campaign_id, run_id, received_at)
         select response_id, workspace_id, request_id, campaign_id, run_id, at from asked

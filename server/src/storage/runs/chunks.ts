@@ -188,9 +188,17 @@ export async function abandonChunk(tx: Queryable, hold: ChunkHold & { at: Date }
  * Does the same for a window that was sent and cannot be stored. The search begins at once, since each try sends the
  * window again.
  */
-export async function suspectWindow(tx: Queryable, hold: ChunkHold & { at: Date }): Promise<void> {
+export async function suspectWindow(
+  tx: Queryable,
+  hold: ChunkHold & { at: Date; window?: Window | undefined },
+): Promise<void> {
+  const { window } = hold;
+  const windowOpened = window
+    ? tx`, window_opened_at = ${hold.at}, window_bucket = ${window.bucket}, window_position = ${window.position},
+        window_devices = ${window.devices}`
+    : tx``;
   await tx`
-    update chunks set lease_until = ${hold.at}, crashes = greatest(crashes, ${crashesToSuspect - 1})
+    update chunks set lease_until = ${hold.at}, crashes = greatest(crashes, ${crashesToSuspect - 1})${windowOpened}
     where run_id = ${hold.runId} and number = ${hold.number}
       and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}`;
 }
@@ -281,6 +289,9 @@ export async function renewLeases(
       and chunks.owner = held.owner and chunks.attempt = held.attempt`;
   return rows.count;
 }
+
+/** A window of a chunk: where it ends, and how many devices are in it. */
+export type Window = Cursor & { devices: number };
 
 /** How far a chunk has progressed: all users up to a position in a bucket, and all of its earlier buckets. */
 export type Cursor = { bucket: number; position: string };

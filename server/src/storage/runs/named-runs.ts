@@ -2,28 +2,71 @@ import type { Platform } from '../../domain/content/content.ts';
 import type { AudienceDevice } from '../campaigns/audience.ts';
 import { defaultAppId } from '../../domain/apps.ts';
 import type { Database, Fragment, Lease, Queryable } from '../database.ts';
-import type { ChunkHold, ClaimedChunk, Cursor } from './chunks.ts';
-import { refusalsOfRun } from './run-refusals.ts';
-import type { ToldRefusal } from '../../domain/delivery/evidence.ts';
+import { claimedColumns } from './chunks.ts';
+import type { ChunkHold, ClaimedChunk, Cursor, Window } from './chunks.ts';
+import type { WinnerStep } from '../../domain/experiments/learning.ts';
 
 /** True for chunks of runs to named users that no worker has claimed yet. The condition of the index chunks_named. */
 function isFresh(tx: Queryable): Fragment {
   return tx`chunks.lane = 0 and chunks.state = 'READY' and chunks.attempt = 0`;
 }
 
+/** A chunk of a run to named users. */
+export type NamedChunk = ClaimedChunk & {
+  /** The users of its run; null if they are more than `maxNamedUsers`. */
+  targetUsers: readonly [bucket: number, userId: string][] | null;
+  /** When the claim ended or will end, if it is not renewed. */
+  leaseUntil: Date;
+};
+
+/** Runs to more users than this are left to the workers of chunks, which send window by window. */
+export const maxNamedUsers = 50;
+
+type NamedClaim = { owner: string; limit: number; except: readonly string[]; at: Date } & Lease;
+
 /**
- * Claims up to `limit` chunks of runs to named users that no worker has claimed yet. Each workspace with such chunks gets an
- * equal share, oldest first, so that a workspace with many does not delay the others. Skips rows that another claim has locked.
- * Each workspace costs one look-up in the index. Index: chunks_named, runs primary key.
+ * Claims up to `limit` chunks of runs to named users that no worker has claimed yet. If they are fewer, it claims all of them.
+ * Otherwise each workspace with such chunks gets an equal share, so that a workspace with many does not delay the others. Skips
+ * rows that another claim has locked.
  */
-export async function claimNamedChunks(
-  database: Database,
-  claim: { owner: string; limit: number; except: readonly string[]; at: Date } & Lease,
-): Promise<ClaimedChunk[]> {
+export async function claimNamedChunks(database: Database, claim: NamedClaim): Promise<NamedChunk[]> {
+  return (await claimAll(database, claim)) ?? (await claimShares(database, claim));
+}
+
+/**
+ * Claims all such chunks, in the order of the index. Its cost grows with the chunks and not with the workspaces. Index:
+ * chunks_named, runs primary key.
+ *
+ * @returns undefined, and claims none, when there are `limit` or more
+ */
+async function claimAll(database: Database, claim: NamedClaim): Promise<NamedChunk[] | undefined> {
+  const rows = await database<(NamedChunk & { found: number })[]>`
+    with due as materialized (
+      select chunks.run_id, chunks.number, ${targetUsersOf(database)} as target_users
+      from chunks
+      join runs on runs.id = chunks.run_id and runs.status = 'SENDING'
+      where ${isFresh(database)} and chunks.not_before <= ${claim.at}
+        and chunks.workspace_id <> all (${[...claim.except]}::text[])
+      order by chunks.workspace_id, chunks.not_before
+      limit ${claim.limit}
+      for update of chunks skip locked
+    ), found as materialized (
+      select count(*)::int as chunks from due
+    ), claimed as (
+      ${updateDue(database, claim)} and (select found.chunks from found) < ${claim.limit}
+      returning ${claimedColumns(database)}, due.target_users as "targetUsers", chunks.lease_until as "leaseUntil"
+    )
+    select claimed.*, found.chunks as found from found left join claimed on true`;
+  if (rows[0]!.found >= claim.limit) return undefined;
+  return rows.filter(({ runId }) => runId !== null).map(({ found: _, ...chunk }) => chunk);
+}
+
+/** Claims the oldest of each workspace. Each workspace costs one look-up in the index. Index: chunks_named, runs primary key. */
+async function claimShares(database: Database, claim: NamedClaim): Promise<NamedChunk[]> {
   const next = (after: Fragment) => database`(
     select workspace_id from chunks where ${isFresh(database)} and ${after} order by workspace_id limit 1
   )`;
-  return database<ClaimedChunk[]>`
+  return database<NamedChunk[]>`
     with recursive named (workspace_id) as (
       ${next(database`true`)}
       union all
@@ -32,10 +75,10 @@ export async function claimNamedChunks(
       select workspace_id from named
       where workspace_id is not null and workspace_id <> all (${[...claim.except]}::text[])
     ), due as materialized (
-      select chunk.run_id, chunk.number
+      select chunk.run_id, chunk.number, chunk.target_users
       from asked
       cross join lateral (
-        select chunks.run_id, chunks.number
+        select chunks.run_id, chunks.number, ${targetUsersOf(database)} as target_users
         from chunks
         join runs on runs.id = chunks.run_id and runs.status = 'SENDING'
         where chunks.workspace_id = asked.workspace_id and ${isFresh(database)} and chunks.not_before <= ${claim.at}
@@ -45,39 +88,36 @@ export async function claimNamedChunks(
       ) as chunk
       limit ${claim.limit}
     )
-    update chunks
-    set state = 'CLAIMED', owner = ${claim.owner}, attempt = 1, lease_until = ${claim.leaseUntil}
-    from due
-    where chunks.run_id = due.run_id and chunks.number = due.number
-    returning chunks.run_id as "runId", chunks.number, chunks.workspace_id as "workspaceId",
-      chunks.bucket_from as "bucketFrom", chunks.bucket_to as "bucketTo", chunks.owner, chunks.attempt, chunks.crashes,
-      chunks.window_bucket as "windowBucket", chunks.window_position as "windowPosition",
-      chunks.window_devices as "windowDevices", chunks.suspect_devices as "suspectDevices", chunks.set_aside as "setAside"`;
+    ${updateDue(database, claim)}
+    returning ${claimedColumns(database)}, due.target_users as "targetUsers", chunks.lease_until as "leaseUntil"`;
 }
 
-/** A run whose devices are read with those of others. */
-export type NamedRun = {
-  id: string;
-  workspaceId: string;
-  platforms: readonly Platform[];
-  iosProvisional: boolean | null;
-  appIds: readonly string[] | undefined;
-  targetUsers: readonly [bucket: number, userId: string][];
-  bound: string;
-};
+const targetUsersOf = (tx: Queryable): Fragment =>
+  tx`case when runs.audience_users <= ${maxNamedUsers} then runs.target_users end`;
+
+const updateDue = (tx: Queryable, { owner, leaseUntil }: NamedClaim): Fragment => tx`
+  update chunks
+  set state = 'CLAIMED', owner = ${owner}, attempt = 1, lease_until = ${leaseUntil}
+  from due
+  where chunks.run_id = due.run_id and chunks.number = due.number`;
+
+/** An active device of a named user. */
+export type NamedDevice = AudienceDevice & { isProvisional: boolean };
 
 /**
- * Returns the devices of the named users of several runs, by run, in the order of a fan-out: the devices that
- * findTargetUsersPage returns for each run. Index: devices unique key on (workspace_id, bucket, user_id, device_id).
+ * Returns the active devices of the users of several chunks, by run, in the order of a fan-out. Index: devices unique key on
+ * (workspace_id, bucket, user_id, device_id).
  */
-export async function findDevicesOfRuns(
+export async function findNamedDevices(
   database: Database,
-  runs: readonly NamedRun[],
-): Promise<Map<string, AudienceDevice[]>> {
-  const targets = runs.flatMap((run, index) =>
-    run.targetUsers.map(([bucket, userId]) => ({ index, bucket, userId, workspaceId: run.workspaceId })),
+  chunks: readonly Pick<NamedChunk, 'runId' | 'workspaceId' | 'targetUsers'>[],
+): Promise<Map<string, NamedDevice[]>> {
+  const found = new Map<string, NamedDevice[]>(chunks.map(({ runId }) => [runId, []]));
+  const targets = chunks.flatMap(({ workspaceId, targetUsers }, index) =>
+    (targetUsers ?? []).map(([bucket, userId]) => ({ index, bucket, userId, workspaceId })),
   );
-  const rows = await database<(AudienceDevice & { index: number; isProvisional: boolean })[]>`
+  if (targets.length === 0) return found;
+  const rows = await database<(NamedDevice & { index: number })[]>`
     select target.index, devices.bucket, devices.id, devices.user_id as "userId", devices.platform,
       devices.push_id as "pushId", devices.push_id_type as "pushIdType", devices.push_provider as provider,
       devices.app_id as "appId", devices.provisional as "isProvisional"
@@ -89,36 +129,44 @@ export async function findDevicesOfRuns(
       and devices.user_id = target.user_id collate "C"
     where devices.state = 'ACTIVE'
     order by target.index, devices.bucket, devices.id`;
-  const found = new Map<string, AudienceDevice[]>(runs.map(({ id }) => [id, []]));
-  for (const { index, isProvisional, ...device } of rows) {
-    const run = runs[index]!;
-    if (isMeant(run, { device, isProvisional })) found.get(run.id)!.push(device);
-  }
+  for (const { index, ...device } of rows) found.get(chunks[index]!.runId)!.push(device);
   return found;
 }
 
-/** As `isMeant` of audiences decides in the database. */
-function isMeant(
-  { platforms, iosProvisional, appIds, bound }: NamedRun,
-  { device, isProvisional }: { device: AudienceDevice; isProvisional: boolean },
-): boolean {
+/** What a run says about the devices that it is sent to. */
+export type NamedAudience = {
+  platforms: readonly Platform[];
+  iosProvisional: boolean | null;
+  appIds: readonly string[] | undefined;
+  /** The greatest id: devices that registered later are not part of the run. */
+  bound: string;
+};
+
+/** Returns the devices of a run among those of its users, as findTargetUsersPage does in the database. */
+export function chooseDevices(audience: NamedAudience, devices: readonly NamedDevice[]): AudienceDevice[] {
+  return devices.filter((device) => isMeant(audience, device)).map(({ isProvisional: _, ...device }) => device);
+}
+
+function isMeant({ platforms, iosProvisional, appIds, bound }: NamedAudience, device: NamedDevice): boolean {
   if (device.id > bound || !platforms.includes(device.platform)) return false;
-  if (device.platform === 'IOS' && iosProvisional !== null && isProvisional !== iosProvisional) return false;
+  if (device.platform === 'IOS' && iosProvisional !== null && device.isProvisional !== iosProvisional) return false;
   return appIds === undefined || appIds.includes(device.appId ?? defaultAppId);
 }
 
-export type NamedWindow = ChunkHold & Cursor & { devices: number };
+export type NamedWindow = ChunkHold & Window;
 
 /**
- * Records the windows that are about to be sent, before their first request. Index: primary key.
+ * Records the windows of runs with variations before their first request, so that a winner named meanwhile is for later runs.
+ * Index: primary key.
  *
- * @returns the refusals of each run, by its id; without the runs that are not sending any more, or are no longer ours
+ * @returns the winners of each chunk, by its run; without the runs that are not sending any more, or are no longer ours
  */
 export async function openNamedWindows(
   database: Database,
   { windows, at, leaseUntil }: { windows: readonly NamedWindow[]; at: Date; leaseUntil: Date },
-): Promise<Map<string, ToldRefusal[]>> {
-  const rows = await database<{ runId: string; refusals: ToldRefusal[] }[]>`
+): Promise<Map<string, WinnerStep[] | null>> {
+  if (windows.length === 0) return new Map();
+  const rows = await database<{ runId: string; winners: WinnerStep[] | null }[]>`
     update chunks
     set window_opened_at = ${at}, window_bucket = opened.bucket, window_position = opened.position,
       window_devices = opened.devices, lease_until = ${leaseUntil}
@@ -129,8 +177,8 @@ export async function openNamedWindows(
       ) as opened (run_id, bucket, position, devices) on opened.run_id = held.run_id
       join runs on runs.id = held.run_id collate "C" and runs.status = 'SENDING'
     where ${isHeld(database)}
-    returning chunks.run_id as "runId", ${refusalsOfRun(database)} as refusals`;
-  return new Map(rows.map(({ runId, refusals }) => [runId, refusals]));
+    returning chunks.run_id as "runId", chunks.winners`;
+  return new Map(rows.map(({ runId, winners }) => [runId, winners]));
 }
 
 /**

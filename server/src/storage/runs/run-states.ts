@@ -103,6 +103,16 @@ export async function findRunsToSend(database: Database, ids: string[]): Promise
     where runs.id = any(${ids})`;
 }
 
+/** Reads those of the runs that are sending. Index: primary key. */
+export async function findSendingRuns(database: Database, ids: string[]): Promise<RunToSend[]> {
+  return database<RunToSend[]>`
+    select ${columns(database)}
+    from runs
+    join campaigns on campaigns.id = runs.campaign_id
+    join workspaces on workspaces.id = runs.workspace_id
+    where runs.id = any(${ids}) and runs.status = 'SENDING'`;
+}
+
 /** Reads runs by their numbers in the ledger. Index: runs_number_key. */
 export async function findRunsToSendAgain(database: Database, numbers: number[]): Promise<RunToSend[]> {
   return database<RunToSend[]>`

@@ -26,7 +26,11 @@ export type TargetedRun = QueuedRun & {
   audienceBound: string;
   /** A test of a campaign (fact 6.1). */
   isTest?: boolean;
+  /** The claim of a node that sends the run as soon as it is stored. */
+  claim?: StoredClaim | undefined;
 };
+
+export type StoredClaim = { owner: string; leaseUntil: Date };
 
 /** A run that waits for the campaign's next occurrence: its request joined a scheduled campaign. */
 export type WaitingRun = QueuedRun & { dueAt: Date; targetSelector: UserSelector; content: CampaignContent };
@@ -61,7 +65,21 @@ export async function insertQueuedRuns(tx: Queryable, runs: QueuedRun[]): Promis
 export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Promise<void> {
   if (runs.length === 0) return;
   await tx`
-    with inserted as (
+    with asked as materialized (
+      select * from unnest(
+        ${runs.map(({ id }) => id)}::text[], ${runs.map(({ workspaceId }) => workspaceId)}::text[],
+        ${runs.map(({ campaignId }) => campaignId)}::text[], ${runs.map(({ occurrence }) => occurrence ?? null)}::timestamptz[],
+        ${runs.map(({ content }) => (content === undefined ? null : JSON.stringify(content)))}::text[],
+        ${runs.map(({ targetUsers }) => JSON.stringify(targetUsers))}::text[],
+        ${runs.map(({ audienceBound }) => audienceBound)}::text[],
+        ${runs.map(({ targetUsers }) => targetUsers.length)}::int[], ${runs.map(({ at }) => at)}::timestamptz[],
+        ${runs.map(({ sendUntil }) => sendUntil)}::timestamptz[], ${runs.map(({ isTest }) => isTest ?? false)}::boolean[],
+        ${runs.map(({ claim }) => claim?.owner ?? null)}::text[], ${runs.map(({ claim }) => claim?.leaseUntil ?? null)}::timestamptz[]
+      ) as asked (
+        id, workspace_id, campaign_id, moment, content, target_users, audience_bound, users, at, send_until, is_test, owner,
+        lease_until
+      )
+    ), inserted as (
       insert into runs (
         id, workspace_id, campaign_id, moment, lane, status, content, target_users, audience_bound, audience_users, day,
         send_until, created_at, started_at, ended_at, is_test
@@ -69,20 +87,17 @@ export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Pr
       select id, workspace_id, campaign_id, moment, 0, case when users = 0 then 'SENT' else 'SENDING' end, content::jsonb,
         target_users::jsonb, audience_bound, users, (at at time zone 'UTC')::date, send_until, at, at,
         case when users = 0 then at end, is_test
-      from unnest(
-        ${runs.map(({ id }) => id)}::text[], ${runs.map(({ workspaceId }) => workspaceId)}::text[],
-        ${runs.map(({ campaignId }) => campaignId)}::text[], ${runs.map(({ occurrence }) => occurrence ?? null)}::timestamptz[],
-        ${runs.map(({ content }) => (content === undefined ? null : JSON.stringify(content)))}::text[],
-        ${runs.map(({ targetUsers }) => JSON.stringify(targetUsers))}::text[],
-        ${runs.map(({ audienceBound }) => audienceBound)}::text[],
-        ${runs.map(({ targetUsers }) => targetUsers.length)}::int[], ${runs.map(({ at }) => at)}::timestamptz[],
-        ${runs.map(({ sendUntil }) => sendUntil)}::timestamptz[], ${runs.map(({ isTest }) => isTest ?? false)}::boolean[]
-      ) as asked (id, workspace_id, campaign_id, moment, content, target_users, audience_bound, users, at, send_until, is_test)
+      from asked
       on conflict (campaign_id, moment) where moment is not null do nothing
-      returning id, workspace_id, audience_users, created_at
+      returning id
     )
-    insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
-    select id, 0, workspace_id, 0, 0, 255, 'READY', created_at, created_at from inserted where audience_users > 0`;
+    insert into chunks (
+      run_id, number, workspace_id, lane, bucket_from, bucket_to, state, owner, attempt, lease_until, not_before, created_at
+    )
+    select asked.id, 0, workspace_id, 0, 0, 255, case when owner is null then 'READY' else 'CLAIMED' end, owner,
+      (owner is not null)::int, lease_until, at, at
+    from asked join inserted on inserted.id = asked.id collate "C"
+    where users > 0`;
 }
 
 /** Inserts runs that wait for their campaign's next occurrence, in one statement. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bucketOf } from '../../../src/domain/users/users.ts';
 import { claimChunks } from '../../../src/storage/runs/chunks.ts';
-import { claimNamedChunks, findDevicesOfRuns } from '../../../src/storage/runs/named-runs.ts';
+import { chooseDevices, claimNamedChunks, findNamedDevices } from '../../../src/storage/runs/named-runs.ts';
 import { findTargetUsersPage } from '../../../src/storage/campaigns/audience.ts';
 import type { Platform } from '../../../src/domain/content/content.ts';
 import { chunkLeaseMilliseconds, makeLease } from '../../../src/engine/jobs/leased-job.ts';
@@ -124,8 +124,8 @@ describe('runs to named users', () => {
             const run = { ...choices, platforms, iosProvisional, appIds, bound };
             const buckets = [...new Set(targetUsers.map(([bucket]) => bucket))].sort((a, b) => a - b);
             const page = await findTargetUsersPage(database, { ...run, buckets, after: { bucket: -1, position: '' } });
-            const found = await findDevicesOfRuns(database, [{ ...run, id: 'one' }]);
-            expect(found.get('one')).toEqual(page.map(({ position: _, ...device }) => device));
+            const found = await findNamedDevices(database, [{ ...run, runId: 'one' }]);
+            expect(chooseDevices(run, found.get('one')!)).toEqual(page.map(({ position: _, ...device }) => device));
             sizes.add(page.length);
           }
     expect(sizes.size).toBeGreaterThan(3);
