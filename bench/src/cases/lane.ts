@@ -271,14 +271,16 @@ async function sayStatements(
   { superuser }: { superuser: Database; pushes: number },
 ): Promise<void> {
   const rows = await superuser<
-    { calls: number; milliseconds: number; planning: number; rows: number; query: string }[]
+    { calls: number; milliseconds: number; planning: number; rows: number; pages: number; query: string }[]
   >`
     select calls::float8 as calls, total_exec_time as milliseconds, total_plan_time as planning, rows::float8 as rows,
+      (shared_blks_hit + shared_blks_read)::float8 as pages,
       regexp_replace(left(query, 150), '\\s+', ' ', 'g') as query
     from pg_stat_statements where userid <> (select oid from pg_roles where rolname = current_user)
     order by total_exec_time desc limit 25`;
-  for (const { calls, milliseconds, rows: stored, query } of rows)
-    bench.say(
-      `${milliseconds.toFixed(0).padStart(7)} ms ${String(calls).padStart(6)} calls ${String(stored).padStart(7)} rows ${query}`,
-    );
+  for (const { calls, milliseconds, planning, rows: stored, pages, query } of rows) {
+    const [time, plans] = [milliseconds.toFixed(0).padStart(7), planning.toFixed(0).padStart(5)];
+    const counts = `${String(calls).padStart(6)} calls ${String(stored).padStart(7)} rows ${String(pages).padStart(8)} pages`;
+    bench.say(`${time} ms and ${plans} ms of planning ${counts} ${query}`);
+  }
 }

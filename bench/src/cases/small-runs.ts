@@ -116,7 +116,8 @@ export async function countStatements(bundle: Installation, folder: string): Pro
   [url.username, url.password, url.pathname] = ['postgres', passwords.superuser, '/carillon'];
   const superuser = openDatabase({ url: url.href, connections: 2, name: 'bench' });
   await superuser`alter system set shared_preload_libraries = 'pg_stat_statements'`;
-  await superuser`alter system set pg_stat_statements.track_utility = 'on'`.catch(() => {});
+  for (const setting of ['track_utility', 'track_planning'])
+    await superuser.unsafe(`alter system set pg_stat_statements.${setting} = 'on'`).catch(() => {});
   await bundle.killDatabase();
   await retry(() => superuser`create extension if not exists pg_stat_statements`);
   return superuser;

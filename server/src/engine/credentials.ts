@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { defaultAppId } from '../domain/apps.ts';
 import type { App } from '../domain/apps.ts';
@@ -8,21 +9,23 @@ import { encryptionContext } from '../domain/crypto/encryption.ts';
 import type { Encryption } from '../domain/crypto/encryption.ts';
 import type { Logger } from '../log.ts';
 import type { ProviderToken, ShareProviderToken } from '../providers/apns/provider-token.ts';
-import { listApps } from '../storage/apps.ts';
+import { listAppsOfWorkspaces } from '../storage/apps.ts';
 import { inTransaction } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
 import {
-  listProviderCredentials,
   findProviderToken,
+  listCredentialsOfWorkspaces,
   lockProviderToken,
   upsertProviderToken,
 } from '../storage/keys/provider-credentials.ts';
-import type { EncryptedCredential } from '../storage/keys/provider-credentials.ts';
+import type { EncryptedCredential, VersionedCredential } from '../storage/keys/provider-credentials.ts';
 
 export type LoadCredentials = (workspaceId: string) => Promise<CredentialsOfApps>;
 
 // A replaced credential is in use everywhere within this time, without a restart.
 const freshMilliseconds = 2_000;
+/** Credentials in use that are due within this time are read with those that are due now. */
+const renewalMilliseconds = 1_000;
 const maxWorkspaces = 1_000;
 
 export type AppsOfWorkspace = { workspaceId: string; apps: readonly App[] };
@@ -35,33 +38,88 @@ export type LoadCredentialsDependencies = {
   onApps?: ((of: AppsOfWorkspace) => Promise<void>) | undefined;
 };
 
-/** Reads and decrypts the credentials of a workspace's apps. Results are cached for two seconds. */
+/**
+ * Reads and decrypts the credentials of a workspace's apps. Results are cached for two seconds. The workspaces that are asked for
+ * at the same time are read together, with those in use that are due within a second: with hundreds of workspaces, two statements
+ * for each would cost the node more than their messages. What is unchanged is not decrypted again.
+ */
 export function makeLoadCredentials(deps: LoadCredentialsDependencies): LoadCredentials {
-  const { database, encryption, clock, onApps } = deps;
-  const remembered = new Map<string, { until: number; credentials: Promise<CredentialsOfApps> }>();
-  const load = async (workspaceId: string): Promise<CredentialsOfApps> => {
-    const [apps, rows] = await Promise.all([
-      listApps(database, workspaceId),
-      listProviderCredentials(database, workspaceId),
-    ]);
+  const { clock } = deps;
+  const remembered = new Map<string, Remembered>();
+  const read = makeReadCredentials(deps);
+  const asked = new Set<string>();
+  let next: Promise<Map<string, Opened | Error>> | undefined;
+
+  /** Reads, at the end of this turn of the event loop, all that are asked for until then. */
+  async function readAsked(): Promise<Map<string, Opened | Error>> {
+    await new Promise((resolve) => setImmediate(resolve));
+    next = undefined;
+    const now = clock.realNow().getTime();
+    const isDue = ({ until, isInUse }: Remembered): boolean => isInUse && until <= now + renewalMilliseconds;
+    for (const [workspaceId, entry] of remembered) if (isDue(entry)) asked.add(workspaceId);
+    const ids = [...asked];
+    asked.clear();
+    const opened = await read(ids, (workspaceId) => remembered.get(workspaceId)?.opened);
+    for (const [workspaceId, result] of opened) {
+      remembered.delete(workspaceId);
+      if (result instanceof Error) continue;
+      remembered.set(workspaceId, { until: now + freshMilliseconds, opened: result, isInUse: false });
+      if (remembered.size > maxWorkspaces) remembered.delete(remembered.keys().next().value!);
+    }
+    return opened;
+  }
+
+  return async (workspaceId) => {
+    const entry = remembered.get(workspaceId);
+    if (entry && entry.until > clock.realNow().getTime()) {
+      entry.isInUse = true;
+      return entry.opened.credentials;
+    }
+    asked.add(workspaceId);
+    next ??= readAsked();
+    const result = (await next).get(workspaceId)!;
+    if (result instanceof Error) throw result;
+    return result.credentials;
+  };
+}
+
+/** `isInUse`: the workspace was sent to since its credentials were read. */
+type Remembered = { until: number; opened: Opened; isInUse: boolean };
+
+/** The credentials of a workspace, and what they were made from. */
+type Opened = { apps: readonly App[]; rows: readonly VersionedCredential[]; credentials: CredentialsOfApps };
+
+function makeReadCredentials({ database, encryption, onApps }: LoadCredentialsDependencies) {
+  async function open(workspaceId: string, { apps, rows }: Omit<Opened, 'credentials'>): Promise<Opened> {
     await onApps?.({ workspaceId, apps });
     const stored = rows.map((row) => ({
       ...{ appId: row.appId, version: row.version },
       credential: openCredential(encryption, row),
     }));
-    return makeCredentialsOfApps(apps, stored);
+    return { apps, rows, credentials: makeCredentialsOfApps(apps, stored) };
+  }
+  return async (
+    workspaceIds: string[],
+    known: (workspaceId: string) => Opened | undefined,
+  ): Promise<Map<string, Opened | Error>> => {
+    const [appsOf, allRows] = await Promise.all([
+      listAppsOfWorkspaces(database, workspaceIds),
+      listCredentialsOfWorkspaces(database, workspaceIds),
+    ]);
+    const rowsOf = Map.groupBy(allRows, ({ workspaceId }) => workspaceId);
+    const opened = new Map<string, Opened | Error>();
+    for (const workspaceId of workspaceIds) {
+      const found = { apps: appsOf.get(workspaceId) ?? [], rows: rowsOf.get(workspaceId) ?? [] };
+      const before = known(workspaceId);
+      if (before && isSame(before, found)) opened.set(workspaceId, before);
+      else opened.set(workspaceId, await open(workspaceId, found).catch((error: unknown) => error as Error));
+    }
+    return opened;
   };
-  return (workspaceId) => {
-    const now = clock.realNow().getTime();
-    const entry = remembered.get(workspaceId);
-    if (entry && entry.until > now) return entry.credentials;
-    const credentials = load(workspaceId);
-    remembered.delete(workspaceId);
-    remembered.set(workspaceId, { until: now + freshMilliseconds, credentials });
-    credentials.catch(() => remembered.delete(workspaceId));
-    if (remembered.size > maxWorkspaces) remembered.delete(remembered.keys().next().value!);
-    return credentials;
-  };
+}
+
+function isSame(before: Opened, found: Omit<Opened, 'credentials'>): boolean {
+  return isDeepStrictEqual(before.rows, found.rows) && isDeepStrictEqual(before.apps, found.apps);
 }
 
 /** Decrypts the credentials of the default apps. */

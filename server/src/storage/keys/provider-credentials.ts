@@ -40,6 +40,20 @@ export type StoredCredential = EncryptedCredential &
 export const credentialsVersion = (tx: Queryable, window: Fragment): Fragment =>
   tx`count(*) ${window} || ' ' || extract(epoch from max(updated_at) ${window})`;
 
+export type VersionedCredential = EncryptedCredential & Pick<StoredCredential, 'version'>;
+
+/** Lists the credentials of several workspaces, still encrypted. Index: primary key. */
+export async function listCredentialsOfWorkspaces(
+  tx: Queryable,
+  workspaceIds: readonly string[],
+): Promise<VersionedCredential[]> {
+  return tx<VersionedCredential[]>`
+    select workspace_id as "workspaceId", provider, app_id as "appId", sealed as encrypted, simulated,
+      ${credentialsVersion(tx, tx`over (partition by workspace_id, provider)`)} as version
+    from provider_credentials where workspace_id = any (${[...workspaceIds]}::text[])
+    order by workspace_id, provider, app_id`;
+}
+
 /** Lists a workspace's credentials, still encrypted, with a summary that may be shown. Index: primary key. */
 export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
   return tx<StoredCredential[]>`

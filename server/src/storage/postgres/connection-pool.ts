@@ -114,7 +114,7 @@ export class ConnectionPool {
           this.#held.add(connection);
           const fault = lostBefore.get(client!);
           if (fault) connection.lose(fault);
-          resolve(connection);
+          void connection.refreshPlans().then(() => resolve(connection));
         }
       });
     });

@@ -24,6 +24,7 @@ export type Answer = { rows: Rows<Row[]>; command: string };
 export class Connection {
   readonly #client: pg.PoolClient;
   readonly #isNaming: boolean;
+  readonly #plans: PlanAge;
   #last: Promise<void> | undefined;
   #fault: unknown;
   #isLost = false;
@@ -34,7 +35,18 @@ export class Connection {
   constructor(client: pg.PoolClient, { isNaming }: { isNaming: boolean }) {
     this.#client = client;
     this.#isNaming = isNaming;
+    const known = planAges.get(client);
+    this.#plans = known ?? { uses: 0, limit: firstPlanUses };
+    if (!known) planAges.set(client, this.#plans);
     holders.set(client, this);
+  }
+
+  /** Discards the plans of the session if it is time. A failure concerns the next statement, which fails too. */
+  async refreshPlans(): Promise<void> {
+    if (this.#plans.uses < this.#plans.limit) return;
+    this.#plans.uses = 0;
+    this.#plans.limit = Math.min(this.#plans.limit * 2, maxPlanUses);
+    await this.run({ text: 'discard plans', parameters: [], name: undefined }).catch(() => {});
   }
 
   /** Sends one statement when the earlier ones have their responses. */
@@ -136,6 +148,7 @@ export class Connection {
 
   async #send({ text, parameters, name }: Query): Promise<Answer> {
     this.#refuseWhenOver();
+    if (name !== undefined && this.#isNaming) this.#plans.uses += 1;
     return new Promise((resolve, reject) => {
       const config =
         name === undefined || !this.#isNaming ? { text, values: parameters } : { text, values: parameters, name };
@@ -156,6 +169,17 @@ export class Connection {
     return this.#isLost ? connectionLost(error) : error;
   }
 }
+
+type PlanAge = { uses: number; limit: number };
+
+/**
+ * PostgreSQL keeps the plan of a prepared statement until the statistics of its tables change. A plan from the first seconds of
+ * an installation reads tables of a few rows from end to end; a minute later they have 100,000, and autovacuum has not been
+ * there yet. Plans are therefore made again after this many statements of a session, then after twice as many, up to a maximum.
+ */
+const firstPlanUses = 50;
+const maxPlanUses = 5_000;
+const planAges = new WeakMap<pg.PoolClient, PlanAge>();
 
 /** The current holder of each client: the pool notifies it when the client is lost. */
 export const holders = new WeakMap<pg.PoolClient, Connection>();
