@@ -15,7 +15,9 @@ import { bucketOf } from '../../../src/domain/users/users.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { makeInteractionTokens } from '../../../src/domain/events/interactions.ts';
 import { makeLog } from '../../../src/log.ts';
-import { storePushes } from '../../../src/app/push/store-pushes.ts';
+import { storeAndSend, storePushes } from '../../../src/app/push/store-pushes.ts';
+import type { PushToStore, StoredPush } from '../../../src/app/push/store-pushes.ts';
+import type { OwnRuns } from '../../../src/engine/fan-out/send-named-runs.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeSingleBatch } from '../../../src/providers/batch.ts';
 import { makeDeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
@@ -57,6 +59,12 @@ export type AcceptOptions = {
   settings?: Partial<DeliverySettings>;
   /** `options` of every platform's content. */
   options?: object;
+  /** Of the node that accepts it; it sends what it has room for. */
+  ownRuns?: OwnRuns;
+  /** Wraps the transaction. */
+  storing?: (store: () => Promise<StoredPush[]>) => Promise<StoredPush[]>;
+  /** Collects for whom the doorbell is rung. */
+  rings?: string[];
 };
 
 /** Enough to tell the accounts apart; nothing is sent with them. */
@@ -188,9 +196,12 @@ export async function makeFanOutBundle() {
     async accept(options: AcceptOptions = {}) {
       const at = clock.now();
       const [campaignId, runId] = [makeId(at), makeId(at)];
+      const { storing = (store) => store(), rings = [] } = options;
+      const workers = { doorbell: { ring: (part: string) => void rings.push(part) }, ownRuns: options.ownRuns };
       const text = { title: 'T', message: 'M', ...(options.options ? { options: options.options } : {}) };
-      await inTransaction(database, (tx) =>
-        storePushes(tx, [
+      await storeAndSend<PushToStore, StoredPush>(
+        workers,
+        [
           {
             responseId: crypto.randomUUID(),
             workspaceId,
@@ -218,7 +229,11 @@ export async function makeFanOutBundle() {
             at,
             sendUntil: new Date(at.getTime() + (options.ttlSeconds ?? 86_400) * 1000),
           },
-        ]),
+        ],
+        {
+          store: (claimed) => storing(() => inTransaction(database, (tx) => storePushes(tx, claimed))),
+          isSentNow: () => true,
+        },
       );
       return { campaignId, runId };
     },

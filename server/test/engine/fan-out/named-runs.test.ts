@@ -6,6 +6,8 @@ import { findTargetUsersPage } from '../../../src/storage/campaigns/audience.ts'
 import type { Platform } from '../../../src/domain/content/content.ts';
 import { chunkLeaseMilliseconds, makeLease } from '../../../src/engine/jobs/leased-job.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
+import type { StoredPush } from '../../../src/app/push/store-pushes.ts';
+import type { NamedRunSender } from '../../../src/engine/fan-out/send-named-runs.ts';
 import type { FanOutBundle } from './fan-out-bundle.ts';
 
 describe('runs to named users', () => {
@@ -319,5 +321,106 @@ describe('runs to named users', () => {
     const sender = bundle.makeNamedSender('worker', { isStopping: () => true });
     expect(await sender.sendNext()).toBe(0);
     expect(bundle.sent).toEqual([]);
+  });
+
+  describe('that a node has accepted itself', () => {
+    const acceptOwn = async (sender: NamedRunSender, own: Parameters<FanOutBundle['accept']>[0] = {}) => {
+      const rings: string[] = [];
+      const accepted = await bundle.accept({
+        ...{ targetUsers: [await bundle.userOf('user-0')], ownRuns: sender.ownRuns, rings },
+        ...own,
+      });
+      return { ...accepted, rings };
+    };
+
+    test('are sent by it at once: no worker claims them, and none is told', async () => {
+      await bundle.addDevices(1);
+      const sender = bundle.makeNamedSender('node');
+      const { runId, campaignId, rings } = await acceptOwn(sender);
+      await sender.settled();
+      expect(bundle.sent.map(({ pushId }) => pushId)).toEqual(['push-user-0']);
+      expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+      expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 1 });
+      expect(await chunkOf(runId)).toEqual({ state: 'DONE', attempt: 1, crashes: 0, window: null });
+      expect([rings, await bundle.states(campaignId)]).toEqual([
+        [],
+        { campaign: 'SENDING', run: 'SENT', reason: null },
+      ]);
+    });
+
+    test('are sent by others under the same identity, if the node dies before it sends them', async () => {
+      await bundle.addDevices(1);
+      const dead = bundle.makeNamedSender('dead');
+      const { runId } = await acceptOwn(dead, { ownRuns: { ...dead.ownRuns, begin() {} } });
+      expect(await send()).toBe(0);
+      expect(await bundle.claim('other', 0)).toBeUndefined();
+      bundle.clock.advance(chunkLeaseMilliseconds + 1);
+      await bundle.work({ owner: 'other' });
+      expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+      expect(await chunkOf(runId)).toMatchObject({ state: 'DONE', attempt: 2 });
+    });
+
+    test('are sent if the answer to their commit was lost, and forgotten if they were not stored', async () => {
+      await bundle.addDevices(1);
+      const sender = bundle.makeNamedSender('node');
+      const lost = Object.assign(new Error('the answer was lost'), { code: 'COMMIT_OUTCOME_UNKNOWN' });
+      const storing = async (store: () => Promise<unknown>): Promise<never> => {
+        await store();
+        throw lost;
+      };
+      await expect(acceptOwn(sender, { storing })).rejects.toBe(lost);
+      await sender.settled();
+      expect(bundle.sent).toHaveLength(1);
+      await expect(acceptOwn(sender, { storing: () => Promise.reject(lost) })).rejects.toBe(lost);
+      await sender.settled();
+      expect(bundle.sent).toHaveLength(1);
+    });
+
+    test('leave the others to workers, of which a node has no room, and those of a transaction that failed', async () => {
+      await bundle.addDevices(1);
+      const sender = bundle.makeNamedSender('node');
+      const targetUsers: [number, string][] = [await bundle.userOf('user-0')];
+      const ofOne = (number: number) => ({ runId: `run-${number}`, workspaceId: 'LOUD', targetUsers });
+      const reserved = Array.from({ length: 1_001 }, (_, number) => sender.ownRuns.reserve(ofOne(number)));
+      expect(reserved.map((chunk) => chunk !== undefined)).toEqual([...Array(1_000).fill(true), false]);
+      expect(sender.ownRuns.reserve({ ...ofOne(0), workspaceId: 'QUIET' })).toBeDefined();
+      const failed = new Error('not stored');
+      await expect(acceptOwn(sender, { storing: () => Promise.reject(failed) })).rejects.toBe(failed);
+      sender.ownRuns.drop(reserved.slice(0, 2).flatMap((chunk) => chunk ?? []));
+      expect(sender.ownRuns.reserve(ofOne(1_001))).toBeDefined();
+      const many = Array.from({ length: 51 }, (_, user): [number, string] => [0, `user-${user}`]);
+      expect(sender.ownRuns.reserve({ ...ofOne(0), targetUsers: many })).toBeUndefined();
+    });
+
+    test('are left to workers while the node stops or has outcomes to store', async () => {
+      await bundle.addDevices(1);
+      const stopping = bundle.makeNamedSender('node', { isStopping: () => true });
+      const { runId, rings } = await acceptOwn(stopping);
+      expect(await chunkOf(runId)).toMatchObject({ state: 'READY', attempt: 0 });
+      expect(rings).toEqual(['named-runs']);
+      let isBack = false;
+      const away = Object.assign(new Error('the database is away'), { code: 'ECONNREFUSED' });
+      const store = bundle.outcomes.store(async () => {
+        if (!isBack) throw away;
+      });
+      const sender = bundle.makeNamedSender('node');
+      await expect.poll(() => bundle.outcomes.waiting()).toBe(1);
+      expect((await acceptOwn(sender)).rings).toEqual(['named-runs']);
+      isBack = true;
+      await store;
+    });
+
+    test('are not sent when their run was stopped before they were read', async () => {
+      await bundle.addDevices(1);
+      const sender = bundle.makeNamedSender('node');
+      const storing = async (store: () => Promise<StoredPush[]>) => {
+        const stored = await store();
+        await bundle.database`update runs set status = 'PAUSED', status_reason = 'x'`;
+        return stored;
+      };
+      const { runId } = await acceptOwn(sender, { storing });
+      await sender.settled();
+      expect([bundle.sent, await chunkOf(runId)]).toMatchObject([[], { state: 'READY', attempt: 1, crashes: 0 }]);
+    });
   });
 });
