@@ -3,11 +3,12 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
+import { defaultAppId } from '../../src/domain/apps.ts';
 import { messageIdentity } from '../../src/domain/content/message.ts';
-import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import { encryptionContext, makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import type { ProviderCredential, ProviderCredentials } from '../../src/domain/delivery/providers.ts';
 import type { ApnsCredential } from '../../src/domain/providers/apns.ts';
-import { makeShareProviderToken } from '../../src/engine/credentials.ts';
+import { makeLoadCredentials, makeShareProviderToken } from '../../src/engine/credentials.ts';
 import { makeLog } from '../../src/log.ts';
 import { isDeviceToken } from '../../src/providers/apns/plan.ts';
 import { makeApnsProviderTokens } from '../../src/providers/apns/provider-token.ts';
@@ -15,8 +16,11 @@ import { checkCredential, makeAskProvider } from '../../src/providers/check-cred
 import type { DeliveryRequest, Outcome } from '../../src/providers/provider.ts';
 import { realProviderEndpoints } from '../../src/providers/registry.ts';
 import { sendAccountOf } from '../../src/providers/send-account.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { upsertProviderCredential } from '../../src/storage/keys/provider-credentials.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
 
 describe('a credential check with a provider', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -62,6 +66,107 @@ describe('a credential check with a provider', () => {
       verdict: 'UNKNOWN',
       words: 'It leads to the simulators of a sandbox, and none runs.',
     });
+  });
+});
+
+describe('the credentials that a node loads', () => {
+  let bundle: TestDatabase;
+  beforeEach(async () => {
+    bundle = await createTestDatabase();
+  });
+  afterEach(() => bundle.drop());
+
+  /** The database, and how many statements were sent to it. */
+  const count = (database: Database) => {
+    let sent = 0;
+    const counting = new Proxy(database, {
+      apply(target, self, words: Parameters<Database>) {
+        const statement = Reflect.apply(target, self, words) as object as PromiseLike<unknown>;
+        const then = statement.then.bind(statement);
+        // Parts of statements are made in the same way, and are not awaited.
+        const noted = (...how: Parameters<typeof then>) => {
+          sent += 1;
+          return then(...how);
+        };
+        return Object.assign(statement, { then: noted });
+      },
+    });
+    return { database: counting, sent: () => sent };
+  };
+
+  const setUp = async (workspaces: number) => {
+    const { database } = bundle;
+    const clock = makeManualClock(new Date('2026-11-28T12:00:00Z'));
+    const encryption = makeEncryption(Buffer.alloc(32, 7));
+    const save = (workspaceId: string, projectId: string, sealed = encryption) =>
+      upsertProviderCredential(database, {
+        ...{ workspaceId, provider: 'fcm', appId: defaultAppId, simulated: true, summary: {}, at: clock.now() },
+        encrypted: sealed.encrypt(
+          JSON.stringify({ provider: 'fcm', projectId, simulated: true }),
+          encryptionContext.providerCredential({ workspaceId, provider: 'fcm', appId: defaultAppId }),
+        ),
+      });
+    const ids: string[] = [];
+    for (let number = 0; number < workspaces; number += 1) {
+      ids.push(await insertTestWorkspace(database, clock.now()));
+      await save(ids[number]!, `project ${number}`);
+    }
+    const counted = count(database);
+    const load = makeLoadCredentials({ database: counted.database, encryption, clock });
+    const projectOf = async (workspaceId: string) =>
+      (await load(workspaceId)).find({ platform: 'ANDROID', appId: null })?.credentials.fcm?.projectId;
+    return { ids, clock, save, projectOf, load, sent: counted.sent };
+  };
+
+  test('of many workspaces are read together, also when only one of them is due', async () => {
+    const { ids, clock, projectOf, sent } = await setUp(30);
+    expect(await Promise.all(ids.map(projectOf))).toEqual(ids.map((_, number) => `project ${number}`));
+    expect(sent()).toBe(2);
+    clock.advance(1_500);
+    await Promise.all(ids.map(projectOf));
+    expect(sent()).toBe(2);
+    clock.advance(500);
+    await projectOf(ids[0]!);
+    await Promise.all(ids.map(projectOf));
+    expect(sent()).toBe(4);
+    // Only what was sent to is read again.
+    clock.advance(10_000);
+    await projectOf(ids[0]!);
+    clock.advance(10_000);
+    await projectOf(ids[0]!);
+    expect(sent()).toBe(8);
+  });
+
+  test('are those that were stored two seconds before, at the latest', async () => {
+    const { ids, clock, save, projectOf } = await setUp(2);
+    const [shop, cafe] = [ids[0]!, ids[1]!];
+    expect(await projectOf(shop)).toBe('project 0');
+    clock.advance(1);
+    await save(shop, 'another');
+    expect(await projectOf(shop)).toBe('project 0');
+    clock.advance(1_999);
+    expect([await projectOf(shop), await projectOf(cafe)]).toEqual(['another', 'project 1']);
+  });
+
+  test('are decrypted once, until they change', async () => {
+    const { ids, clock, load, save } = await setUp(1);
+    const shop = ids[0]!;
+    const first = await load(shop);
+    clock.advance(2_000);
+    expect(await load(shop)).toBe(first);
+    await save(shop, 'another');
+    clock.advance(2_000);
+    expect(await load(shop)).not.toBe(first);
+  });
+
+  test('fail for the workspace alone that cannot be decrypted, and are read again the next time', async () => {
+    const { ids, save, projectOf } = await setUp(2);
+    const [shop, cafe] = [ids[0]!, ids[1]!];
+    await save(shop, 'lost', makeEncryption(Buffer.alloc(32, 8)));
+    const [ofShop, ofCafe] = await Promise.allSettled([projectOf(shop), projectOf(cafe)]);
+    expect([ofShop.status, ofCafe]).toEqual(['rejected', { status: 'fulfilled', value: 'project 1' }]);
+    await save(shop, 'mended');
+    expect(await projectOf(shop)).toBe('mended');
   });
 });
 

@@ -208,6 +208,32 @@ describe('the database client', () => {
     });
   });
 
+  test('plans a prepared statement again when its table has grown, without waiting for new statistics', async () => {
+    const one = openDatabase({ url: bundle.url, connections: 1, name: 'one connection' });
+    try {
+      await one`create table growing (id integer primary key, note text) with (autovacuum_enabled = false)`;
+      await one`insert into growing select number, repeat('x', 100) from generate_series(1, 5) as number`;
+      const ids = Array.from({ length: 20 }, (_, index) => index + 1);
+      const read = () =>
+        one`select note from unnest(${ids}::integer[]) as asked (id) join growing on growing.id = asked.id`;
+      const countScans = async (): Promise<number> => {
+        await one`select pg_stat_force_next_flush()`;
+        const [row] = await one`
+          select seq_scan::integer as scans from pg_stat_user_tables where relname = 'growing'`;
+        return row!.scans as number;
+      };
+      for (let time = 0; time < 20; time += 1) await read();
+      expect(await countScans()).toBeGreaterThanOrEqual(20);
+      await one`insert into growing select number, repeat('x', 100) from generate_series(6, 20000) as number`;
+      for (let time = 0; time < 40; time += 1) await read();
+      const before = await countScans();
+      for (let time = 0; time < 20; time += 1) await read();
+      expect(await countScans()).toBe(before);
+    } finally {
+      await one.end();
+    }
+  });
+
   describe('pages of a cursor', () => {
     test('are read one after another, with other statements in between', async () => {
       const seen: number[] = [];

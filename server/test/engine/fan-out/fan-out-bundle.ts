@@ -197,7 +197,8 @@ export async function makeFanOutBundle() {
       const at = clock.now();
       const [campaignId, runId] = [makeId(at), makeId(at)];
       const { storing = (store) => store(), rings = [] } = options;
-      const workers = { doorbell: { ring: (part: string) => void rings.push(part) }, ownRuns: options.ownRuns };
+      const ring = (bell = 'fan-out'): void => void rings.push(bell);
+      const workers = { doorbell: { ring }, ownRuns: options.ownRuns };
       const text = { title: 'T', message: 'M', ...(options.options ? { options: options.options } : {}) };
       await storeAndSend<PushToStore, StoredPush>(
         workers,
