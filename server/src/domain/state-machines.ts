@@ -85,7 +85,10 @@ const sendingStates: readonly StateMachine[] = [
     name: 'a chunk',
     table: 'chunks',
     column: 'state',
-    begins: [{ state: 'READY', by: 'its run starts' }],
+    begins: [
+      { state: 'READY', by: 'its run starts' },
+      { state: 'CLAIMED', by: 'a push that its node sends itself' },
+    ],
     changes: [
       { from: 'READY', to: 'CLAIMED', by: 'a worker', statement: 'claimChunks' },
       { from: 'READY', to: 'CLAIMED', by: 'a worker, because its run has its turn', statement: 'claimTurn' },
