@@ -29,7 +29,7 @@ import { makeRetryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
 import type { SendWindow } from './fan-out/send-window.ts';
 import { startNamedRuns } from './fan-out/send-named-runs.ts';
-import type { OwnRuns } from './fan-out/send-named-runs.ts';
+import type { OwnRuns } from '../storage/runs/named-runs.ts';
 import { makeWindowTurns, startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
 import {

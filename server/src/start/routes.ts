@@ -16,7 +16,7 @@ import { documentedSegmentLimits } from '../app/segments/segment-limits.ts';
 import { makeTokenBatches } from '../app/tokens/prove-clients.ts';
 import { makeTokenAuthority } from '../app/tokens/token-authority.ts';
 import type { Doorbell } from '../engine/doorbell.ts';
-import type { OwnRuns } from '../engine/fan-out/send-named-runs.ts';
+import type { OwnRuns } from '../storage/runs/named-runs.ts';
 import type { NodeMeter } from '../engine/monitoring/node-meter.ts';
 import { measureContent } from '../engine/fan-out/compose-message.ts';
 import { makeInteractionTokens } from '../domain/events/interactions.ts';

@@ -98,10 +98,10 @@ describe('the credentials that a node loads', () => {
     const { database } = bundle;
     const clock = makeManualClock(new Date('2026-11-28T12:00:00Z'));
     const encryption = makeEncryption(Buffer.alloc(32, 7));
-    const save = (workspaceId: string, projectId: string, sealed = encryption) =>
+    const save = (workspaceId: string, projectId: string, by = encryption) =>
       upsertProviderCredential(database, {
         ...{ workspaceId, provider: 'fcm', appId: defaultAppId, simulated: true, summary: {}, at: clock.now() },
-        encrypted: sealed.encrypt(
+        encrypted: by.encrypt(
           JSON.stringify({ provider: 'fcm', projectId, simulated: true }),
           encryptionContext.providerCredential({ workspaceId, provider: 'fcm', appId: defaultAppId }),
         ),

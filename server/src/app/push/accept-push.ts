@@ -9,7 +9,7 @@ import { tooManyUsers } from '../../domain/push.ts';
 import type { PushCommand, PushAudience } from '../../domain/push.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import type { Doorbell } from '../../engine/doorbell.ts';
-import type { OwnRuns } from '../../engine/fan-out/send-named-runs.ts';
+import type { OwnRuns } from '../../storage/runs/named-runs.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';

@@ -5,7 +5,6 @@ import type { UserSelector, PushCommand } from '../../domain/push.ts';
 import { nextOccurrences } from '../../domain/timing/occurrences.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import type { Doorbell } from '../../engine/doorbell.ts';
-import type { OwnRuns } from '../../engine/fan-out/send-named-runs.ts';
 import {
   insertCampaigns,
   insertPushRequests,
@@ -15,7 +14,7 @@ import {
 } from '../../storage/campaigns/campaigns.ts';
 import type { NewCampaign, StoredCampaign, JoiningPush } from '../../storage/campaigns/campaigns.ts';
 import type { Transaction, Database } from '../../storage/database.ts';
-import type { NamedChunk } from '../../storage/runs/named-runs.ts';
+import type { NamedChunk, OwnRuns } from '../../storage/runs/named-runs.ts';
 import type { StoredClaim } from '../../storage/runs/runs.ts';
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
 import { noteTraceparents, insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/runs/runs.ts';
@@ -274,7 +273,7 @@ type Claimable = Pick<PushToStore, 'runId' | 'workspaceId' | 'targetUsers'> & {
 type Claimed<Push> = Omit<Push, 'claim'> & { claim: NamedChunk | undefined };
 
 /**
- * Stores pushes in one transaction. Those to named users are stored with a claim of this node, as far as it has room, and the
+ * Stores pushes in one transaction. Those to named users are stored with a claim of this node, as far as it has capacity, and the
  * node sends them as soon as they are stored. If it is not known whether they are, it sends what it finds. Workers are told of
  * the others.
  */

@@ -14,7 +14,7 @@ import {
   maxNamedUsers,
   openNamedWindows,
 } from '../../storage/runs/named-runs.ts';
-import type { NamedAudience, NamedChunk } from '../../storage/runs/named-runs.ts';
+import type { NamedAudience, NamedChunk, OwnRuns } from '../../storage/runs/named-runs.ts';
 import { findSendingRuns } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Rest } from '../jobs/job.ts';
@@ -52,17 +52,6 @@ export type NamedRunsDependencies = StoreDependencies & {
   /** Called when chunks were left to the workers of chunks. */
   onChunksLeft: () => void;
 };
-
-/** Runs that this node stores with a claim of its own and sends as soon as they are stored, so that no worker looks for them. */
-export type OwnRuns = {
-  /** Returns the claim to store with a run, or undefined if the run is left to a worker that claims it. */
-  reserve(run: { runId: string; workspaceId: string; targetUsers: NamedUsers }): NamedChunk | undefined;
-  /** Sends the runs that are stored, or may be: those that turn out not to be stored are forgotten. */
-  begin(chunks: readonly NamedChunk[]): void;
-  /** Forgets runs that are not stored. */
-  drop(chunks: readonly NamedChunk[]): void;
-};
-type NamedUsers = readonly [bucket: number, userId: string][];
 
 export type NamedRuns = { ownRuns: OwnRuns; wake(): void; stop(): Promise<void> };
 
@@ -160,7 +149,7 @@ export function makeNamedRunSender(
     ownRuns,
     async sendNext() {
       await outcomes.settled();
-      const limit = Math.min(batchRuns, held.room());
+      const limit = Math.min(batchRuns, held.free());
       const except = held.fullWorkspaces();
       isCrowded = except.length > 0 || limit < batchRuns;
       if (isStopping() || limit <= 0) return 0;
@@ -186,8 +175,8 @@ function makeHeldRuns() {
   const counts = new Map<string, number>();
   return {
     list: () => [...held.values()],
-    room: () => maxUnderWay - held.size,
-    hasRoomFor: (workspaceId: string) => (counts.get(workspaceId) ?? 0) < maxUnderWayOfWorkspace,
+    free: () => maxUnderWay - held.size,
+    hasFreeFor: (workspaceId: string) => (counts.get(workspaceId) ?? 0) < maxUnderWayOfWorkspace,
     /** Returns the workspaces of which no more runs are claimed for now. */
     fullWorkspaces: () =>
       [...counts].filter(([, runs]) => runs >= maxUnderWayOfWorkspace).map(([workspaceId]) => workspaceId),
@@ -227,7 +216,7 @@ function makeOwnRuns(
   return {
     reserve({ runId, workspaceId, targetUsers }) {
       const isLarge = targetUsers.length > maxNamedUsers;
-      if (isLarge || isClosed() || held.room() <= 0 || !held.hasRoomFor(workspaceId)) return undefined;
+      if (isLarge || isClosed() || held.free() <= 0 || !held.hasFreeFor(workspaceId)) return undefined;
       const { leaseUntil } = makeLease(clock, chunkLeaseMilliseconds);
       const window = { windowBucket: null, windowPosition: null, windowDevices: null };
       const search = { crashes: 0, suspectDevices: null, setAside: 0, ...window };

@@ -19,6 +19,20 @@ export type NamedChunk = ClaimedChunk & {
   leaseUntil: Date;
 };
 
+/** Runs that this node stores with a claim of its own and sends as soon as they are stored, so that no worker looks for them. */
+export type OwnRuns = {
+  /** Returns the claim to store with a run, or undefined if the run is left to a worker that claims it. */
+  reserve(run: {
+    runId: string;
+    workspaceId: string;
+    targetUsers: NonNullable<NamedChunk['targetUsers']>;
+  }): NamedChunk | undefined;
+  /** Sends the runs that are stored, or may be: those that turn out not to be stored are forgotten. */
+  begin(chunks: readonly NamedChunk[]): void;
+  /** Forgets runs that are not stored. */
+  drop(chunks: readonly NamedChunk[]): void;
+};
+
 /** Runs to more users than this are left to the workers of chunks, which send window by window. */
 export const maxNamedUsers = 50;
 

@@ -17,7 +17,7 @@ import { makeInteractionTokens } from '../../../src/domain/events/interactions.t
 import { makeLog } from '../../../src/log.ts';
 import { storeAndSend, storePushes } from '../../../src/app/push/store-pushes.ts';
 import type { PushToStore, StoredPush } from '../../../src/app/push/store-pushes.ts';
-import type { OwnRuns } from '../../../src/engine/fan-out/send-named-runs.ts';
+import type { OwnRuns } from '../../../src/storage/runs/named-runs.ts';
 import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeSingleBatch } from '../../../src/providers/batch.ts';
 import { makeDeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
