@@ -71,22 +71,7 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
       await take({ do: 'subscribe', token: 'first' });
       await take({ do: 'login', user: 'ada', identity: 'valid' });
       await take({ expect: 'devices', user: 'ada', tokens: ['first'] });
-      const sent = await bundle.push({
-        ...{ campaignName: 'Offers', targetPlatform: ['ANDROID'], targetAudience: 'User' },
-        targetUserAttributes: {
-          attribute: 'USER_ATTRIBUTE_UNIQUE_ID',
-          comparisonParameter: 'is',
-          attributeValue: `ada ${suffix}`,
-        },
-        payload: { ANDROID: { title: 'Only today', message: 'For Ada' } },
-        campaignDelivery: { type: 'soon' },
-      });
-      expect(sent.status, sent.text).toBe(200);
-      const data = await until(
-        async () =>
-          (await bundle.inbox()).find(({ deviceToken, payload }) => deviceToken === tokenOf('first') && payload.data)
-            ?.payload.data,
-      );
+      const data = await sendTo(`ada ${suffix}`, tokenOf('first'));
       expect(await perform({ do: 'receive', data })).toMatchObject({ shows: 'Only today' });
       expect(await perform({ do: 'receive', data: { ...data, push_from: 'other' } })).toMatchObject({
         shows: 'foreign',
@@ -97,6 +82,36 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
       await take({ do: 'online' });
       await take({ expect: 'signed in', user: null });
       expect(await perform({ do: 'receive', data })).toMatchObject({ shows: 'Only today' });
+    }));
+
+  test('reports messages of a phone that the server of the app registered, without an app key', () =>
+    withPhone('own server', async ({ take, perform, tokenOf, suffix, host, requests }) => {
+      const device = { platform: 'ANDROID', push_id: tokenOf('first'), push_id_type: 'token' };
+      const known = { customer_id: `ada ${suffix}`, device_id: 'phone-of-ada' };
+      for (const [path, body] of [
+        ['customer', { type: 'customer', customer_id: known.customer_id, attributes: {} }],
+        ['device', { type: 'device', ...known, attributes: device }],
+      ] as const) {
+        const created = await bundle.call('POST', `/v1/${path}/${bundle.workspaceId}`, {
+          headers: bundle.basic(),
+          body,
+        });
+        expect(created.status, created.text).toBe(200);
+      }
+      await perform({ do: 'start receiving', host });
+      const data = await sendTo(`ada ${suffix}`, tokenOf('first'));
+      expect(await perform({ do: 'receive', data })).toMatchObject({ shows: 'Only today' });
+      await take({ do: 'offline' });
+      for (const type of ['SHOWN', 'CLICKED', 'DISMISSED'])
+        await perform({ do: 'receipt', token: data.svc_report_token, type });
+      await perform({ do: 'receipt', token: 'x'.repeat(30), type: 'SHOWN' });
+      await take({ do: 'online' });
+      const counts = () => bundle.database`
+        select kind, total::integer from campaign_interactions where campaign_id = ${data.gcm_campaign_id!} order by kind`;
+      const once = ['CLICK', 'CLOSE', 'IMPRESSION'].map((kind) => ({ kind, total: 1 }));
+      await expect.poll(counts).toEqual(once);
+      await expect.poll(() => requests).toEqual(Array(4).fill('/v1/interactions'));
+      expect(await perform({ do: 'login', user: 'ada' })).toMatchObject({ fault: 'IllegalStateException' });
     }));
 
   test('opts out, and sets attributes that the workspace lets apps write', () =>
@@ -115,6 +130,23 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
         where installations.id = ${id!}`;
       await expect.poll(look).toMatchObject([{ state: 'OPTED_OUT', attributes: { 'app:favourite_team': 'Kestrels' } }]);
     }));
+
+  /** Sends a push to a user, and returns the data that the phone with the token gets. */
+  async function sendTo(user: string, token: string): Promise<Record<string, string>> {
+    const sent = await bundle.push({
+      ...{ campaignName: 'Offers', targetPlatform: ['ANDROID'], targetAudience: 'User' },
+      targetUserAttributes: {
+        ...{ attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue: user },
+      },
+      payload: { ANDROID: { title: 'Only today', message: 'For Ada' } },
+      campaignDelivery: { type: 'soon' },
+    });
+    expect(sent.status, sent.text).toBe(200);
+    return until(async () => {
+      const found = (await bundle.inbox()).find((one) => one.deviceToken === token && one.payload.data);
+      return found?.payload.data as Record<string, string> | undefined;
+    });
+  }
 
   type Phone = Awaited<ReturnType<typeof openPhone>>;
 
@@ -148,7 +180,7 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
     async function perform(command: { do: string; [member: string]: unknown }) {
       child.stdin.write(`${JSON.stringify(command)}\n`);
       const { value } = await lines.next();
-      return JSON.parse(value as string) as { notices: string[]; shows?: string };
+      return JSON.parse(value as string) as { notices: string[]; shows?: string; fault?: string };
     }
 
     async function act(step: AppStep): Promise<unknown> {
@@ -195,6 +227,7 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
     });
     return {
       ...{ perform, tokenOf, suffix, installations: network.installations },
+      ...{ host: network.url, requests: network.requests },
       take: (step: AppStep | Check): Promise<unknown> => ('do' in step ? act(step) : check(step)),
       async close() {
         child.kill();
