@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { installTools } from '../../../client/test/install-tools.ts';
 import { interactionKinds } from '../../src/domain/events/interactions.ts';
-import { parseDeviceAttributes } from '../../src/domain/users/device-attributes.ts';
 import { interactionBody } from '../../src/http/interactions.ts';
 import { makeAndroidPart } from '../../src/providers/payload/android.ts';
 import type { AndroidMessage } from '../../src/providers/payload/android.ts';
@@ -21,7 +20,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 const kotlinCore = 'sdk/android/core/src/main/kotlin/dev/carillon/core';
-const swift = (name: string) => read('receivers/ios/Carillon', `${name}.swift`);
+const swift = (name: string) => read('sdk/ios/Sources/CarillonCore', `${name}.swift`);
 const worker = read('client/browser/carillon-service-worker.js');
 
 const inboxExpiresAt = new Date('2026-12-01T00:00:00Z');
@@ -120,8 +119,11 @@ describe('the names that the SDKs and receivers read are those that the server s
     const silent = makeIosPayload({ ...ios, isSilent: true });
     const sent = [makeIosPayload(ios), silent].flatMap((payload) => namesIn((payload as { svc: object }).svc));
     const source = swift('CarillonMessage');
-    const notForTheReceiver = ['click_proof', 'own', 'lang'];
-    expect(sorted(matches(source, /\w\["(\w+)"\]/g))).toEqual(without(sent, notForTheReceiver));
+    const notForTheApp = ['click_proof', 'own', 'lang'];
+    // Apple's own are next to ours.
+    const apple = ['aps', 'alert', 'title', 'body'];
+    const readNames = matches(source, /[\w?)]\["(\w+)"\]/g);
+    expect(without(readNames, apple)).toEqual(sorted([...without(sent, notForTheApp), ...inChallenges]));
     // `kind` of a button is always to open.
     expect(JSON.stringify(makeIosPayload(ios))).toContain('"type":"open"');
   });
@@ -170,7 +172,14 @@ describe('what the receivers send is what the server takes', () => {
       matches(/interactionOf\(receipt[\s\S]+?\n}/.exec(read(kotlinCore, 'Queue.kt'))![0], /\.put\("(\w+)"/g),
       shapeElsewhere,
     ],
-    ['iPhone', matches(swift('CarillonReports'), /(?:[[ ]|report\[)"(\w+)"(?=:|\])/g), shapeElsewhere],
+    [
+      'iPhone',
+      matches(/func enqueueReceipt[\s\S]+?\n {4}}/.exec(swift('Queue'))![0], /"(\w+)"(?=:|\])/g).filter(
+        // Of the app API.
+        (name) => name !== 'type',
+      ),
+      shapeElsewhere,
+    ],
     [
       'browsers',
       ['token', 'id', ...matches(worker, /kind: '\w+', (action)/g), ...matches(worker, /\{ (kind):/g)],
@@ -180,36 +189,12 @@ describe('what the receivers send is what the server takes', () => {
 
   test('the kinds of reports', () => {
     const androidKinds = matches(read(kotlinCore, 'Queue.kt'), /"(?:shown|clicked|dismissed)" to "(\w+)"/g);
-    const iosSources = swift('CarillonApp') + read('receivers/ios/NotificationService/NotificationService.swift');
     for (const kinds of [
       androidKinds,
-      matches(iosSources, /reports\.send\("(\w+)"/g),
+      matches(/var interaction[\s\S]+?\n {8}}/.exec(swift('CarillonCore'))![0], /return "(\w+)"/g),
       matches(worker, /kind: '(\w+)'/g),
     ])
       expect(sorted(kinds)).toEqual([...interactionKinds].sort());
-  });
-
-  test('the address of an iPhone, with its language and the number on its icon', () => {
-    const pattern = /"(\w+)": (?:"(\w+)"|token|UIDevice)|device\["(\w+)"\]/g;
-    const found = [...swift('CarillonApp').matchAll(pattern)].map(
-      ([, name, value, later]) => [name ?? later!, value] as const,
-    );
-    const names = ['app_version', 'badge_count', 'locale', 'model', 'os_version', 'platform', 'push_id'];
-    expect(sorted(found.map(([name]) => name))).toEqual(names);
-    // A literal value as it stands there.
-    const given = Object.fromEntries(found.map(([name, value]) => [name, value ?? `of-${name}`]));
-    const own = { push_id: 'ab'.repeat(32), locale: 'pt-BR', badge_count: 3 };
-    const parsed = parseDeviceAttributes({ ...given, ...own }, ['svc']);
-    expect(parsed).toMatchObject({
-      device: {
-        platform: 'IOS',
-        appVersion: 'of-app_version',
-        osVersion: 'of-os_version',
-        model: 'of-model',
-        locale: 'pt-BR',
-        badgeCount: 3,
-      },
-    });
   });
 });
 

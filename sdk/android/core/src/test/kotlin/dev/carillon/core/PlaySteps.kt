@@ -35,7 +35,7 @@ private class Phone(private val folder: File) {
         when (val word = step.getString("do")) {
             "start" -> core.start(step.getString("appKey"), step.getString("host"))
             "start receiving" -> core.startReceiving(step.getString("host"))
-            "receipt" -> core.receipt(step.getString("token"), ReceiptType.valueOf(step.getString("type")))
+            "receipt" -> core.receipt(step.getString("token"), ReceiptType.valueOf(step.getString("type").uppercase()))
             "subscribe" -> core.setPushToken(PushToken(step.getString("token")))
             "login" -> try {
                 core.login(step.getString("user"), step.text("token"))
