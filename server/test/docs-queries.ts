@@ -109,6 +109,7 @@ export const wordQueries: readonly (readonly [typed: string, ...answers: string[
   ['user got the message twice', 'troubleshooting/#a-user-gets-messages-twice'],
   ['vapid', 'guides/web-push-in-20-minutes/', 'recipes/browser/', 'console/', 'moving/', 'apps/'],
   ['my own iphone', 'guides/ios-in-20-minutes/'],
+  ['expo', 'guides/expo-in-20-minutes/', 'faq/#is-there-an-sdk-for-flutter-react-native-expo-ionic-or-unity'],
   ['swift sdk', 'guides/ios-in-20-minutes/', 'faq/#is-there-an-sdk-for-flutter-react-native-expo-ionic-or-unity'],
   ['apns certificate p8', 'apps/#credentials', 'moving/', 'console/', 'troubleshooting/'],
   ['service account json', 'moving/firebase/', 'apps/#credentials', 'console/'],

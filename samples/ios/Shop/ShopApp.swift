@@ -15,10 +15,8 @@ final class AppDelegate: NSObject, UIApplicationDelegate {
     func application(
         _ application: UIApplication, didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool {
-        var settings = CarillonOptions()
-        settings.appGroup = text("CarillonAppGroup")
         do {
-            try Carillon.start(appKey: text("CarillonAppKey"), host: text("CarillonHost"), options: settings)
+            try Service.start()
         } catch {
             print("Set CARILLON_APP_KEY and CARILLON_URL in Config.xcconfig: \(error)")
         }
@@ -39,7 +37,4 @@ final class AppDelegate: NSObject, UIApplicationDelegate {
     ) {
         if !Carillon.didReceive(userInfo, then: done) { done(.noData) }
     }
-
-    /// Config.xcconfig sets these entries of the Info.plist.
-    private func text(_ name: String) -> String { Bundle.main.object(forInfoDictionaryKey: name) as? String ?? "" }
 }

@@ -15,6 +15,7 @@ struct ShopView: View {
             Button("Sign out") { attempt("signed out") { try Carillon.logout() } }
             ForEach(log, id: \.self) { Text($0) }
         }
+        .onOpenURL { link in attempt("connected") { try Service.connect(link) } }
         .task { for await line in arrivals() { log.append(line) } }
     }
 

@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { installTools } from '../../../client/test/install-tools.ts';
 import { interactionKinds } from '../../src/domain/events/interactions.ts';
 import { interactionBody } from '../../src/http/interactions.ts';
 import { makeAndroidPart } from '../../src/providers/payload/android.ts';
@@ -14,7 +11,6 @@ import type { IosMessage } from '../../src/providers/payload/ios.ts';
 import { makeWebPayload } from '../../src/providers/webpush/plan.ts';
 import { makeMessage } from '../engine/delivery/make-message.ts';
 import { readRepositoryFiles } from '../repository-files.ts';
-import type { FoundFaults } from './find-syntax-faults.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -191,42 +187,11 @@ describe('what the receivers send is what the server takes', () => {
     const androidKinds = matches(read(kotlinCore, 'Queue.kt'), /"(?:shown|clicked|dismissed)" to "(\w+)"/g);
     for (const kinds of [
       androidKinds,
-      matches(/var interaction[\s\S]+?\n {8}}/.exec(swift('CarillonCore'))![0], /return "(\w+)"/g),
+      matches(/var interaction[\s\S]+?\n {8}}/.exec(swift('Receipt'))![0], /return "(\w+)"/g),
       matches(worker, /kind: '(\w+)'/g),
     ])
       expect(sorted(kinds)).toEqual([...interactionKinds].sort());
   });
-});
-
-describe('the syntax of what apps link or copy', () => {
-  const run = promisify(execFile);
-
-  test.skipIf(process.env.FULL !== '1')(
-    'the files for iOS are Swift without a fault of syntax (FULL=1)',
-    async () => {
-      const modules = await installTools(join(import.meta.dirname, 'tools'));
-      const read = await parse(modules);
-      expect(read.length).toBeGreaterThan(9);
-      expect(read.filter(({ faults }) => faults.length > 0)).toEqual([]);
-    },
-    600_000,
-  );
-
-  async function parse(modules: string): Promise<FoundFaults['files']> {
-    const files = readRepositoryFiles(['.swift']).filter(({ path }) => /^(receivers|sdk|samples)\//.test(path));
-    const script = join(import.meta.dirname, 'find-syntax-faults.ts');
-    const { stdout } = await run(
-      process.execPath,
-      [
-        ...['--liftoff-only', '--disable-warning=ExperimentalWarning', script],
-        ...[modules, 'swift', ...files.map(({ path }) => path)],
-      ],
-      { cwd: root, timeout: 120_000 },
-    );
-    const found = JSON.parse(stdout) as FoundFaults;
-    expect(found.ofNonsense).not.toEqual([]);
-    return found.files;
-  }
 });
 
 /** Names of members, those within lists and objects too; a text that is JSON counts as what it holds. */

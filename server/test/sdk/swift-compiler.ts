@@ -36,7 +36,7 @@ const unneeded = [
   '*/bin/swift-format',
 ].concat(['*/swift_static/*', './usr/share/doc/*', './usr/share/locale/*', './usr/share/man/*']);
 const cache = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache');
-const words = ['-swift-version', '6', '-warnings-as-errors', '-D', 'SWIFT_PACKAGE'];
+const words = ['-swift-version', '6', '-warnings-as-errors'];
 
 /**
  * Returns a compiler, or the reason why there is none: `swiftc` on the path, else Debian's packages (546 MB to download),

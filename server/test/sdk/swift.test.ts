@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
@@ -49,6 +50,35 @@ describe.skipIf(typeof swift === 'string')(`Carillon for iOS${reason}`, () => {
     await compile('Carillon', join(ios, 'Sources/Carillon'));
     await compile('CarillonNotificationService', join(ios, 'Sources/CarillonNotificationService'));
     for (const name of ['Shop', 'NotificationService']) await compile(name, join(sample, name));
+  }, 300_000);
+
+  test('the bridges of React Native and Capacitor compile as one module with the sources that they are packed with', async () => {
+    const place = join(folder, 'bridges');
+    await mkdir(place);
+    for (const name of ['UserNotifications', 'UIKit', 'ActivityKit', 'React', 'Capacitor'])
+      swift.module(name, await filesIn(join(import.meta.dirname, 'ios-stubs', name)), place);
+    const packed = [
+      ...(await filesIn(join(ios, 'Sources/CarillonCore'))),
+      ...(await filesIn(join(ios, 'Sources/Carillon'))),
+    ];
+    for (const path of ['react-native/ios/CarillonModule.swift', 'capacitor/ios/CarillonPlugin.swift']) {
+      // Only Apple's compiler has an Objective-C to tell the names to.
+      const text = (await readFile(join(root, 'sdk', path), 'utf8')).replace(/@objc(\([\w:]+\))?\s/g, '');
+      const bridge = join(place, basename(path));
+      await writeFile(bridge, text);
+      swift.module(`Bridge${basename(path, '.swift')}`, [bridge, ...packed], place);
+    }
+  }, 300_000);
+
+  test('the extension compiles as one module of the files that the config plugin for Expo writes', async () => {
+    const place = await mkdtemp(join(folder, 'expo-'));
+    const stubs = join(import.meta.dirname, 'ios-stubs', 'UserNotifications');
+    swift.module('UserNotifications', await filesIn(stubs), place);
+    const plugin = createRequire(import.meta.url)(join(root, 'sdk/react-native/expo-ios.js'));
+    const options = { host: 'https://push.example.com', appGroup: 'group.shop', sdk: join(ios, 'Sources') };
+    const files = plugin.writeExtension(place, options) as string[];
+    const sources = files.map((name) => join(place, 'CarillonNotificationService', name));
+    swift.module('CarillonNotificationService', sources, place);
   }, 300_000);
 
   testCore(program);
@@ -100,8 +130,12 @@ describe('the Xcode project of the sample for iOS', () => {
       expect(users.join(), name).toContain(`$(${name})`);
     const keysOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name!).sort();
     const ownKeys = (plist: string) => keysOf(plist, /<key>(Carillon\w+)<\/key>/g);
-    expect(ownKeys(app)).toEqual(keysOf(await read('Shop/ShopApp.swift'), /text\("(\w+)"\)/g));
-    const service = await readFile(join(ios, 'Sources/CarillonNotificationService/NotificationService.swift'), 'utf8');
+    // The SDK reads the App Group itself.
+    expect(ownKeys(app)).toEqual(['CarillonAppGroup', ...keysOf(await read('Shop/Service.swift'), /text\("(\w+)"\)/g)]);
+    const service = await readFile(
+      join(ios, 'Sources/CarillonNotificationService/CarillonNotificationService.swift'),
+      'utf8',
+    );
     const known = keysOf(service, /text\("(\w+)"\)/g);
     // The sample's workspace has no data prefix.
     expect(ownKeys(extension)).toEqual(known.filter((name) => name !== 'CarillonPrefix'));

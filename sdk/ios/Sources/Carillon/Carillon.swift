@@ -2,18 +2,20 @@
     import UIKit
     import UserNotifications
 
-    #if SWIFT_PACKAGE
+    #if canImport(CarillonCore)
         @_exported import CarillonCore
     #endif
 
-    /// What an app sets at its start.
+    /// What an app sets at its start. The first three are entries of its Info.plist, from which they are read.
     public struct CarillonOptions: Sendable {
-        /// The data prefix of the workspace (`carillon workspaces show`).
-        public var prefix = "svc"
-        /// One of several apps of the workspace; nil for the default app.
+        /// The data prefix of the workspace (`carillon workspaces show`). `CarillonPrefix`
+        public var prefix: String
+        /// One of several apps of the workspace; nil for the default app. `CarillonAppId`
         public var appId: String?
-        /// The App Group of the app and its notification service extension.
+        /// The App Group of the app and its notification service extension. `CarillonAppGroup`
         public var appGroup: String?
+        /// False if your app has its own delegate of `UNUserNotificationCenter`, which calls `willPresent` and `didTap`.
+        public var isDelegate = true
         /// False if messages must not be shown while the app is open. Listeners of `onMessage` get them in any case.
         public var isShownInForeground = true
         /// Opens a screen of the app, by the name that the message has for it.
@@ -21,7 +23,12 @@
         /// A tap on a message of another sender.
         public var onForeignTap: @Sendable (UNNotificationResponse) -> Void = { _ in }
 
-        public init() {}
+        public init() {
+            func text(_ name: String) -> String? { Bundle.main.object(forInfoDictionaryKey: name) as? String }
+            prefix = text("CarillonPrefix") ?? "svc"
+            appId = text("CarillonAppId")
+            appGroup = text("CarillonAppGroup")
+        }
     }
 
     /// Push, sign-in and events of an app. Every call stores what it is asked to do and returns; none throws because of the
@@ -30,7 +37,12 @@
     public enum Carillon {
         static let center = MessageCenter()
 
-        /// Registers the installation, with its push token. Call it before `didFinishLaunchingWithOptions` returns, or the tap
+        /// Listens to messages and taps before start, for an app whose start comes later, such as one in JavaScript. Reports of a tap
+        /// are sent, if an earlier process had started. Call it before `didFinishLaunchingWithOptions` returns.
+        @MainActor
+        public static func prepare(options: CarillonOptions = CarillonOptions()) { center.prepare(options) }
+
+        /// Registers the installation, with its push token. Call it, or prepare, before `didFinishLaunchingWithOptions` returns, or the tap
         /// that started the app is lost.
         ///
         /// - Parameters:
@@ -39,7 +51,7 @@
         /// - Throws: `CarillonError.hostInvalid`
         @MainActor
         public static func start(appKey: String, host: String, options: CarillonOptions = CarillonOptions()) throws {
-            try center.start(options, onPushToken: nil) { try $0.start(appKey: appKey, host: host) }
+            try center.start(options, onPushToken: nil) { core in try core.start(appKey: appKey, host: host) }
         }
 
         /// For an app whose own server registers the phone and knows its user: the SDK shows messages and sends reports, without
@@ -51,7 +63,7 @@
             host: String, options: CarillonOptions = CarillonOptions(),
             onPushToken: @escaping @MainActor @Sendable (PushToken) -> Void
         ) throws {
-            try center.start(options, onPushToken: onPushToken) { try $0.startReceiving(host: host) }
+            try center.start(options, onPushToken: onPushToken) { core in try core.startReceiving(host: host) }
         }
 
         /// Asks for the permission. Call it when the reason is clear to the user. An app to which Apple granted critical alerts
@@ -112,6 +124,15 @@
         ) -> Bool {
             center.didReceive(userInfo, then: then)
         }
+
+        /// For a delegate of your own: how to show a message while the app is open. Nil for a message of another sender.
+        public static func willPresent(_ notification: UNNotification) -> UNNotificationPresentationOptions? {
+            center.present(notification)
+        }
+
+        /// For a delegate of your own: reports a tap, and opens its target. Returns false for a message of another sender.
+        @discardableResult
+        public static func didTap(_ response: UNNotificationResponse) -> Bool { center.handle(response) }
 
         /// Sets the number on the icon, and reports it, so that the service counts on from there.
         @MainActor

@@ -2,7 +2,7 @@
     import ActivityKit
     import Foundation
 
-    #if SWIFT_PACKAGE
+    #if canImport(CarillonCore)
         import CarillonCore
     #endif
 

@@ -2,7 +2,7 @@
     import UIKit
     import UserNotifications
 
-    #if SWIFT_PACKAGE
+    #if canImport(CarillonCore)
         import CarillonCore
     #endif
 
@@ -15,6 +15,7 @@
         /// Guards everything below.
         private let lock = NSLock()
         private var options = CarillonOptions()
+        private var isPrepared = false
         private var isStarted = false
         private var onPushToken: (@MainActor @Sendable (PushToken) -> Void)?
         private var listeners: [Int: @Sendable (CarillonMessage) -> Void] = [:]
@@ -39,19 +40,27 @@
             _ options: CarillonOptions, onPushToken: (@MainActor @Sendable (PushToken) -> Void)?,
             with work: (CarillonCore) throws -> Void
         ) throws {
-            details.read(appId: options.appId, appGroup: options.appGroup)
+            prepare(options)
             try work(core)
-            let isFirst = lock.withLock { () -> Bool in
-                self.options = options
+            lock.withLock {
                 self.onPushToken = onPushToken
-                defer { isStarted = true }
-                return !isStarted
+                isStarted = true
             }
-            if isFirst { observe() }
-            UNUserNotificationCenter.current().delegate = self
             // At every start: the address may have changed.
             UIApplication.shared.registerForRemoteNotifications()
             readSettings()
+        }
+
+        @MainActor
+        func prepare(_ options: CarillonOptions) {
+            details.read(appId: options.appId, appGroup: options.appGroup)
+            let isFirst = lock.withLock { () -> Bool in
+                self.options = options
+                defer { isPrepared = true }
+                return !isPrepared
+            }
+            if isFirst { observe() }
+            if options.isDelegate { UNUserNotificationCenter.current().delegate = self }
         }
 
         /// - Throws: `CarillonError.notStarted`
@@ -96,21 +105,28 @@
             _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
             withCompletionHandler done: @escaping (UNNotificationPresentationOptions) -> Void
         ) {
-            let message = read(notification.request.content.userInfo)
-            if message != nil, core.isHushed { return done([]) }
-            if let message = message { tell(message) }
-            done(lock.withLock { options.isShownInForeground } ? [.banner, .list, .sound, .badge] : [])
+            done(present(notification) ?? [.banner, .list, .sound, .badge])
+        }
+
+        /// Nil for a message of another sender.
+        func present(_ notification: UNNotification) -> UNNotificationPresentationOptions? {
+            guard let message = read(notification.request.content.userInfo) else { return nil }
+            if core.isHushed { return [] }
+            tell(message)
+            return lock.withLock { options.isShownInForeground } ? [.banner, .list, .sound, .badge] : []
         }
 
         func userNotificationCenter(
             _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
             withCompletionHandler done: @escaping () -> Void
         ) {
-            defer { done() }
-            guard let message = read(response.notification.request.content.userInfo) else {
-                lock.withLock { options.onForeignTap }(response)
-                return
-            }
+            if !handle(response) { lock.withLock { options.onForeignTap }(response) }
+            done()
+        }
+
+        /// Returns false for a message of another sender.
+        func handle(_ response: UNNotificationResponse) -> Bool {
+            guard let message = read(response.notification.request.content.userInfo) else { return false }
             switch response.actionIdentifier {
             case UNNotificationDismissActionIdentifier:
                 // Only categories with `customDismissAction` report it, such as those that the extension makes.
@@ -126,6 +142,7 @@
                     follow(message)
                 }
             }
+            return true
         }
 
         /// A user may allow more, or less, in the settings of the phone.

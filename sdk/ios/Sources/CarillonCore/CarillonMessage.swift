@@ -1,5 +1,16 @@
 import Foundation
 
+/// A code that proves that a push token is this phone's.
+public struct Challenge: Sendable, Equatable {
+    public let installationId: String
+    public let code: String
+
+    public init(installationId: String, code: String) {
+        self.installationId = installationId
+        self.code = code
+    }
+}
+
 /// One message. The only file that knows the names of keys (docs/phones.md); a test compares them with what the server sends.
 /// A member that is missing or malformed is treated as absent. For the app and for its extension.
 public struct CarillonMessage: Sendable {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A value of an attribute: text, number, flag, null, or a list of them. Literals of Swift are values: `["price": 3]`.
 public indirect enum Value: Sendable, Equatable {
     case text(String)
@@ -57,6 +59,14 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
 }
 
 extension Value {
+    /// Returns attributes that came as objects of Foundation, as bridges to JavaScript have them. Nil if one is something else than
+    /// text, number, flag, null, or a list or dictionary of them. By way of JSON, which knows a flag from a number.
+    public static func attributes(_ values: [String: Any]) -> Attributes? {
+        guard JSONSerialization.isValidJSONObject(values) else { return nil }
+        let data = try? JSONSerialization.data(withJSONObject: values)
+        return data.flatMap { try? JSONDecoder().decode(Attributes.self, from: $0) }
+    }
+
     /// The text of a value; nil for other values.
     var text: String? {
         if case .text(let text) = self { return text }

@@ -1,7 +1,7 @@
 #if canImport(UserNotifications)
     import Foundation
 
-    #if SWIFT_PACKAGE
+    #if canImport(CarillonCore)
         import CarillonCore
     #endif
     #if canImport(FoundationNetworking)

@@ -2,7 +2,7 @@
 // replies with a line when the attempt to send is over. Argument: a folder for the installation.
 import Foundation
 
-#if SWIFT_PACKAGE
+#if canImport(CarillonCore)
     import CarillonCore
 #endif
 

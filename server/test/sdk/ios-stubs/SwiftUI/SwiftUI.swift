@@ -48,6 +48,7 @@ public struct ForEach: Leaf {
 public struct Modified: Leaf {}
 
 extension View {
+    public func onOpenURL(perform action: @escaping @MainActor (URL) -> Void) -> Modified { fatalError() }
     public func task(_ action: @escaping @MainActor @Sendable () async -> Void) -> Modified { fatalError() }
 }
 

@@ -2,7 +2,7 @@
     import Foundation
     import UserNotifications
 
-    #if SWIFT_PACKAGE
+    #if canImport(CarillonCore)
         import CarillonCore
     #endif
 
