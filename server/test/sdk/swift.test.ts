@@ -83,6 +83,21 @@ describe.skipIf(typeof swift === 'string')(`Carillon for iOS${reason}`, () => {
 
   testCore(program);
 
+  test('keeps numbers, flags and lists that a bridge passes on, and tells a flag from a number', () =>
+    withPhone(program(), 'values', async ({ take, perform, installations }) => {
+      const access = { headers: bundle.basic(), body: { attributes: ['a', 'b', 'c'] } };
+      expect((await bundle.call('PUT', '/v1/app-access', access)).status).toBe(200);
+      await take({ do: 'start' });
+      for (const [name, value] of Object.entries({ a: 1, b: true, c: ['x', 2.5] }))
+        await perform({ do: 'set', name, value });
+      const [id] = installations;
+      const look = () => bundle.database`
+        select users.attributes from installations
+        join users on users.bucket = user_bucket and users.id = installations.user_id
+        where installations.id = ${id!}`;
+      await expect.poll(look).toMatchObject([{ attributes: { 'app:a': 1, 'app:b': true, 'app:c': ['x', 2.5] } }]);
+    }));
+
   test('reports the number on the icon, from which the service counts on', () =>
     withPhone(program(), 'badge', async ({ take, perform, tokenOf, suffix, send, form }) => {
       await take({ do: 'start' });

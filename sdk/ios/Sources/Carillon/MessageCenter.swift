@@ -29,10 +29,6 @@
             options.onHush = { [details] in details.mark(isHushed: $0) }
             core = CarillonCore(options)
             super.init()
-            core.onNotice { notice in
-                // Apple has no call for another token; a new registration returns the current one, with which a challenge is tried.
-                if notice == .tokenLost { Task { @MainActor in UIApplication.shared.registerForRemoteNotifications() } }
-            }
         }
 
         @MainActor
@@ -46,7 +42,8 @@
                 self.onPushToken = onPushToken
                 isStarted = true
             }
-            // At every start: the address may have changed.
+            // At every start: the address may have changed. Apple has no call for another one, so a token that another device holds
+            // is tried again here too.
             UIApplication.shared.registerForRemoteNotifications()
             readSettings()
         }

@@ -66,7 +66,7 @@ struct Phone {
         case "track": try core.track(text("event"))
         case "online": core.online()
         case "opt out": try core.optOut()
-        case "set": try core.setAttributes([text("name"): .text(text("value"))])
+        case "set": try core.setAttributes(Value.attributes([text("name"): step["value"]!])!)
         case "receive": result["shows"] = receive(step["data"] as? [String: Any] ?? [:])
         case "clock": shared.setAhead((step["aheadSeconds"] as? Int ?? 0) * 1_000)
         case "restart": core = Phone.open(folder, shared, installs)
