@@ -29,7 +29,7 @@ export default tseslint.config(
   },
   {
     // Node runs the first from inside the executable, where only CommonJS works; Expo and React Native load theirs as CommonJS.
-    files: ['scripts/release/executable-main.cjs', 'sdk/react-native/*.js'],
+    files: ['scripts/release/executable-main.cjs', 'sdk/react-native/*.js', 'samples/expo/app.config.js'],
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
   {

@@ -52,9 +52,7 @@ const sections: [name: string, sources: string[]][] = [
 const sectionsOfFolders: Record<string, string> = { recipes: 'Recipes', runbooks: 'Operating' };
 const beside = [
   ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', 'CHANGELOG.md'],
-  ...['client', 'client-python', 'receivers', 'receivers/android', 'receivers/ios', 'receivers/web'].map(
-    (name) => `${name}/README.md`,
-  ),
+  ...['client', 'client-python', 'receivers', 'receivers/web'].map((name) => `${name}/README.md`),
 ];
 const folders = ['', 'guides', 'recipes', 'moving', 'runbooks', 'decisions', 'spec', 'reports'];
 const lastSection = sections.at(-1)![0];

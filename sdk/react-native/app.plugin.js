@@ -1,5 +1,6 @@
 const { copyFileSync, mkdirSync } = require('node:fs');
 const { join } = require('node:path');
+const withCarillonIos = require('./expo-ios');
 
 const iconName = 'carillon_notification';
 
@@ -15,15 +16,17 @@ const names = {
   appId: 'dev.carillon.app_id',
 };
 
-/**
- * Sets the `meta-data` of Carillon in a parsed manifest, and removes the entries whose options are absent.
- *
- * @throws Error if an option is unknown
- */
-function setManifest(manifest, options) {
+const optionNames = ['icon', ...Object.keys(names), 'host', 'appGroup'];
+
+/** @throws Error if an option is unknown */
+function checkOptions(options) {
   for (const name of Object.keys(options))
-    if (name !== 'icon' && !(name in names))
-      throw new Error(`@carillon/react-native: unknown option ${name}; use icon, ${Object.keys(names).join(', ')}`);
+    if (!optionNames.includes(name))
+      throw new Error(`@carillon/react-native: unknown option ${name}; use ${optionNames.join(', ')}`);
+}
+
+/** Sets the `meta-data` of Carillon in a parsed manifest, and removes the entries whose options are absent. */
+function setManifest(manifest, options) {
   const [application] = manifest.manifest.application;
   const others = (application['meta-data'] ?? []).filter(({ $ }) => !$['android:name'].startsWith('dev.carillon.'));
   const own = Object.entries(names).flatMap(([option, name]) =>
@@ -43,8 +46,9 @@ function copyIcon(icon, { projectRoot, platformProjectRoot }) {
 
 /** The Expo config plugin: `["@carillon/react-native", {"icon": "./assets/notification.png", "defaultChannel": "offers"}]`. */
 function withCarillon(config, options = {}) {
+  checkOptions(options);
   const { withAndroidManifest, withDangerousMod } = require('expo/config-plugins');
-  const withManifest = withAndroidManifest(config, (changed) => {
+  const withManifest = withAndroidManifest(withCarillonIos(config, options), (changed) => {
     changed.modResults = setManifest(changed.modResults, options);
     return changed;
   });
@@ -59,5 +63,6 @@ function withCarillon(config, options = {}) {
 }
 
 module.exports = withCarillon;
+module.exports.checkOptions = checkOptions;
 module.exports.setManifest = setManifest;
 module.exports.copyIcon = copyIcon;

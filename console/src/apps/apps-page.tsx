@@ -17,6 +17,7 @@ import { Ago } from '../parts/text/time.tsx';
 import { showToast } from '../parts/toast/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
+import { ConnectPhone } from './connect-phone.tsx';
 import { IdentityKeys } from './identity-keys.tsx';
 import { InstallationTable } from './installation-table.tsx';
 import { TestBrowser } from './test-browser.tsx';
@@ -92,7 +93,12 @@ function AppKeys() {
               Create one here or on the command line.
             </EmptyState>
           ) : (
-            <KeyTable keys={rows} onChanged={renew} />
+            <>
+              <KeyTable keys={rows} onChanged={renew} />
+              <AskedForm label="Connect a phone">
+                {(onLeave) => <ConnectPhone keys={rows} onLeave={onLeave} />}
+              </AskedForm>
+            </>
           );
         }}
       </Loaded>

@@ -43,7 +43,7 @@ export function makeCarillon(native: NativeCarillon) {
      * @param host the address of the service, such as `https://push.example.com`
      */
     start: (appKey: string, host: string) => native.start({ appKey, host }),
-    /** Asks for the permission that Android 13 and newer need. Call it when the reason is clear to the user. */
+    /** Asks for the permission that iOS, and Android 13 and newer, need. Call it when the reason is clear to the user. */
     askPermission: () => native.askPermission(),
     /** Signs a user in. The token comes from your server; only a sandbox accepts a user without one. */
     login: (userId: string, identityToken?: string) =>

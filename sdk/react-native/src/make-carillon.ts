@@ -36,7 +36,7 @@ export class CarillonUnavailableError extends Error {
   override readonly name = 'CarillonUnavailableError';
 
   constructor() {
-    super('The app contains no native module of Carillon. It exists for Android; Expo Go does not contain it.');
+    super('The app contains no native module of Carillon. Expo Go does not contain it; make a development build.');
   }
 }
 
@@ -58,7 +58,7 @@ export function makeCarillon(native: NativeCarillon | undefined, events: NativeE
      * @param host the address of the service, such as `https://push.example.com`
      */
     start: (appKey: string, host: string) => call((module) => module.start(appKey, host)),
-    /** Asks for the permission that Android 13 and newer need. Call it when the reason is clear to the user. */
+    /** Asks for the permission that iOS, and Android 13 and newer, need. Call it when the reason is clear to the user. */
     askPermission: () => call((module) => module.askPermission()),
     /** Signs a user in. The token comes from your server; only a sandbox accepts a user without one. */
     login: (userId: string, identityToken?: string) => call((module) => module.login(userId, identityToken ?? null)),

@@ -74,6 +74,32 @@ describeScreen('the apps screen in Chromium', () => {
     await context.close();
   });
 
+  test('shows a QR code with the link that the sample apps open, for an address that the phone reaches', async () => {
+    const { page, context, faults } = await console.openSession();
+    await openApps(page);
+    await page.getByRole('button', { name: 'New app key' }).click();
+    await page.getByRole('form', { name: 'New app key' }).getByLabel('Name').fill('Sample');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'Connect a phone' }).click();
+    const picture = page.getByRole('img', { name: 'QR code that connects the sample app' });
+    const pictureOfThisComputer = await picture.getAttribute('src');
+    await page.getByText('Only this computer reaches it').waitFor();
+    await page.getByLabel('Address that the phone reaches').fill('http://192.168.1.7:8080/');
+    await expect.poll(() => page.getByText('Only this computer reaches it').count()).toBe(0);
+    expect(await picture.getAttribute('src')).not.toBe(pictureOfThisComputer);
+    await expectAccessible(page);
+    const link = await page.locator('code').filter({ hasText: 'carillon-sample:' }).textContent();
+    const { searchParams } = new URL(link!);
+    expect(searchParams.get('host')).toBe('http://192.168.1.7:8080');
+    const key = searchParams.get('key')!;
+    expect((await app(key, '', { installation_id: 'phone-of-the-qr-code', platform: 'IOS' })).status).toBe(200);
+    await page.getByRole('region', { name: 'Installations' }).getByText('phone-of-the-qr-code').waitFor();
+    await page.getByRole('button', { name: 'Hide code' }).click();
+    await expect.poll(() => picture.count()).toBe(0);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
   test('saves sites and attributes, shows why one is refused, and keeps two identity keys', async () => {
     const { page, context, faults } = await console.openSession();
     await openApps(page);

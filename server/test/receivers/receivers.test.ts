@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { installTools } from '../../../client/test/install-tools.ts';
 import { interactionKinds } from '../../src/domain/events/interactions.ts';
-import { parseDeviceAttributes } from '../../src/domain/users/device-attributes.ts';
 import { interactionBody } from '../../src/http/interactions.ts';
 import { makeAndroidPart } from '../../src/providers/payload/android.ts';
 import type { AndroidMessage } from '../../src/providers/payload/android.ts';
@@ -15,14 +11,12 @@ import type { IosMessage } from '../../src/providers/payload/ios.ts';
 import { makeWebPayload } from '../../src/providers/webpush/plan.ts';
 import { makeMessage } from '../engine/delivery/make-message.ts';
 import { readRepositoryFiles } from '../repository-files.ts';
-import type { FoundFaults } from './find-syntax-faults.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
-const kotlinFolder = 'receivers/android/src/main/kotlin/dev/carillon/receiver';
-const kotlin = (name: string) => read(kotlinFolder, `${name}.kt`);
-const swift = (name: string) => read('receivers/ios/Carillon', `${name}.swift`);
+const kotlinCore = 'sdk/android/core/src/main/kotlin/dev/carillon/core';
+const swift = (name: string) => read('sdk/ios/Sources/CarillonCore', `${name}.swift`);
 const worker = read('client/browser/carillon-service-worker.js');
 
 const inboxExpiresAt = new Date('2026-12-01T00:00:00Z');
@@ -80,15 +74,11 @@ const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 const without = (names: string[], left: string[]) => sorted(names).filter((name) => !left.includes(name));
 
-describe('the names that the receivers read are those that the server sends', () => {
-  const packageMessage = read('sdk/android/core/src/main/kotlin/dev/carillon/core/CarillonMessage.kt');
+describe('the names that the SDKs and receivers read are those that the server sends', () => {
   const inChallenges = ['installation_id', 'challenge'];
-  test.each([
-    // A silent challenge is for the app API's packages; the receiver sees a silent message.
-    { program: 'the receiver', source: kotlin('CarillonMessage'), challenge: [], notRead: [] },
-    // The package sends receipts to the app API instead.
-    { program: 'carillon-android', source: packageMessage, challenge: inChallenges, notRead: ['svc_report_url'] },
-  ])('Android: every key, both ways, of $program', ({ source, challenge, notRead }) => {
+
+  test('Android: every key, both ways', () => {
+    const source = read(kotlinCore, 'CarillonMessage.kt');
     const silent = makeAndroidPart({ ...android, isSilent: true }).data!;
     const sent = namesIn({ ...makeAndroidPart(android).data, ...silent });
     // The message above must hold all that can be sent, or a key that is new would be missed here.
@@ -114,9 +104,10 @@ describe('the names that the receivers read are those that the server sends', ()
       ...['svc_campaign_id', 'svc_campaign_channel', 'svc_run_id'],
       // A pair of the caller's.
       'own',
-      ...notRead,
+      // The app says where receipts go.
+      'svc_report_url',
     ];
-    const inChallenge = challenge.map((name) => `svc_${name}`);
+    const inChallenge = inChallenges.map((name) => `svc_${name}`);
     expect(sorted(readNames)).toEqual(sorted([...without(sent, notForTheReceiver), ...inChallenge]));
   });
 
@@ -124,8 +115,11 @@ describe('the names that the receivers read are those that the server sends', ()
     const silent = makeIosPayload({ ...ios, isSilent: true });
     const sent = [makeIosPayload(ios), silent].flatMap((payload) => namesIn((payload as { svc: object }).svc));
     const source = swift('CarillonMessage');
-    const notForTheReceiver = ['click_proof', 'own', 'lang'];
-    expect(sorted(matches(source, /\w\["(\w+)"\]/g))).toEqual(without(sent, notForTheReceiver));
+    const notForTheApp = ['click_proof', 'own', 'lang'];
+    // Apple's own are next to ours.
+    const apple = ['aps', 'alert', 'title', 'body'];
+    const readNames = matches(source, /[\w?)]\["(\w+)"\]/g);
+    expect(without(readNames, apple)).toEqual(sorted([...without(sent, notForTheApp), ...inChallenges]));
     // `kind` of a button is always to open.
     expect(JSON.stringify(makeIosPayload(ios))).toContain('"type":"open"');
   });
@@ -146,12 +140,17 @@ describe('the names that the receivers read are those that the server sends', ()
     expect(sorted(without(readNames, ['challenge']))).toEqual(without(sent, forPages));
   });
 
-  test('no other file of the Android receiver knows a key', () => {
-    const keys = Object.keys(makeAndroidPart(android).data!).filter((name) => name !== 'own');
-    const files = readdirSync(join(root, kotlinFolder)).filter((file) => file !== 'CarillonMessage.kt');
+  test('no other file of carillon-android knows a key', () => {
+    const keys = Object.keys(makeAndroidPart(android).data!).filter(
+      // The registration has a member of this name too, for the app of several.
+      (name) => name !== 'own' && name !== 'svc_app_id',
+    );
+    const files = readRepositoryFiles(['.kt']).filter(
+      ({ path }) => path.startsWith('sdk/android/') && !path.endsWith('/CarillonMessage.kt'),
+    );
     expect([keys.length, files.length]).not.toContain(0);
-    for (const file of files)
-      for (const key of keys) expect(read(kotlinFolder, file), file).not.toContain(`"${key.replace(/^svc_/, '')}"`);
+    for (const { path } of files)
+      for (const key of keys) expect(read(path), path).not.toContain(`"${key.replace(/^svc_/, '')}"`);
   });
 });
 
@@ -160,12 +159,23 @@ describe('what the receivers send is what the server takes', () => {
   const shape = Object.keys((interactionBody as unknown as { properties: object }).properties)
     .filter((name) => name !== 'value')
     .sort();
-  // Of FCM alone, which says it to Android apps.
+  // Of FCM alone, which says it to Android apps; the SDK does not report it.
   const shapeElsewhere = shape.filter((name) => name !== 'lowered');
 
   test.each([
-    ['Android', matches(kotlin('Reports'), /\.put\("(\w+)"/g), shape],
-    ['iPhone', matches(swift('CarillonReports'), /(?:[[ ]|report\[)"(\w+)"(?=:|\])/g), shapeElsewhere],
+    [
+      'Android',
+      matches(/interactionOf\(receipt[\s\S]+?\n}/.exec(read(kotlinCore, 'Queue.kt'))![0], /\.put\("(\w+)"/g),
+      shapeElsewhere,
+    ],
+    [
+      'iPhone',
+      matches(/func enqueueReceipt[\s\S]+?\n {4}}/.exec(swift('Queue'))![0], /"(\w+)"(?=:|\])/g).filter(
+        // Of the app API.
+        (name) => name !== 'type',
+      ),
+      shapeElsewhere,
+    ],
     [
       'browsers',
       ['token', 'id', ...matches(worker, /kind: '\w+', (action)/g), ...matches(worker, /\{ (kind):/g)],
@@ -174,76 +184,14 @@ describe('what the receivers send is what the server takes', () => {
   ])('reports of %s', (_platform, names, members) => expect(sorted(names)).toEqual(members));
 
   test('the kinds of reports', () => {
-    const androidKinds = ['Carillon', 'ShowMessage', 'OpenActivity', 'ActionReceiver'].flatMap((name) =>
-      matches(kotlin(name), /Reports\.send\([^)"]*"(\w+)"/g),
-    );
-    const iosSources = swift('CarillonApp') + read('receivers/ios/NotificationService/NotificationService.swift');
+    const androidKinds = matches(read(kotlinCore, 'Queue.kt'), /"(?:shown|clicked|dismissed)" to "(\w+)"/g);
     for (const kinds of [
       androidKinds,
-      matches(iosSources, /reports\.send\("(\w+)"/g),
+      matches(/var interaction[\s\S]+?\n {8}}/.exec(swift('Receipt'))![0], /return "(\w+)"/g),
       matches(worker, /kind: '(\w+)'/g),
     ])
       expect(sorted(kinds)).toEqual([...interactionKinds].sort());
   });
-
-  test.each([
-    ['ANDROID', kotlin('Registration'), /\.put\("(\w+)", (?:"(\w+)")?/g],
-    ['IOS', swift('CarillonApp'), /"(\w+)": (?:"(\w+)"|token|UIDevice)|device\["(\w+)"\]/g],
-  ])('the address of a phone, %s, with its language and the number on its icon', (platform, source, pattern) => {
-    const found = [...source.matchAll(pattern)].map(([, name, value, later]) => [name ?? later!, value] as const);
-    expect(sorted(found.map(([name]) => name))).toEqual([
-      ...['app_version', 'badge_count', 'locale', 'model', 'os_version', 'platform', 'push_id'],
-      // Of an iPhone there is one kind of address.
-      ...(platform === 'ANDROID' ? ['push_id_type'] : []),
-    ]);
-    // A literal value as it stands there.
-    const given = Object.fromEntries(found.map(([name, value]) => [name, value ?? `of-${name}`]));
-    const ofFirebase = platform === 'ANDROID' ? { push_id_type: 'token' } : {};
-    const own = { push_id: 'ab'.repeat(32), ...ofFirebase, locale: 'pt-BR', badge_count: 3 };
-    const parsed = parseDeviceAttributes({ ...given, ...own }, ['svc']);
-    expect(parsed).toMatchObject({
-      device: {
-        platform,
-        appVersion: 'of-app_version',
-        osVersion: 'of-os_version',
-        model: 'of-model',
-        locale: 'pt-BR',
-        badgeCount: 3,
-      },
-    });
-  });
-});
-
-describe('the syntax of receivers', () => {
-  const run = promisify(execFile);
-  const languages = { '.kt': 'kotlin', '.swift': 'swift' } as const;
-
-  test.skipIf(process.env.FULL !== '1')(
-    'the receivers of Android and iOS are Kotlin and Swift without a fault of syntax (FULL=1)',
-    async () => {
-      const modules = await installTools(join(import.meta.dirname, 'tools'));
-      const read = [...(await parse(modules, '.kt')), ...(await parse(modules, '.swift'))];
-      expect(read.length).toBeGreaterThan(15);
-      expect(read.filter(({ faults }) => faults.length > 0)).toEqual([]);
-    },
-    600_000,
-  );
-
-  async function parse(modules: string, extension: keyof typeof languages): Promise<FoundFaults['files']> {
-    const files = readRepositoryFiles([extension]).filter(({ path }) => path.startsWith('receivers/'));
-    const script = join(import.meta.dirname, 'find-syntax-faults.ts');
-    const { stdout } = await run(
-      process.execPath,
-      [
-        ...['--liftoff-only', '--disable-warning=ExperimentalWarning', script],
-        ...[modules, languages[extension], ...files.map(({ path }) => path)],
-      ],
-      { cwd: root, timeout: 120_000 },
-    );
-    const found = JSON.parse(stdout) as FoundFaults;
-    expect(found.ofNonsense).not.toEqual([]);
-    return found.files;
-  }
 });
 
 /** Names of members, those within lists and objects too; a text that is JSON counts as what it holds. */

@@ -6,6 +6,7 @@ import type { NativeCarillon } from '../../../sdk/capacitor/src/make-carillon.ts
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'sdk', 'capacitor', 'android', 'src', 'main', 'kotlin');
 const kotlin = readFileSync(join(folder, 'dev', 'carillon', 'capacitor', 'CarillonPlugin.kt'), 'utf8');
+const swift = readFileSync(join(folder, '../../../../ios/CarillonPlugin.swift'), 'utf8');
 
 /** A plugin that records its calls and keeps its listeners. */
 function recordPlugin() {
@@ -52,8 +53,16 @@ describe('@carillon/capacitor', () => {
     ]);
     for (const [name, options = {}] of calls) {
       expect(kotlin).toMatch(new RegExp(`@PluginMethod\\s+fun ${String(name)}\\(call: PluginCall\\)`));
-      for (const member of Object.keys(options as object)) expect(kotlin).toContain(`"${member}"`);
+      for (const member of Object.keys(options as object)) {
+        expect(kotlin).toContain(`"${member}"`);
+        expect(swift).toContain(`"${member}"`);
+      }
+      expect(swift).toContain(`@objc func ${String(name)}(_ call: CAPPluginCall)`);
     }
+    // Capacitor finds those only that the plugin lists.
+    const [, listed] = /pluginMethods: \[CAPPluginMethod\] = \[([^\]]+)\]/.exec(swift)!;
+    const names = [...listed!.matchAll(/"(\w+)"/g)].map(([, name]) => name);
+    expect(names.sort()).toEqual([...new Set(calls.map(([name]) => name))].sort());
   });
 
   test('listens to messages and notices of the plugin until the listener is ended', async () => {
@@ -67,7 +76,11 @@ describe('@carillon/capacitor', () => {
     await end();
     expect(seen).toEqual(['Only today', 'identity-needed']);
     expect([...listeners.keys()]).toEqual(['notice']);
-    for (const name of ['message', 'notice']) expect(kotlin).toContain(`notifyListeners("${name}"`);
-    for (const member of ['id', 'title', 'message', 'isSilent', 'pairs']) expect(kotlin).toContain(`put("${member}"`);
+    for (const name of ['message', 'notice'])
+      for (const source of [kotlin, swift]) expect(source).toContain(`notifyListeners("${name}"`);
+    for (const member of ['id', 'title', 'message', 'isSilent', 'pairs']) {
+      expect(kotlin).toContain(`put("${member}"`);
+      expect(swift).toContain(`"${member}": message.`);
+    }
   });
 });

@@ -1,17 +1,11 @@
-import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-import { startNetwork } from './network.ts';
+import { testCore } from './core-program.ts';
 import { findKotlin, jsonJar } from './kotlin-compiler.ts';
-import { makeChecks, replaceServer, situations } from './situations.ts';
-import type { AppStep, Check } from './situations.ts';
 import { makeAppOf } from './web-site.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -46,161 +40,9 @@ describe.skipIf(typeof kotlin === 'string')(`carillon-android${reason}`, () => {
     kotlin.compile([...layers, ...bridges, sample], { classes: join(folder, 'layers'), classPath: [core, stubs] });
   }, 300_000);
 
-  test.each(situations)('handles: $name', ({ name, steps }) =>
-    withPhone(name, async (phone) => {
-      for (const step of steps) await phone.take(step);
-    }),
-  );
-
-  test('keeps the queue, the user and the installation when the process ends', () =>
-    withPhone('process ends', async ({ take, perform }) => {
-      await take({ do: 'start' });
-      await take({ do: 'login', user: 'ada', identity: 'valid' });
-      await take({ do: 'offline' });
-      await take({ do: 'track', event: 'Kept' });
-      await perform({ do: 'restart' });
-      await take({ do: 'online' });
-      await take({ do: 'start' });
-      await take({ expect: 'events', user: 'ada', events: ['Kept'] });
-      await take({ expect: 'sign-ins', count: 1 });
-    }));
-
-  test('reads a message of the node, and shows none while a logout waits', () =>
-    withPhone('message', async ({ take, perform, tokenOf, suffix }) => {
-      await take({ do: 'start' });
-      await take({ do: 'subscribe', token: 'first' });
-      await take({ do: 'login', user: 'ada', identity: 'valid' });
-      await take({ expect: 'devices', user: 'ada', tokens: ['first'] });
-      const sent = await bundle.push({
-        ...{ campaignName: 'Offers', targetPlatform: ['ANDROID'], targetAudience: 'User' },
-        targetUserAttributes: {
-          attribute: 'USER_ATTRIBUTE_UNIQUE_ID',
-          comparisonParameter: 'is',
-          attributeValue: `ada ${suffix}`,
-        },
-        payload: { ANDROID: { title: 'Only today', message: 'For Ada' } },
-        campaignDelivery: { type: 'soon' },
-      });
-      expect(sent.status, sent.text).toBe(200);
-      const data = await until(
-        async () =>
-          (await bundle.inbox()).find(({ deviceToken, payload }) => deviceToken === tokenOf('first') && payload.data)
-            ?.payload.data,
-      );
-      expect(await perform({ do: 'receive', data })).toMatchObject({ shows: 'Only today' });
-      expect(await perform({ do: 'receive', data: { ...data, push_from: 'other' } })).toMatchObject({
-        shows: 'foreign',
-      });
-      await take({ do: 'offline' });
-      await take({ do: 'logout' });
-      expect(await perform({ do: 'receive', data })).toMatchObject({ shows: 'nothing' });
-      await take({ do: 'online' });
-      await take({ expect: 'signed in', user: null });
-      expect(await perform({ do: 'receive', data })).toMatchObject({ shows: 'Only today' });
-    }));
-
-  test('opts out, and sets attributes that the workspace lets apps write', () =>
-    withPhone('opt-out', async ({ take, perform, installations }) => {
-      const access = { headers: bundle.basic(), body: { attributes: ['favourite_team'] } };
-      expect((await bundle.call('PUT', '/v1/app-access', access)).status).toBe(200);
-      await take({ do: 'start' });
-      await take({ do: 'subscribe', token: 'first' });
-      await perform({ do: 'set', name: 'favourite_team', value: 'Kestrels' });
-      await perform({ do: 'opt out' });
-      const [id] = installations;
-      const look = () => bundle.database`
-        select devices.state, users.attributes from installations
-        join users on users.bucket = user_bucket and users.id = installations.user_id
-        join devices on devices.bucket = user_bucket and devices.user_id = installations.user_id
-        where installations.id = ${id!}`;
-      await expect.poll(look).toMatchObject([{ state: 'OPTED_OUT', attributes: { 'app:favourite_team': 'Kestrels' } }]);
-    }));
-
-  type Phone = Awaited<ReturnType<typeof openPhone>>;
-
-  async function withPhone(name: string, work: (phone: Phone) => Promise<void>): Promise<void> {
-    const phone = await openPhone(name);
-    try {
-      await work(phone);
-    } finally {
-      await phone.close();
-    }
-  }
-
-  /** A process with the core, whose users and tokens no other situation has. */
-  async function openPhone(name: string) {
-    if (typeof kotlin === 'string') throw new Error(kotlin);
-    const suffix = `of ${name}`;
-    const network = await startNetwork(bundle.url);
-    const place = await mkdtemp(join(folder, 'phone-'));
+  testCore(() => {
     const classPath = [join(folder, 'core'), kotlin.library, jsonJar].join(':');
-    const child = spawn('java', ['-Xmx64m', '-cp', classPath, 'dev.carillon.core.PlayStepsKt', place], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    const tokens = new Map<string, string>();
-    const tokenOf = (token: string): string => {
-      if (!tokens.has(token))
-        tokens.set(token, `${token}-${name.replaceAll(' ', '-')}-${randomBytes(8).toString('hex')}`);
-      return tokens.get(token)!;
-    };
-
-    async function perform(command: { do: string; [member: string]: unknown }) {
-      child.stdin.write(`${JSON.stringify(command)}\n`);
-      const { value } = await lines.next();
-      return JSON.parse(value as string) as { notices: string[]; shows?: string };
-    }
-
-    async function act(step: AppStep): Promise<unknown> {
-      switch (step.do) {
-        case 'offline':
-          return network.goOffline();
-        case 'online':
-          network.goOnline();
-          return perform({ do: 'online' });
-        case 'start':
-          return perform({ do: 'start', appKey: app.appKey, host: network.url });
-        case 'subscribe':
-          return perform({ do: 'subscribe', token: tokenOf(step.token) });
-        case 'receive challenge': {
-          const data = await until(async () => {
-            const found = (await bundle.inbox()).find(
-              ({ deviceToken, payload }) => deviceToken === tokenOf(step.token) && payload.data?.svc_challenge,
-            );
-            return found?.payload.data as object | undefined;
-          });
-          return perform({ do: 'receive', data: step.of ? { ...data, svc_installation_id: 'x'.repeat(16) } : data });
-        }
-        case 'login': {
-          const user = `${step.user} ${suffix}`;
-          const token = await app.sign(user, { isExpired: step.identity === 'expired' });
-          return perform({ do: 'login', user, token });
-        }
-        case 'lose next answer':
-          return network.loseNextReply(step.of);
-        case 'replace server':
-          return replaceServer(bundle, { installations: network.installations, suffix });
-        case 'logout':
-        case 'track':
-        case 'clock':
-        case 'reinstall':
-          return perform(step);
-      }
-    }
-
-    const check = makeChecks(bundle, {
-      ...{ suffix, requests: network.requests, installations: network.installations },
-      notices: async () => (await perform({ do: 'look' })).notices,
-      nameToken: (pushId) => [...tokens].find(([, token]) => token === pushId)?.[0],
-    });
-    return {
-      ...{ perform, tokenOf, suffix, installations: network.installations },
-      take: (step: AppStep | Check): Promise<unknown> => ('do' in step ? act(step) : check(step)),
-      async close() {
-        child.kill();
-        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-        await network.stop();
-      },
-    };
-  }
+    const words = ['-Xmx64m', '-cp', classPath, 'dev.carillon.core.PlayStepsKt'];
+    return { platform: 'ANDROID', folder, bundle, app, command: (place) => ['java', ...words, place] };
+  });
 });

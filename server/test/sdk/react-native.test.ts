@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { copyAndroid } from '../../../sdk/android/copy-sources.mts';
+import { copyIos } from '../../../sdk/ios/copy-sources.mts';
 import { CarillonUnavailableError, makeCarillon } from '../../../sdk/react-native/src/make-carillon.ts';
 import type { NativeCarillon } from '../../../sdk/react-native/src/make-carillon.ts';
 
@@ -56,6 +57,16 @@ describe('@carillon/react-native', () => {
       const [, parameters] = new RegExp(`@ReactMethod\\s+fun ${String(name)}\\(([^)]*)\\)`).exec(kotlin)!;
       expect(parameters!.split(',').length, String(name)).toBe(values.length + 1);
     }
+    // For iOS each has a declaration in Objective-C, for which React Native looks, and one in Swift, under one selector.
+    const selectors = selectorsOf(await readFile(join(folder, 'ios/CarillonModule.m'), 'utf8'));
+    const swift = await readFile(join(folder, 'ios/CarillonModule.swift'), 'utf8');
+    const inSwift = [...swift.matchAll(/@objc\((\w+:[\w:]*)\)/g)].map(([, selector]) => selector!);
+    expect(selectors.sort()).toEqual(inSwift.sort());
+    for (const [name, ...values] of calls) {
+      const selector = selectors.find((one) => one.startsWith(`${String(name)}:`))!;
+      // The two blocks of the promise come last.
+      expect(selector.split(':').length - 1, selector).toBe(values.length + 2);
+    }
   });
 
   test('rejects calls in an app without the native module, and accepts listeners there', async () => {
@@ -82,7 +93,28 @@ describe('@carillon/react-native', () => {
     expect(seen).toEqual(['Only today', 'identity-needed']);
     expect([...listeners.keys()]).toEqual(['carillonNotice']);
     const kotlin = await readFile(moduleFile, 'utf8');
-    for (const name of ['carillonMessage', 'carillonNotice']) expect(kotlin).toContain(`emit("${name}"`);
+    const swift = await readFile(join(folder, 'ios/CarillonModule.swift'), 'utf8');
+    for (const name of ['carillonMessage', 'carillonNotice']) {
+      expect(kotlin).toContain(`emit("${name}"`);
+      expect(swift).toContain(`sendEvent(withName: "${name}"`);
+    }
+    for (const member of ['id', 'title', 'message', 'isSilent', 'pairs'])
+      expect(swift).toContain(`"${member}": message.`);
+  });
+
+  test('is packed with the sources of the Swift package', async () => {
+    await withFolder(async (target) => {
+      await copyIos(join(target, 'sdk'));
+      const pod = await readFile(join(folder, 'CarillonReactNative.podspec'), 'utf8');
+      for (const part of ['CarillonCore', 'Carillon']) {
+        expect(existsSync(join(target, 'sdk', part, `${part}.swift`)), part).toBe(true);
+        expect(pod).toContain(`'ios/sdk/${part}/*.swift'`);
+      }
+      const { files } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { files: string[] };
+      expect(files).toEqual(
+        expect.arrayContaining(['ios', 'CarillonReactNative.podspec', 'app.plugin.js', 'expo-ios.js']),
+      );
+    });
   });
 
   test('is packed with the sources of carillon-android', async () => {
@@ -96,6 +128,30 @@ describe('@carillon/react-native', () => {
         expect(existsSync(join(target, 'sdk', file)), file).toBe(true);
       expect(await readFile(join(folder, 'android', 'build.gradle'), 'utf8')).toContain("'sdk/AndroidManifest.xml'");
     });
+  });
+});
+
+describe('the sample for Expo', () => {
+  const sample = join(root, 'samples', 'expo');
+
+  test('calls the package by names that it has, and its config plugin with options that it knows', async () => {
+    const source = await readFile(join(sample, 'App.js'), 'utf8');
+    const called = [...source.matchAll(/Carillon\.(\w+)\(/g)].map(([, name]) => name!);
+    expect(called.length).toBeGreaterThan(5);
+    expect(Object.keys(makeCarillon(undefined, undefined))).toEqual(expect.arrayContaining(called));
+    const require = createRequire(import.meta.url);
+    const { plugins } = require(join(sample, 'app.config.js')) as { plugins: [string, Record<string, string>][] };
+    const [, options] = plugins.find(([name]) => name === '@carillon/react-native')!;
+    expect(() => require(join(folder, 'app.plugin.js')).checkOptions(options)).not.toThrow();
+    expect(existsSync(join(sample, options.icon!))).toBe(true);
+  });
+
+  test('installs the package under the name that npm gives its tarball', async () => {
+    const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
+    const { dependencies } = JSON.parse(await readFile(join(sample, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    expect(dependencies['@carillon/react-native']).toBe(`file:carillon-react-native-${version}.tgz`);
   });
 });
 
@@ -154,8 +210,8 @@ describe('its Expo config plugin', () => {
   });
 
   test('rejects an option that it does not know, with those it knows', () => {
-    expect(() => plugin.setManifest(manifest(), { chanel: 'offers' })).toThrow(
-      'unknown option chanel; use icon, defaultChannel, pushFrom, dataPrefix, appId',
+    expect(() => plugin.checkOptions({ chanel: 'offers' })).toThrow(
+      'unknown option chanel; use icon, defaultChannel, pushFrom, dataPrefix, appId, host, appGroup',
     );
   });
 
@@ -186,6 +242,13 @@ describe('its Expo config plugin', () => {
     expect(written.map((entry: any) => entry['android:name']).sort()).toEqual(read);
   });
 });
+
+/** Returns the selectors that a file of Objective-C declares to React Native. */
+function selectorsOf(source: string): string[] {
+  return [...source.matchAll(/RCT_EXTERN_METHOD\(([\s\S]*?)\)\n\n/g)].map(([, declared]) =>
+    [...declared!.matchAll(/(\w+):\(/g)].map(([, part]) => `${part}:`).join(''),
+  );
+}
 
 async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-react-native-'));

@@ -4,6 +4,7 @@ package android.net
 
 class Uri {
     val scheme: String? get() = TODO()
+    fun getQueryParameter(name: String): String? = TODO()
 
     class Builder {
         fun scheme(text: String): Builder = TODO()

@@ -29,6 +29,7 @@ object Carillon {
     private val messageListeners = CopyOnWriteArraySet<(CarillonMessage) -> Unit>()
     private val lock = Any()
     private var created: CarillonCore? = null
+    private var onPushToken: ((PushToken) -> Unit)? = null
 
     private val core: CarillonCore
         get() = checkNotNull(created) { "call Carillon.start first" }
@@ -41,8 +42,21 @@ object Carillon {
      * @param host the address of the service, such as `https://push.example.com`
      */
     fun start(context: Context, appKey: String, host: String) {
+        onPushToken = null
         core(context).start(appKey, host)
         FirebaseTokens.read { setPushToken(context, it) }
+    }
+
+    /**
+     * For an app whose own server registers the phone and knows its user: the SDK shows messages and sends receipts, without an
+     * app key. Call it in `Application.onCreate` instead of start.
+     *
+     * @param onPushToken gets the address of the phone at every start and when it changes; send it to your server
+     */
+    fun startReceiving(context: Context, host: String, onPushToken: (PushToken) -> Unit) {
+        this.onPushToken = onPushToken
+        core(context).startReceiving(host)
+        FirebaseTokens.read(onPushToken)
     }
 
     /**
@@ -67,7 +81,10 @@ object Carillon {
     fun optOut() = core.optOut()
 
     /** The address of this phone. Only needed for providers other than FCM: `hms`, `adm`. */
-    fun setPushToken(context: Context, token: PushToken) = core(context).setPushToken(token)
+    fun setPushToken(context: Context, token: PushToken) {
+        val listener = onPushToken
+        if (listener == null) core(context).setPushToken(token) else listener(token)
+    }
 
     /**
      * Calls the listener for each message that reaches the app's process, before it is shown, on the thread of the push service.

@@ -14,11 +14,11 @@ open class CarillonMessagingService : FirebaseMessagingService() {
     }
 
     /** A new phone, a restored backup, a reinstalled app: the old address is dead. */
-    override fun onNewToken(token: String) = Carillon.core(this).setPushToken(PushToken(token))
+    override fun onNewToken(token: String) = Carillon.setPushToken(this, PushToken(token))
 
     /** Instead of a token, if the manifest of the app has `firebase_messaging_installation_id_enabled`. */
     override fun onRegistered(installationId: String) =
-        Carillon.core(this).setPushToken(PushToken(installationId, type = "fid"))
+        Carillon.setPushToken(this, PushToken(installationId, type = "fid"))
 
     /** Not a message of this workspace. */
     protected open fun onForeignMessage(remote: RemoteMessage) = Unit

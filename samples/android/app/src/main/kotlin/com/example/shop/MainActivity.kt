@@ -27,14 +27,20 @@ class MainActivity : Activity() {
         page.addView(button("Sign out") { Carillon.logout() })
         page.addView(log)
         setContentView(page)
-        if (state == null) Carillon.noteLaunch(this, intent)
+        if (state == null) open(intent)
         ends += Carillon.onMessage { message: CarillonMessage -> show("message: ${message.title}") }
         ends += Carillon.onNotice { notice: Notice -> show("notice: $notice") }
     }
 
     override fun onNewIntent(intent: Intent) {
         super.onNewIntent(intent)
-        Carillon.noteLaunch(this, intent)
+        open(intent)
+    }
+
+    private fun open(intent: Intent) {
+        val link = intent.data
+        if (link == null) Carillon.noteLaunch(this, intent)
+        else if (link.scheme == "carillon-sample" && Service.connect(this, link)) show("connected")
     }
 
     override fun onDestroy() {

@@ -5,7 +5,6 @@ import android.app.NotificationChannel
 import android.app.NotificationManager
 import android.content.Context
 import android.os.Build
-import dev.carillon.Carillon
 
 class ShopApplication : Application() {
     override fun onCreate() {
@@ -17,6 +16,6 @@ class ShopApplication : Application() {
             )
         }
         // Here, because a message starts the app without any of its activities.
-        Carillon.start(this, BuildConfig.CARILLON_APP_KEY, BuildConfig.CARILLON_URL)
+        Service.start(this)
     }
 }

@@ -59,8 +59,7 @@ class CarillonCore(private val options: CoreOptions) {
      * @throws java.net.MalformedURLException if the host is not an http(s) address
      */
     fun start(appKey: String, host: String) {
-        val url = URL(host)
-        val address = "${url.protocol}://${url.authority}"
+        val address = originOf(host)
         change {
             // Another service knows nothing of this installation.
             if (it.host != "" && it.host != address) {
@@ -70,6 +69,20 @@ class CarillonCore(private val options: CoreOptions) {
             it.appKey = appKey
             it.host = address
             if (it.queue.isNotEmpty()) ensureRegistered(it, options.clock())
+        }
+    }
+
+    /**
+     * For an app whose own server registers the phone: the core only sends receipts, which need no app key. Receipts that wait
+     * are sent.
+     *
+     * @throws java.net.MalformedURLException if the host is not an http(s) address
+     */
+    fun startReceiving(host: String) {
+        val address = originOf(host)
+        change {
+            it.appKey = ""
+            it.host = address
         }
     }
 
@@ -83,9 +96,9 @@ class CarillonCore(private val options: CoreOptions) {
     }
 
     fun login(userId: String, identityToken: String? = null) =
-        change { enqueueLogin(it, userId to identityToken, options.clock()) }
+        changeOwn { enqueueLogin(it, userId to identityToken, options.clock()) }
 
-    fun logout() = change { signOut(it, options.clock()) }
+    fun logout() = changeOwn { signOut(it, options.clock()) }
 
     /** @param attributes texts, numbers, flags, null, or lists of them */
     fun track(name: String, attributes: Map<String, Any?> = emptyMap()) =
@@ -119,11 +132,17 @@ class CarillonCore(private val options: CoreOptions) {
     /** Tries to send what waits. @return milliseconds until the next attempt; null if nothing waits that could be sent */
     fun sync(): Future<Long?> = thread.submit(Callable { attempt() })
 
-    private fun report(body: JSONObject) = change { enqueueReport(it, body, options.clock()) }
+    private fun report(body: JSONObject) = changeOwn { enqueueReport(it, body, options.clock()) }
 
-    private fun setOptIn(wanted: () -> Boolean) = change {
+    private fun setOptIn(wanted: () -> Boolean) = changeOwn {
         it.isOptedIn = wanted()
         enqueueRegister(it, options.clock())
+    }
+
+    /** @throws IllegalStateException if the server of the app registers the phone, and so knows the user */
+    private fun changeOwn(work: (State) -> Unit) {
+        check(!synchronized(lock) { state.isReceiverOnly }) { "startReceiving has no app key; call Carillon.start instead" }
+        change(work)
     }
 
     private fun change(work: (State) -> Unit) {
@@ -186,7 +205,7 @@ class CarillonCore(private val options: CoreOptions) {
         val wait = state.waitUntil - now
         // A clock that was set back must not delay this for more than the longest wait.
         if (wait in 1..MAX_WAIT) return Plan(null, null, wait, state.id)
-        val items = if (state.appKey == "") emptyList() else nextItems(state)
+        val items = if (state.host == "") emptyList() else nextItems(state)
         if (items.isEmpty()) return Plan(null, null, challengeWait, state.id)
         return Plan(items, requestFor(state, items, options.device(), now), null, state.id)
     }
@@ -197,6 +216,8 @@ class CarillonCore(private val options: CoreOptions) {
         return isLate
     }
 }
+
+private fun originOf(host: String): String = URL(host).let { "${it.protocol}://${it.authority}" }
 
 private fun jsonOf(values: Map<String, Any?>): JSONObject {
     val json = JSONObject()

@@ -22,6 +22,7 @@ internal const val MAX_WAIT = 3_600_000L
 
 /** Returns the first items that can be sent together. Behind a sign-in that waits, only items that need no user can be sent. */
 internal fun nextItems(state: State): List<Item> {
+    if (state.isReceiverOnly) return state.queue.filterIsInstance<Receipt>().take(1)
     var isHeld = false
     for ((index, item) in state.queue.withIndex()) {
         if (!state.isRegistered && item !is Register) continue
@@ -43,8 +44,10 @@ private fun takeSame(items: List<Item>): List<Item> {
 
 /** Returns the request that sends the items. */
 internal fun requestFor(state: State, items: List<Item>, device: Map<String, String>, now: Long): Request {
+    val first = items.first()
+    if (state.isReceiverOnly) return Request("${state.host}/v1/interactions", emptyMap(), interactionOf(first as Receipt))
     val own = "/installations/${state.id}"
-    val (path, body) = when (val item = items.first()) {
+    val (path, body) = when (val item = first) {
         is Register -> "/installations" to registrationOf(state, device)
         is Identify -> "$own/identify" to JSONObject().put("user_id", item.user).put("identity_token", item.token)
         is Logout -> "$own/logout" to null
@@ -61,6 +64,16 @@ internal fun requestFor(state: State, items: List<Item>, device: Map<String, Str
     return Request("${state.host}/v1/app$path", headers, body)
 }
 
+/** The kinds of `POST /v1/interactions`, by the types of receipts. */
+private val interactionKinds = mapOf("shown" to "impression", "clicked" to "click", "dismissed" to "close")
+
+/** A receipt without an app key: the token that came with the message is the credential. */
+private fun interactionOf(receipt: Receipt): JSONObject {
+    val body = receipt.body
+    return JSONObject().put("token", body.getString("token")).put("kind", interactionKinds[body.getString("type")])
+        .put("action", body.text("action")).put("id", body.getString("id"))
+}
+
 private fun registrationOf(state: State, device: Map<String, String>): JSONObject {
     val body = JSONObject(device)
         .put("installation_id", state.id).put("platform", "ANDROID").put("opted_in", state.isOptedIn)
@@ -74,7 +87,8 @@ internal fun settle(state: State, sent: List<Item>, sentAs: String, response: Re
     val item = sent.first()
     val numbers = sent.map { it.number }.toSet()
     val remove = { state.queue.removeAll { it.number in numbers } }
-    if (response?.status == 200) {
+    // Receipts without an app key are answered by 204.
+    if (response?.status in 200..204) {
         state.failures = 0
         state.waitUntil = 0
         // An installation that was replaced meanwhile owns nothing of this response.
@@ -98,7 +112,8 @@ internal fun settle(state: State, sent: List<Item>, sentAs: String, response: Re
             return null
         }
     }
-    val isRefused = response?.status == 400 || response?.status == 413
+    // 404: the message of a receipt is too old to be known.
+    val isRefused = response?.status == 400 || response?.status == 413 || (response?.status == 404 && item is Receipt)
     if (isRefused || now - item.at > MAX_ITEM_AGE) {
         remove()
         return null
@@ -200,7 +215,7 @@ internal fun enqueueReport(state: State, report: JSONObject, now: Long) {
 internal fun enqueueReceipt(state: State, receipt: JSONObject, now: Long) {
     receipt.put("id", UUID.randomUUID().toString())
     state.queue.add(Receipt(state.number(), now, receipt))
-    ensureRegistered(state, now)
+    if (!state.isReceiverOnly) ensureRegistered(state, now)
 }
 
 /** Registers with the code that arrived for a held token. A code for another installation is not for this phone to use. */

@@ -63,6 +63,9 @@ internal class State(
 ) {
     fun number(): Long = nextNumber++
 
+    /** The server of the app registers this phone; only receipts are sent. */
+    val isReceiverOnly: Boolean get() = host != "" && appKey == ""
+
     fun write(): String =
         JSONObject()
             .put("appKey", appKey).put("host", host).put("id", id).put("secret", secret)

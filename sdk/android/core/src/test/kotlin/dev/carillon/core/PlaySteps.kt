@@ -34,8 +34,14 @@ private class Phone(private val folder: File) {
         val result = JSONObject()
         when (val word = step.getString("do")) {
             "start" -> core.start(step.getString("appKey"), step.getString("host"))
+            "start receiving" -> core.startReceiving(step.getString("host"))
+            "receipt" -> core.receipt(step.getString("token"), ReceiptType.valueOf(step.getString("type").uppercase()))
             "subscribe" -> core.setPushToken(PushToken(step.getString("token")))
-            "login" -> core.login(step.getString("user"), step.text("token"))
+            "login" -> try {
+                core.login(step.getString("user"), step.text("token"))
+            } catch (fault: IllegalStateException) {
+                result.put("fault", "IllegalStateException")
+            }
             "logout" -> core.logout()
             "track" -> core.track(step.getString("event"))
             "online" -> core.online()

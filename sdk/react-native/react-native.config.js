@@ -1,2 +1,0 @@
-// There is no native module for iOS yet.
-module.exports = { dependency: { platforms: { ios: null } } };
