@@ -14,7 +14,7 @@ const { connect } = net.Socket.prototype;
 net.Socket.prototype.connect = function noted(...words) {
   const [first, second] = Array.isArray(words[0]) ? words[0] : words;
   const { host, port, path } = typeof first === 'object' ? first : { port: first, host: second };
-  note(path === undefined ? { host: host ?? 'localhost', port: Number(port) } : { path });
+  note(path === undefined || path === null ? { host: host ?? 'localhost', port: Number(port) } : { path });
   return connect.apply(this, words);
 };
 
