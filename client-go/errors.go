@@ -61,7 +61,7 @@ func readRefusal(reply *Reply) *Error {
 	case inner != nil:
 		refusal.Code, refusal.Message = text(inner, "code", "type"), text(inner, "message")
 	case text(body, "title") != "":
-		refusal.Code, refusal.Message = text(body, "title"), text(body, "description", "detail", "title")
+		refusal.Code, refusal.Message = text(body, "code", "title"), text(body, "description", "detail", "title")
 	case text(body, "code") != "":
 		refusal.Code, refusal.Message = text(body, "code"), text(body, "message")
 	}

@@ -7,5 +7,5 @@ Gem::Specification.new do |gem|
   gem.authors = ["The Carillon authors"]
   gem.license = "Apache-2.0"
   gem.required_ruby_version = ">= 3.0"
-  gem.files = Dir["lib/**/*.rb"]
+  gem.files = Dir["lib/**/*.rb", "LICENSE"]
 end

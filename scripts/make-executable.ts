@@ -108,7 +108,7 @@ async function injectProgram(): Promise<void> {
     main: join(root, 'scripts', 'release', 'executable-main.cjs'),
     output: join(staging, 'blob'),
     disableExperimentalSEAWarning: true,
-    // As bootstrap.js and the launcher of the production folder.
+    // As the launcher of the production folder.
     execArgv: ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'],
     execArgvExtension: 'none',
     assets: { program: join(staging, 'program'), digest: join(staging, 'digest') },

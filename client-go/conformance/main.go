@@ -77,9 +77,11 @@ func main() {
 			if err != nil {
 				outcome["error"] = describe(err)
 			} else {
-				outcome["result"] = map[string]any{
-					"status": reply.Status, "body": reply.Body, "warnings": reply.Warnings, "requestId": reply.RequestID,
+				result := map[string]any{"status": reply.Status, "warnings": reply.Warnings, "requestId": reply.RequestID}
+				if len(reply.Body) > 0 {
+					result["body"] = reply.Body
 				}
+				outcome["result"] = result
 			}
 		}
 		outcome["waits"] = waits

@@ -73,7 +73,8 @@ final class CarillonClient
         $given = ['X-Request-Id' => self::randomId(), ...$this->fixedHeaders($names, $idempotencyKey), ...$headers];
         $text = null;
         if ($body !== null) {
-            $text = json_encode($body, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+            // Every body of the interface is an object.
+            $text = json_encode($body === [] ? new \stdClass() : $body, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
             $given['Content-Type'] = 'application/json';
         }
         $send = fn (array $more): Reply => $this->patiently($method, $path, $text, [...$given, ...$more], $isSafe);

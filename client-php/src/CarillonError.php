@@ -39,7 +39,8 @@ final class CarillonError extends \RuntimeException
         } elseif (is_array($inner)) {
             [$code, $message] = [(string) ($inner['code'] ?? $inner['type'] ?? $code), (string) ($inner['message'] ?? '')];
         } elseif (is_string($told['title'] ?? null)) {
-            [$code, $message] = [$told['title'], (string) ($told['description'] ?? $told['detail'] ?? $told['title'])];
+            $code = is_string($told['code'] ?? null) ? $told['code'] : $told['title'];
+            $message = (string) ($told['description'] ?? $told['detail'] ?? $told['title']);
         } elseif (is_string($told['code'] ?? null)) {
             [$code, $message] = [$told['code'], (string) ($told['message'] ?? '')];
         }

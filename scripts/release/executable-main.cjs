@@ -18,10 +18,13 @@ const monthMilliseconds = 30 * 24 * 3_600_000;
 
 const digest = getAsset('digest', 'utf8');
 const folder = prepareFolder();
-enableCompileCache(join(folder, '.compiled'));
+const compiled = join(folder, '.compiled');
+enableCompileCache(compiled);
+// Threads read only the variable.
+process.env.NODE_COMPILE_CACHE ??= compiled;
 // The default loader of modules, because `import()` in this script finds only the modules of Node itself.
 const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-const entry = pathToFileURL(join(folder, 'server', 'src', 'cli', 'carillon.js')).href;
+const entry = pathToFileURL(join(folder, 'server', 'bundle', 'carillon.js')).href;
 new vm.Script(`import(${JSON.stringify(entry)})`, { importModuleDynamically }).runInThisContext();
 
 /** Returns the folder of this version, unpacked. Ends the process if no folder is usable. */

@@ -1,5 +1,6 @@
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
+import go from 'highlight.js/lib/languages/go';
 import ini from 'highlight.js/lib/languages/ini';
 import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
@@ -9,13 +10,14 @@ import swift from 'highlight.js/lib/languages/swift';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
+import php from 'highlight.js/lib/languages/php';
 import python from 'highlight.js/lib/languages/python';
 import MarkdownIt from 'markdown-it';
 import { drawStates } from './draw-states.ts';
 import { splitSections } from './split-sections.ts';
 import type { Links } from './resolve-links.ts';
 
-const languages = { bash, ini, javascript, json, kotlin, sql, swift, typescript, xml, yaml, python };
+const languages = { bash, ini, javascript, json, kotlin, sql, swift, typescript, xml, yaml, python, go, php };
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
 
 /** Path of the page that is rendered. */

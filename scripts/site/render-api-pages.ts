@@ -3,6 +3,8 @@ import type { Page } from './list-pages.ts';
 import { addressOf } from './list-pages.ts';
 import { fillCall, makeCurl, noValues } from './browser/make-curl.ts';
 import type { Call } from './browser/make-curl.ts';
+import { clientLanguages, makeClientCode } from './make-client-code.ts';
+import type { ClientCall } from './make-client-code.ts';
 import { listMembers, listReferences, nameType } from './render-shape.ts';
 import type { Schema } from './render-shape.ts';
 
@@ -67,7 +69,7 @@ export function renderApiPages(document: ApiDocument): { pages: Page[]; calls: R
   const contents = families.map(({ name, description }) => `- [${name}](${slug(name)}.md): ${description}`);
   const overview = makePage('README', [
     '# API',
-    'Made of the description that a node serves at `/openapi.json` and `/openapi.yaml` (OpenAPI 3.1), which is made of the routes themselves. Each example was executed at a node, and its reply is the one that came. On a sandbox every example can be filled with your own ids and run from its page.',
+    'Made of the description that a node serves at `/openapi.json` and `/openapi.yaml` (OpenAPI 3.1), which is made of the routes themselves. Each example was executed at a node, and its reply is the one that came. On a sandbox every example can be filled with your own ids and run from its page. The examples in TypeScript, Python, Go and PHP use [the clients](../clients.md): `carillon` or `client` is a client with the address, the workspace and the keys.',
     contents.join('\n'),
     'Errors are told in [one list](../errors.md), limits in [another](../limits.md); routes in short [on one page](../routes.md).',
   ]);
@@ -151,7 +153,10 @@ function renderOperation({ method, path, operation, alias }: Placed, link: (text
     if (isCallback) parts.push(fence('json', body.example));
   }
   if (call)
-    parts.push(`\`\`\`sh call=${operation.operationId}\n${makeCurl(fillCall(call, { values: noValues }))}\n\`\`\``);
+    parts.push(
+      `\`\`\`sh call=${operation.operationId}\n${makeCurl(fillCall(call, { values: noValues }))}\n\`\`\``,
+      ...renderClientCode(operation),
+    );
   for (const [status, { content }] of Object.entries(responses)) {
     const example = Object.values(content ?? {})[0]?.example;
     if (example !== undefined) parts.push(`**Reply** ${status}:`, fence('json', example));
@@ -180,6 +185,28 @@ function renderAccess({ security = [], tags }: Operation): string {
   const ways = security.flatMap((way) => Object.keys(way).map((name) => keyNames[name] ?? name));
   if (isSigned) return 'Who may call: whoever signs with a push key; [how](../concepts.md#signing-a-push).';
   return ways.length === 0 ? '' : `Who may call: ${ways.join(', or ')}.`;
+}
+
+/** The same example with the clients, folded up: a reader uses one language. */
+function renderClientCode(operation: Operation): string[] {
+  const code = makeClientCode(readClientCall(operation));
+  if (code === undefined) return [];
+  return clientLanguages.flatMap(({ name, fence: language }) => [
+    `<details><summary>${name}</summary>`,
+    fence(language, code[name]),
+    '</details>',
+  ]);
+}
+
+/** Returns the example of an operation as a client calls it. */
+export function readClientCall({ operationId, parameters = [], requestBody }: Operation): ClientCall {
+  const shown = parameters.filter(({ in: place, example }) => place !== 'header' && example !== undefined);
+  const body = Object.values(requestBody?.content ?? {})[0]?.example;
+  return {
+    operationId,
+    parameters: Object.fromEntries(shown.map(({ name, example }) => [name, example])),
+    ...(body === undefined ? {} : { body }),
+  };
 }
 
 function makeCall({ method, path, operation }: Placed): [string, Call][] {

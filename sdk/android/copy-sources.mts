@@ -1,4 +1,4 @@
-import { cp, rm } from 'node:fs/promises';
+import { copyFile, cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const folder = import.meta.dirname;
@@ -11,4 +11,9 @@ export async function copyAndroid(target: string): Promise<void> {
   await cp(join(folder, 'carillon', 'src', 'main', 'AndroidManifest.xml'), join(target, 'AndroidManifest.xml'));
 }
 
-if (process.argv[1] === import.meta.filename) await copyAndroid(join(folder, '..', '..', process.argv[2]!));
+if (process.argv[1] === import.meta.filename) {
+  const root = join(folder, '..', '..');
+  const target = join(root, process.argv[2]!);
+  await copyAndroid(target);
+  await copyFile(join(root, 'LICENSE'), join(target, '..', '..', 'LICENSE'));
+}

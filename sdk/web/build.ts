@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -31,4 +31,5 @@ if (process.argv[1] === import.meta.filename) {
   const dist = join(folder, 'dist');
   await mkdir(dist, { recursive: true });
   for (const [name, text] of Object.entries(await buildWebSdk())) await writeFile(join(dist, name), text);
+  await copyFile(join(folder, '..', '..', 'LICENSE'), join(folder, 'LICENSE'));
 }

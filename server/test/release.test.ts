@@ -9,9 +9,13 @@ import { listBinaryPackages } from '../../scripts/release/describe-binaries.ts';
 import { renderNotices } from '../../scripts/release/render-notices.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const places = ['package.json', 'CHANGELOG.md', 'client-python/pyproject.toml'].concat(
-  ['server', 'client', 'console', 'bench'].map((name) => `${name}/package.json`),
-);
+const places = [
+  ...['package.json', 'CHANGELOG.md', 'client-python/pyproject.toml', 'client-php/composer.json'],
+  ...['client-ruby/carillon-client.gemspec', 'client-java/pom.xml'],
+  ...['server', 'client', 'console', 'bench', 'sdk/web', 'sdk/react-native', 'sdk/capacitor'].map(
+    (name) => `${name}/package.json`,
+  ),
+];
 let copy: string | undefined;
 afterEach(async () => {
   if (copy) await rm(copy, { recursive: true });
@@ -41,6 +45,15 @@ test.each([
     '"0.2.0"',
     'client-python/pyproject.toml says 0.2.0, server/package.json 0.1.0',
   ],
+  ['client-php/composer.json', '"0.1.0"', '"0.2.0"', 'client-php/composer.json says 0.2.0, server/package.json 0.1.0'],
+  [
+    'client-ruby/carillon-client.gemspec',
+    '"0.1.0"',
+    '"0.2.0"',
+    'client-ruby/carillon-client.gemspec says 0.2.0, server/package.json 0.1.0',
+  ],
+  ['client-java/pom.xml', '>0.1.0<', '>0.2.0<', 'client-java/pom.xml says 0.2.0, server/package.json 0.1.0'],
+  ['sdk/web/package.json', '"0.1.0"', '"0.1.1"', 'sdk/web/package.json says 0.1.1, server/package.json 0.1.0'],
   [
     'CHANGELOG.md',
     'Unreleased (0.1.0)',

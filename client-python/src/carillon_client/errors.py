@@ -48,8 +48,9 @@ def read_refusal(status: int, text: str, headers: Mapping[str, str], request_id:
         elif isinstance(error, dict):
             code, message = str(error.get("code", error.get("type", code))), str(error.get("message", ""))
         elif isinstance(body.get("title"), str):
-            code = body["title"]
-            message = str(body.get("description") or body.get("detail") or code)
+            title = body["title"]
+            code = body["code"] if isinstance(body.get("code"), str) else title
+            message = str(body.get("description") or body.get("detail") or title)
         elif isinstance(body.get("code"), str):
             code, message = body["code"], str(body.get("message", ""))
     return CarillonError(status, code, message, seconds, body, request_id=request_id, headers=headers)

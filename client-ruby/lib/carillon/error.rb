@@ -30,7 +30,7 @@ module Carillon
       return [body["error_type"], body["reason"].to_s] if body["error_type"]
       return [body["Error_Message"], body["Error_Message"]] if body["Error_Message"]
       return [(inner["code"] || inner["type"]).to_s, inner["message"].to_s] if inner.is_a?(Hash)
-      return [body["title"], (body["description"] || body["detail"] || body["title"]).to_s] if body["title"]
+      return [body["code"] || body["title"], (body["description"] || body["detail"] || body["title"]).to_s] if body["title"]
       return [body["code"].to_s, body["message"].to_s] if body["code"]
     end
     private_class_method :describe

@@ -8,6 +8,8 @@ const root = join(import.meta.dirname, '..', '..', '..');
 /** A client that can be tried: how its program is made ready, and started. */
 export type Language = {
   name: string;
+  /** Command line that prints the version of the compiler or interpreter. */
+  version: string[];
   /** Programs and files that must be there; `undefined` if all are. */
   missing: () => string | undefined;
   /** Compiles into a folder, and returns the command line of the program that performs the steps. */
@@ -19,11 +21,13 @@ const jars = ['core', 'databind', 'annotations'].map((name) => `/usr/share/java/
 export const languages: Language[] = [
   {
     name: 'TypeScript',
+    version: [process.execPath, '--version'],
     missing: () => undefined,
     prepare: async () => ({ command: [process.execPath, join(import.meta.dirname, 'perform-steps.ts')] }),
   },
   {
     name: 'Python',
+    version: ['python3', '--version'],
     missing: () => missingProgram('python3', '--version'),
     prepare: async () => ({
       command: ['python3', join(root, 'client-python/tests/conformance.py')],
@@ -32,6 +36,7 @@ export const languages: Language[] = [
   },
   {
     name: 'Go',
+    version: ['go', 'version'],
     missing: () => missingProgram('go', 'version'),
     prepare: async (folder) => {
       const program = join(folder, 'conformance');
@@ -44,16 +49,19 @@ export const languages: Language[] = [
   },
   {
     name: 'PHP',
+    version: ['php', '--version'],
     missing: () => missingProgram('php', '--version') ?? missingExtension(),
     prepare: async () => ({ command: ['php', join(root, 'client-php/conformance.php')] }),
   },
   {
     name: 'Ruby',
+    version: ['ruby', '--version'],
     missing: () => missingProgram('ruby', '--version'),
     prepare: async () => ({ command: ['ruby', '-W', join(root, 'client-ruby/conformance.rb')] }),
   },
   {
     name: 'Java',
+    version: ['javac', '--version'],
     missing: () => missingProgram('javac', '--version') ?? missingJar(),
     prepare: async (folder) => {
       const places = ['src/org/carillon/client', 'conformance'].map((name) => join(root, 'client-java', name));

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import recordedCases from './cases.json' with { type: 'json' };
+import { startProgram } from './start-program.ts';
+import type { Outcome, ProgramStart } from './start-program.ts';
 import type { Fault, Recorder } from './start-recorder.ts';
 
 export type Case = {
@@ -35,8 +35,6 @@ type Step = {
   sends?: number;
 };
 
-type Outcome = { result?: any; error?: any; waits: number[] };
-
 export const cases = recordedCases as Case[];
 
 export type World = {
@@ -48,29 +46,14 @@ export type World = {
 };
 
 /** Plays all cases with one program. @returns what was wrong, by the title of the case; an empty list if nothing was */
-export async function playCases(
-  { command, environment = {} }: { command: string[]; environment?: Record<string, string> },
-  world: World,
-): Promise<{ title: string; wrong: string[] }[]> {
-  const [program, ...words] = command;
-  const child = spawn(program!, words, {
-    env: { ...process.env, ...environment },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ask = async (step: object): Promise<Outcome> => {
-    child.stdin.write(`${JSON.stringify(step)}\n`);
-    const { value, done } = await lines.next();
-    if (done) throw new Error(`${program} ended at ${JSON.stringify(step)}`);
-    return JSON.parse(value) as Outcome;
-  };
+export async function playCases(start: ProgramStart, world: World): Promise<{ title: string; wrong: string[] }[]> {
+  const { ask, stop } = startProgram(start);
   try {
     const played: { title: string; wrong: string[] }[] = [];
     for (const one of cases) played.push({ title: one.title, wrong: await playCase(one, { ask, world }) });
     return played;
   } finally {
-    child.stdin.end();
-    child.kill();
+    stop();
   }
 }
 

@@ -7,6 +7,7 @@ import { toStorable } from '../domain/storable-text.ts';
 import type { Logger } from '../log.ts';
 import { mapProviders } from '../providers/registry.ts';
 import { startSimulators } from '../providers/simulator/start-simulators.ts';
+import type { SimulatorThread } from '../providers/simulator/simulator-thread.ts';
 import type { SimulatorAccount, SimulatorPlace, Simulators } from '../providers/simulator/start-simulators.ts';
 import { listApps } from '../storage/apps.ts';
 import type { Database } from '../storage/database.ts';
@@ -23,6 +24,8 @@ export type SandboxPhonesDependencies = {
   /** Derives the keys of the simulated browsers; the same on every node of the installation. */
   secret: Buffer;
   simulatorsRunIn: SimulatorPlace;
+  /** A thread that was opened in advance, for simulators that run in one. */
+  simulatorThread?: SimulatorThread | undefined;
 };
 
 export type SandboxPhones = Simulators & {
@@ -48,6 +51,7 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
     clock,
     secret: deps.secret,
     runIn: deps.simulatorsRunIn,
+    thread: deps.simulatorThread,
     accounts: await readAccounts(database, encryption),
     async onDelivered(messages) {
       const rows = messages.map((message) => ({

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import fastifyStatic from '@fastify/static';
@@ -164,11 +164,16 @@ function serveConsoleFiles(server: FastifyInstance, folder: string): void {
     );
     return;
   }
-  // One route for each existing file; other paths are screens or unknown.
+  const files = new Set(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/')),
+  );
   server.register(fastifyStatic, {
     root: folder,
     prefix: '/console/',
-    wildcard: false,
+    // A route for each of 300 files would take a tenth of the processor time of a start.
+    serve: false,
     cacheControl: false,
     // The build writes each file as Brotli and gzip too: a quarter of the bytes, with no compression while a user waits.
     preCompressed: true,
@@ -179,6 +184,8 @@ function serveConsoleFiles(server: FastifyInstance, folder: string): void {
   });
   server.get('/console/*', hidden, (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0]!;
+    const file = path.slice('/console/'.length);
+    if (files.has(file)) return reply.sendFile(file);
     // Addresses of screens contain neither dots nor escapes; a missing file must not get the page.
     if (!/^\/console\/(?!api\/|assets\/)[A-Za-z0-9_/-]*$/.test(path)) throw new ServiceError('ROUTE_NOT_FOUND');
     return reply.sendFile('index.html');

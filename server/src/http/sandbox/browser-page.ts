@@ -67,18 +67,20 @@ export function sandboxBrowserRoutes(deps: SandboxBrowserDependencies): RouteFam
     ]);
 }
 
-type ServedFile = { url: string; type: string; text: string };
+type ServedFile = { url: string; type: string; text: string | (() => string) };
 
 /** Returns the files that the page loads. */
 async function readPageFiles({ clientFolder }: SandboxBrowserDependencies): Promise<ServedFile[]> {
   const helper = await readFile(join(clientFolder, 'src', 'subscribe-browser.ts'), 'utf8');
   const worker = await readFile(join(clientFolder, 'browser', 'carillon-service-worker.js'), 'utf8');
+  let plainHelper: string | undefined;
   const type = 'text/javascript; charset=utf-8';
   return [
     { url: '/sandbox/browser/page.css', type: 'text/css; charset=utf-8', text: await own('page.css') },
     { url: '/sandbox/browser/page.js', type, text: await own('page.js') },
-    // The client's own file without its types, so that the page tests what a site would use.
-    { url: '/sandbox/browser/subscribe-browser.js', type, text: stripTypeScriptTypes(helper) },
+    // The client's own file without its types, so that the page tests what a site would use. The compiler takes a tenth of a
+    // second to load, so only the first request of the file waits for it.
+    { url: '/sandbox/browser/subscribe-browser.js', type, text: () => (plainHelper ??= stripTypeScriptTypes(helper)) },
     // The folder of the worker is its scope, and contains the page.
     { url: '/sandbox/carillon-service-worker.js', type, text: worker },
   ];
@@ -87,9 +89,12 @@ async function readPageFiles({ clientFolder }: SandboxBrowserDependencies): Prom
 const own = (name: string): Promise<string> => readFile(join(import.meta.dirname, 'browser', name), 'utf8');
 
 const makeSendFile =
-  (type: string, text: string) =>
+  (type: string, text: ServedFile['text']) =>
   ({ reply }: Pick<Call, 'reply'>): FastifyReply =>
-    reply.headers(headers).type(type).send(text);
+    reply
+      .headers(headers)
+      .type(type)
+      .send(typeof text === 'string' ? text : text());
 
 /** Parses a browser with the rules of the data API. @throws ServiceError PARAMETER_INVALID */
 function parseBrowser({ customerId, subscription }: Static<typeof browserDevice>): RegisterBrowserCommand {

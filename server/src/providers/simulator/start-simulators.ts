@@ -1,5 +1,5 @@
-import { MessageChannel, Worker } from 'node:worker_threads';
-import type { MessagePort } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
+import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Clock } from '../../clock.ts';
 import type { CounterName, ProviderName } from '../../domain/delivery/providers.ts';
 import { parseFaults } from '../../domain/sandbox/faults.ts';
@@ -16,6 +16,8 @@ import type {
   WorkerData,
   WorkerReport,
 } from './serve-simulators.ts';
+import { openSimulatorThread } from './simulator-thread.ts';
+import type { SimulatorThread } from './simulator-thread.ts';
 import type { DeliveredMessage } from './simulator.ts';
 
 export type { SimulatorAccount } from '../registry.ts';
@@ -31,6 +33,8 @@ export type SimulatorOptions = {
   onDelivered: (messages: DeliveredMessage[]) => Promise<void>;
   /** A separate thread, the default, takes 20 MB and a tenth of a second of the processor to start. */
   runIn?: SimulatorPlace;
+  /** A thread that was opened in advance; by default a new one. */
+  thread?: SimulatorThread | undefined;
   /** Protocol of the push service; HTTP/2 without TLS by default. */
   webPushProtocol?: SimulatorProtocol;
 };
@@ -80,7 +84,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     clockDifferences,
     webPushProtocol: options.webPushProtocol,
   };
-  const worker = options.runIn === 'this thread' ? startHere(workerData) : startThread(workerData);
+  const worker = options.runIn === 'this thread' ? startHere(workerData) : startThread(workerData, options.thread);
   const clockTimer = setInterval(syncClock, clockSyncMilliseconds);
   clockTimer.unref();
 
@@ -160,13 +164,9 @@ type Serving = {
   end(): Promise<unknown>;
 };
 
-function startThread(workerData: WorkerData): Serving {
-  const worker = new Worker(new URL('./simulator-worker.ts', import.meta.url), { workerData });
-  return {
-    port: worker,
-    onFault: (tell) => void worker.on('error', (error) => tell(error as Error)),
-    end: () => worker.terminate(),
-  };
+function startThread(workerData: WorkerData, thread = openSimulatorThread()): Serving {
+  thread.begin(workerData);
+  return { port: thread.worker, onFault: (tell) => void thread.failed.then(tell), end: thread.end };
 }
 
 function startHere(workerData: WorkerData): Serving {

@@ -4,6 +4,7 @@ import type { Rest } from '../../engine/jobs/job.ts';
 import type { Logger } from '../../log.ts';
 import type { OutgoingProxy } from '../../outgoing/proxy.ts';
 import type { DeliveryEndpoints } from '../../providers/registry.ts';
+import type { SimulatorThread } from '../../providers/simulator/simulator-thread.ts';
 import type { SimulatorPlace } from '../../providers/simulator/start-simulators.ts';
 import { makeSimulatedSubscription } from '../../providers/webpush/simulated-browser.ts';
 import type { Config } from '../config.ts';
@@ -15,6 +16,8 @@ export type Composition = {
   /** Endpoints of the providers. A test sets stand-ins, also for the simulated ones. */
   providers: DeliveryEndpoints;
   simulatorsRunIn: SimulatorPlace;
+  /** The thread of the simulators, opened while the node waited for its database. */
+  simulatorThread: SimulatorThread | undefined;
   /** Undefined: jobs keep their normal interval, whether or not callers are active. */
   rest: Rest | undefined;
   /** The outgoing proxy; undefined for direct calls. */

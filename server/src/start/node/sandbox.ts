@@ -45,6 +45,7 @@ export async function startPhones({
   installation,
   started,
   simulatorsRunIn,
+  simulatorThread,
 }: Composition): Promise<SandboxPhones> {
   const phones = await startSandboxPhones({
     database: installation.acrossWorkspaces,
@@ -53,6 +54,7 @@ export async function startPhones({
     log,
     secret: installation.secretFor('simulator'),
     simulatorsRunIn,
+    simulatorThread,
   });
   started.push(phones);
   return phones;

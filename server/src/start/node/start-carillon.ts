@@ -3,6 +3,8 @@ import { makeLog } from '../../log.ts';
 import type { Logger } from '../../log.ts';
 import { makeOutgoingProxy } from '../../outgoing/proxy.ts';
 import { realProviderEndpoints } from '../../providers/registry.ts';
+import { openSimulatorThread } from '../../providers/simulator/simulator-thread.ts';
+import type { SimulatorThread } from '../../providers/simulator/simulator-thread.ts';
 import { carillonVersion } from '../carillon-version.ts';
 import { isTracingAsked, proxySettingsOf } from '../config.ts';
 import type { Config } from '../config.ts';
@@ -57,8 +59,12 @@ export async function startCarillon(
     // Loaded while waiting for the database; most failing starts are reported before that.
     const loadRoles = () => import('./roles.ts');
     let loading: ReturnType<typeof loadRoles> | undefined;
+    const needsThread = config.mode === 'sandbox' && simulatorsRunIn === 'own thread';
+    let simulatorThread: SimulatorThread | undefined;
     const onWaiting = (): void => {
-      loading ??= loadRoles();
+      if (loading) return;
+      if (needsThread) started.push({ stop: (simulatorThread = openSimulatorThread()).end });
+      loading = loadRoles();
       // Its error is handled by the `await` below. Until then an unhandled rejection would end the process without a message.
       loading.catch(() => {});
     };
@@ -69,6 +75,7 @@ export async function startCarillon(
       config,
       providers,
       simulatorsRunIn,
+      simulatorThread,
       rest,
       proxy,
       tracing,

@@ -131,7 +131,8 @@ async function install(): Promise<void> {
 /** Another folder of the same code under another number: upgrades of data have tests of their own. */
 function makeNextVersion(): void {
   shell(`cp -a /opt/carillon-1 /opt/carillon-2
-    sed -i 's/"version": *"[^"]*"/"version":"${nextVersion}"/' /opt/carillon-2/package.json /opt/carillon-2/server/package.json`);
+    sed -i 's/"version": *"[^"]*"/"version":"${nextVersion}"/' /opt/carillon-2/package.json /opt/carillon-2/server/package.json
+    sed -i 's/const carillonVersion = "[^"]*"/const carillonVersion = "${nextVersion}"/' /opt/carillon-2/server/bundle/carillon-version-*.js`);
 }
 
 async function play(): Promise<void> {

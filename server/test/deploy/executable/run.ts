@@ -4,7 +4,16 @@
  * `--tree <path>` takes a tree that was made before by `debootstrap --variant=minbase bookworm`.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -54,13 +63,22 @@ function makeExecutables(folder: string): string[] {
   script('make-production-folder', '--out', program, '--without', 'node');
   const executable = join(folder, 'carillon');
   script('make-executable', '--program', program, '--out', executable);
-  const manifest = join(program, 'server', 'package.json');
-  const current = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
-  writeFileSync(manifest, JSON.stringify({ ...current, version: `${current.version}-next` }));
+  raiseVersion(program);
   script('make-executable', '--program', program, '--out', join(folder, 'carillon-next'));
   const archive = join(memory, 'carillon.tar.gz');
   execFileSync('tar', ['czf', archive, '-C', folder, 'carillon']);
   return [executable, archive].map((path) => String(statSync(path).size));
+}
+
+/** Replaces the version in the only file of the bundle that contains it. */
+function raiseVersion(program: string): void {
+  const manifest = readFileSync(join(program, 'server', 'package.json'), 'utf8');
+  const { version } = JSON.parse(manifest) as { version: string };
+  const bundle = join(program, 'server', 'bundle');
+  const names = readdirSync(bundle).filter((name) => /^carillon-version-[^.]*\.js$/.test(name));
+  if (names.length !== 1) throw new Error(`${names.length} files of the bundle contain the version`);
+  const file = join(bundle, names[0]!);
+  writeFileSync(file, readFileSync(file, 'utf8').replace(`"${version}"`, `"${version}-next"`));
 }
 
 /** The tree has a separate network, in which this machine is alone. */

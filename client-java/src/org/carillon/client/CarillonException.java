@@ -66,7 +66,7 @@ public final class CarillonException extends RuntimeException {
         if (body.has("error_type")) return of(text(body, "error_type"), text(body, "reason"));
         if (body.has("Error_Message")) return of(text(body, "Error_Message"), text(body, "Error_Message"));
         if (inner.isObject()) return of(text(inner, "code", "type"), text(inner, "message"));
-        if (body.has("title")) return of(text(body, "title"), text(body, "description", "detail", "title"));
+        if (body.has("title")) return of(text(body, "code", "title"), text(body, "description", "detail", "title"));
         if (body.has("code")) return of(text(body, "code"), text(body, "message"));
         return of(otherwise, otherwise);
     }
