@@ -18,10 +18,12 @@ export function ConnectPhone({ keys, onLeave }: { keys: ConsoleKey[]; onLeave: (
   const [host, setHost] = useState(location.origin);
   const key = keys.find((one) => one.id === id) ?? keys[0]!;
   const link = makeConnectLink({ key: key.hint, host: host.trim().replace(/\/$/, '') });
+  // Four modules of white around the code, as its standard wants: the console may be dark.
+  const picture = renderSVG(link, { border: 4 });
   return (
     <Group align="start" gap="lg" mt="sm">
       <img
-        src={`data:image/svg+xml,${encodeURIComponent(renderSVG(link))}`}
+        src={`data:image/svg+xml,${encodeURIComponent(picture)}`}
         alt="QR code that connects the sample app"
         width={180}
         height={180}
