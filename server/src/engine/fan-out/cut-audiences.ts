@@ -33,7 +33,7 @@ import { analyzeFromUsers, groupsOf } from './audience.ts';
 import { devicesPerChunk, logReleased, startCounted } from './runs.ts';
 
 /** A step that takes less than `from` is followed by one of twice as many buckets; more than `to`, by one of half as many. */
-const stepMilliseconds = { from: 100, to: 250 };
+const stepMilliseconds = { from: 200, to: 500 };
 const maxBucketsOfStep = 64;
 const maxStepsAtOnce = 100;
 
