@@ -150,6 +150,16 @@ export const caseTable = {
     },
     ofAll: { full: {}, quick: { pushes: 100, devices: 20_000 } },
   },
+  'first-message': {
+    measures:
+      'From the response of `sendpush` to all users to the first request at the provider, and until the size is known',
+    ...{ budget: 'P12', module: 'first-message' },
+    peers: [],
+    options: {
+      devices: number(1_000_000, 'devices of the campaign'),
+      ...{ rounds: number(3, 'rounds after the first, which warms up'), ...windows },
+    },
+  },
   fairness: {
     measures:
       'The last message of a campaign to 1,000 devices that is launched while a large one is sent, of the same and of another workspace, and how much the large one is slowed',

@@ -104,10 +104,12 @@ export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progr
 function describe(action: CampaignAction, progress: CampaignProgress): string {
   const done = countDevices(progress, ['ACCEPTED', ...notDelivered]);
   const number = (count: number) => count.toLocaleString('en');
-  const rest = Math.max(0, progress.reachableDevices - done);
+  const { reachableDevices } = progress;
   const summary =
     progress.openRuns > 0
-      ? `${number(done)} of ${number(progress.reachableDevices)} devices have been processed; ${number(rest)} remain.`
+      ? reachableDevices === null
+        ? `${number(done)} sent so far; the audience is being counted.`
+        : `${number(done)} of ${number(reachableDevices)} devices have been processed; ${number(Math.max(0, reachableDevices - done))} remain.`
       : progress.nextAt === null
         ? 'Nothing is being sent right now.'
         : `Nothing is being sent right now; the next occurrence is due on ${formatMinute(progress.nextAt, 'UTC')}.`;

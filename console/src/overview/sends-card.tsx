@@ -118,7 +118,9 @@ function Running({ send, now }: { send: RunningSend; now: string }) {
       <Row
         value={
           audienceDevices === null
-            ? 'Finding its audience'
+            ? startedAt === null
+              ? 'Finding its audience'
+              : `${done.toLocaleString('en')} sent so far`
             : `${done.toLocaleString('en')} of ${audienceDevices.toLocaleString('en')}`
         }
       >

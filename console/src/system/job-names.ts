@@ -4,6 +4,7 @@ export const jobNames: Record<string, string> = {
   'attribute-conversions': 'Counts events as conversions',
   'continue-mended-runs': 'Resumes messages that waited for a provider',
   'probe-held-keys': 'Checks whether held credentials work again',
+  'cut-audiences': 'Counts large audiences while they are sent',
   'correct-turns': 'Corrects the turns in which campaigns are sent',
   'deliver-callbacks': 'Posts callbacks',
   'drop-old-days': 'Deletes days of the delivery log and of events that are no longer kept',

@@ -22,6 +22,7 @@ import { startJob } from './jobs/job.ts';
 import { makeDeliverToDevices } from './fan-out/deliver-to-devices.ts';
 import { makeContinueMendedRuns, makeProbeHeldKeys, makeEvidence } from './governor/provider-evidence.ts';
 import { makeCorrectTurns } from './fan-out/correct-turns.ts';
+import { makeCutAudiences } from './fan-out/cut-audiences.ts';
 import { makeEndNamedCampaigns, makeEndRuns } from './fan-out/end-runs.ts';
 import { makeReleaseRuns } from './fan-out/runs.ts';
 import { makePersonaliseDevices } from './fan-out/compose-message.ts';
@@ -188,7 +189,12 @@ function startFanOut(deps: WorkerDependencies) {
     onRunsEnded: makeEndNamedCampaigns({ database, clock, log }),
     onChunksLeft: chunks.wake,
   });
-  const release = startJob(makeReleaseRuns({ database, log, wakeWorkers: chunks.wake }), looping);
+  const cutting = startJob(makeCutAudiences({ database, clock, log, wakeWorkers: chunks.wake }), looping);
+  const onReleased = (): void => {
+    chunks.wake();
+    cutting.wake();
+  };
+  const release = startJob(makeReleaseRuns({ database, log, wakeWorkers: onReleased }), looping);
   const sending = { personaliseDevices, deliverToDevices, outcomes };
   const retry = startJob(
     makeRetryDeliveries({
@@ -208,7 +214,7 @@ function startFanOut(deps: WorkerDependencies) {
   };
   const continuing = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
   const probing = startJob(makeProbeHeldKeys({ database, clock, onDue: retry.wake }), looping);
-  const parts = [named, release, chunks, correcting, retry, continuing, probing, live, challenges];
+  const parts = [named, release, cutting, chunks, correcting, retry, continuing, probing, live, challenges];
   return {
     wakeRelease: release.wake,
     wakeNamed: named.wake,

@@ -151,7 +151,7 @@ describe('console campaigns', () => {
         ...{ limit: 15, page: 1 },
         campaign_fields: { name: 'counted in a list' },
       });
-      const percent = Math.round((2 / reachableDevices) * 10_000) / 100;
+      const percent = Math.round((2 / reachableDevices!) * 10_000) / 100;
       expect(found.map(({ runs, figures }) => ({ runs, figures }))).toEqual([
         { runs: 0, figures: null },
         {

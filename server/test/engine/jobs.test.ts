@@ -515,6 +515,7 @@ describe('a worker', () => {
   const fanOut = [
     ...[
       'release-runs',
+      'cut-audiences',
       'correct-turns',
       'retry-deliveries',
       'continue-mended-runs',

@@ -19,7 +19,9 @@ export type CampaignProgress = {
 
   /** Users in the audience; null for campaigns of versions that did not count them. */
   audienceUsers: number | null;
-  reachableDevices: number;
+
+  /** Devices that the campaign is sent to; null while they are counted. */
+  reachableDevices: number | null;
   startedAt: string | null;
   endedAt: string | null;
   outcomes: {

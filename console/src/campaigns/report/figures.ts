@@ -27,11 +27,11 @@ export function percentText(percent: number): string {
 }
 
 /**
- * Returns the share of one number in another; undefined if the whole is 0. It can exceed 1, because devices may report
+ * Returns the share of one number in another; undefined if the whole is 0 or unknown. It can exceed 1, because devices may report
  * messages whose acceptance was never received.
  */
-export function shareOf(part: number, whole: number): number | undefined {
-  return whole === 0 ? undefined : Math.min(100, (part / whole) * 100);
+export function shareOf(part: number, whole: number | null): number | undefined {
+  return whole === null || whole === 0 ? undefined : Math.min(100, (part / whole) * 100);
 }
 
 /** Formats the difference between two shares as `+1.2 points`. */

@@ -5,7 +5,7 @@ import type { Trials, ComparedVariation } from '../../domain/experiments/learnin
 import { variationName, learningMeasures } from '../../domain/experiments/variants.ts';
 import type { LearningMeasure } from '../../domain/experiments/variants.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
-import type { GroupUsers } from '../../storage/campaigns/audience-groups.ts';
+import { regroupUsers } from '../../storage/campaigns/audience-groups.ts';
 import { countConversions, sumOutcomes, sumRunInteractions } from '../../storage/campaigns/campaign-stats.ts';
 import {
   setWinner,
@@ -201,7 +201,7 @@ async function sendWinnerToRest(tx: Transaction, { campaign, winner, by, at }: T
   for (const run of started) {
     if (run.groupUsers === null || !marked.some(({ runId }) => runId === run.id)) continue;
     const hasBegun = begun.some(({ runId }) => runId === run.id) || chunks.some((chunk) => isUnderWay(chunk, run));
-    await setGroupUsers(tx, { runId: run.id, groupUsers: regroup(run.groupUsers, hasBegun ? null : winner) });
+    await setGroupUsers(tx, { runId: run.id, groupUsers: regroupUsers(run.groupUsers, hasBegun ? null : winner) });
   }
   if (!(await setWinner(tx, { campaign, winner, by, at }))) throw new ChangedMeanwhileError(campaign.id);
   // A run created after the runs were locked and before the campaign was locked may have started without the winner.
@@ -222,20 +222,4 @@ function isWithin({ bucketFrom, bucketTo }: OpenChunk, bucket: number): boolean 
 
 function isUnderWay({ runId, windowBucket }: OpenChunk, run: OpenRun): boolean {
   return runId === run.id && windowBucket !== null;
-}
-
-/**
- * Groups a run's users under one variation, or under null if the variations were not known beforehand, as in a run that learns.
- */
-function regroup(groupUsers: readonly GroupUsers[], variation: number | null): GroupUsers[] {
-  const controls = groupUsers.filter(({ group }) => group !== null);
-  const treated = Map.groupBy(
-    groupUsers.filter(({ group }) => group === null),
-    ({ platform }) => platform,
-  );
-  const sums = [...treated].map(([platform, own]) => {
-    const users = own.reduce((sum, row) => sum + row.users, 0);
-    return { platform, group: null, variation, users };
-  });
-  return [...sums, ...controls];
 }

@@ -1,5 +1,6 @@
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { makeControlGroupOf } from '../../domain/experiments/control-groups.ts';
+import type { ControlShares } from '../../domain/experiments/control-groups.ts';
 import { sharesOfWinner } from '../../domain/experiments/learning.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { expandStoredFilters } from '../../domain/segments/filter-reader.ts';
@@ -10,6 +11,7 @@ import type { AudiencePlatform, GroupUsers } from '../../storage/campaigns/audie
 import { countTriggeredUsers } from '../../storage/campaigns/audience.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import { countUsers } from '../../storage/installation/overview.ts';
+import type { PassFilters } from '../../storage/runs/audience-passes.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { freezeFilterAudience } from '../../storage/segments/segment-filters.ts';
 import type { FilterAudience } from '../../storage/segments/segment-filters.ts';
@@ -36,7 +38,7 @@ export type FrozenAudience = {
 };
 
 // For smaller audiences the planner's default estimate is good enough.
-const analyzeFromUsers = 10_000;
+export const analyzeFromUsers = 10_000;
 
 /**
  * Freezes the audience of a run at its start, in the caller's transaction. The audience is all devices registered so far, the
@@ -56,20 +58,10 @@ export async function freezeAudience(
   const reached = { workspaceId, platforms, iosProvisional: iosProvisional(settings), appIds, bound };
   const countGroups = async (segment: FrozenAudience['segment'] | { runId: string }) => {
     const globalControlPercent = globalControlPercentNow(run);
-    const shares = controlSharesOf(run, globalControlPercent);
-    // For a campaign that learns, the variation of each user is not known yet.
-    const { percents } = run.variants && !run.variants.learning ? run.variants : {};
-    const isVaried = percents !== undefined && percents.length > 1;
-    const isCounted = isVaried || makeControlGroupOf(shares) !== undefined;
-    return {
-      globalControlPercent,
-      groupUsers: isCounted
-        ? await countGroupUsers(tx, {
-            ...{ ...reached, segment, shares },
-            percents: isVaried ? sharesOfWinner(percents, run.winner) : undefined,
-          })
-        : null,
-    };
+    const groups = groupsOf(run, globalControlPercent);
+    const percents = groups?.percents && sharesOfWinner(groups.percents, run.winner);
+    const groupUsers = groups && (await countGroupUsers(tx, { ...reached, segment, shares: groups.shares, percents }));
+    return { globalControlPercent, groupUsers: groupUsers ?? null };
   };
   if (run.deliveryType === 'EVENT_TRIGGERED') {
     const of = { runId: run.id };
@@ -96,6 +88,19 @@ export async function freezeAudience(
   return { audience: { bound, platforms: counted, users, segment, ...(await countGroups(segment)) } };
 }
 
+/** What the users of a run are counted by. Undefined for a run without control groups and variations. */
+export function groupsOf(
+  run: RunToSend,
+  globalControlPercent: number | null,
+): { shares: ControlShares; percents: readonly number[] | undefined } | undefined {
+  const shares = controlSharesOf(run, globalControlPercent);
+  // For a campaign that learns, the variation of each user is not known yet.
+  const { percents } = run.variants && !run.variants.learning ? run.variants : {};
+  const isVaried = percents !== undefined && percents.length > 1;
+  if (!isVaried && makeControlGroupOf(shares) === undefined) return undefined;
+  return { shares, percents: isVaried ? percents : undefined };
+}
+
 type FilterRun = { run: RunToSend; segment: Segment; now: Date };
 
 async function freezeFilter(
@@ -112,21 +117,31 @@ async function freezeFilter(
 
 type ExpandedFilters = ReturnType<typeof expandStoredFilters>;
 
+type OfWorkspace = { workspaceId: string; segment: Segment };
+
 /**
  * Returns a filter segment's trees with references expanded, or the reason why it cannot be sent to. Referenced segments may
  * have grown since it was created.
  */
-async function findUsableFilters(
+async function findUsableFilters(tx: Queryable, of: OfWorkspace): Promise<ExpandedFilters | { reason: string }> {
+  const found = await findStoredFilters(tx, of);
+  return 'reason' in found ? found : found.expanded;
+}
+
+/** Returns the same, and the stored trees of the segment and of those it refers to. */
+export async function findStoredFilters(
   tx: Queryable,
-  { workspaceId, segment }: { workspaceId: string; segment: Segment },
-): Promise<ExpandedFilters | { reason: string }> {
+  { workspaceId, segment }: OfWorkspace,
+): Promise<{ stored: PassFilters; expanded: ExpandedFilters } | { reason: string }> {
   const referenced = await findReferencedSegments(tx, { workspaceId, ids: segment.usesSegments });
   for (const other of referenced) {
     const reason = whyUnusable(other);
     if (reason !== undefined) return { reason: `${reason} (segment ${other.name}, which this one refers to)` };
   }
   try {
-    return expandStoredFilters(segment, referenced);
+    const { includedFilters, excludedFilters } = segment;
+    const stored = { segment: { includedFilters, excludedFilters }, referenced };
+    return { stored, expanded: expandStoredFilters(segment, referenced) };
   } catch (error) {
     if (error instanceof SegmentExpansionError) return { reason: error.message };
     throw error;

@@ -8,6 +8,7 @@ import { holdWinner } from '../../storage/campaigns/variations.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { insertChunks } from '../../storage/runs/chunks.ts';
+import { beginPass, insertRest } from '../../storage/runs/audience-passes.ts';
 import { insertTurn } from '../../storage/runs/turns.ts';
 import type { Cursor, ClaimedChunk } from '../../storage/runs/chunks.ts';
 import {
@@ -23,30 +24,42 @@ import type { Job } from '../jobs/job.ts';
 import { makeBackoff, makeFaultLogger } from '../jobs/process-one-by-one.ts';
 import type { Backoff } from '../jobs/process-one-by-one.ts';
 import { freezeAudience } from './audience.ts';
+import type { FrozenAudience } from './audience.ts';
+import { countedAtOnce, planPass } from './audience-pass.ts';
+import type { PlannedPass } from './audience-pass.ts';
 
 // Enough chunks for many workers to share, each with several windows.
-const devicesPerChunk = 2_000;
+export const devicesPerChunk = 2_000;
 // Each node starts one run at a time. If this many other nodes are starting runs, this node finds none and tries again later.
 const maxStartsAtOnce = 100;
 
 /** Sorts these chunks first: a campaign to millions must not delay messages triggered by a user's action. */
 const aheadOfCampaigns = new Date(0);
 
-export type ReleaseRunsDependencies = { database: Database; log: Logger; wakeWorkers: () => void };
+export type ReleaseRunsDependencies = {
+  database: Database;
+  log: Logger;
+  /** Wakes the chunk workers, and the job that counts large audiences. */
+  wakeWorkers: () => void;
+  /** An audience of up to about this many devices is counted before its run starts. */
+  countAtOnce?: number;
+};
 
 /**
  * The job that starts queued runs: it freezes the audience (every device registered so far), splits it into chunks and starts
- * the run. All of this is in one transaction, so that a crash during a start leaves nothing behind. The run's row is locked
- * only after counting, so that pausing or stopping the run does not have to wait. A run that fails to start is retried with
- * increasing delays, so that it does not block the runs behind it.
+ * the run. All of this is in one transaction, so that a crash during a start leaves nothing behind. A large audience is only frozen
+ * here; the job `cut-audiences` counts it and splits it into chunks (decision 0075). The run's row is locked only after counting, so
+ * that pausing or stopping the run does not have to wait. A run that fails to start is retried with increasing delays, so that it does
+ * not block the runs behind it.
  */
-export function makeReleaseRuns({ database, log, wakeWorkers }: ReleaseRunsDependencies): Job {
+export function makeReleaseRuns(deps: ReleaseRunsDependencies): Job {
+  const { database, log, wakeWorkers, countAtOnce = countedAtOnce } = deps;
   const putOff = makeBackoff();
   return {
     name: 'release-runs',
     intervalMilliseconds: 1000,
     async runOnce(now) {
-      const released = await releaseOne({ database, log, putOff }, now);
+      const released = await releaseOne({ database, log, putOff, countAtOnce }, now);
       if (released > 0) wakeWorkers();
       return released;
     },
@@ -58,15 +71,15 @@ class RunTakenBackError extends Error {
   override readonly name = 'RunTakenBackError';
 }
 
-type Releasing = Pick<ReleaseRunsDependencies, 'database' | 'log'> & { putOff: Backoff };
+type Releasing = Pick<ReleaseRunsDependencies, 'database' | 'log'> & { putOff: Backoff; countAtOnce: number };
 
-async function releaseOne({ database, log, putOff }: Releasing, now: Date): Promise<number> {
+async function releaseOne({ database, log, putOff, countAtOnce }: Releasing, now: Date): Promise<number> {
   let runId: string | undefined;
   try {
     const released = await inTransaction(database, async (tx) => {
       const run = await takeQueuedRun(tx, putOff.list(now));
       runId = run?.id;
-      return run && { run, ...(await releaseRun(tx, { run, now })) };
+      return run && { run, ...(await releaseRun(tx, { run, now, countAtOnce })) };
     });
     if (!released) return 0;
     putOff.remove(released.run.id);
@@ -81,12 +94,14 @@ async function releaseOne({ database, log, putOff }: Releasing, now: Date): Prom
   }
 }
 
-type Released = { devices: number } | { reason: string };
+/** `devices`: how many the run has; undefined while they are counted. */
+type Released = { devices: number | undefined } | { reason: string };
 
-function logReleased(log: Logger, { run, ...released }: { run: RunToSend } & Released): void {
+export function logReleased(log: Logger, { run, ...released }: { run: RunToSend } & Released): void {
   const { id: runId, campaignId, workspaceId: workspace } = run;
   const of = { runId, campaignId, workspace };
   if ('reason' in released) log.warn({ ...of, reason: released.reason }, 'run failed');
+  else if (released.devices === undefined) log.info(of, 'run released; its audience is being counted');
   else log.info({ ...of, devices: released.devices }, 'run started');
 }
 
@@ -100,8 +115,12 @@ async function takeQueuedRun(tx: Transaction, except: readonly string[]): Promis
   return undefined;
 }
 
+type Release = { run: RunToSend; now: Date; countAtOnce: number };
+
 /** @throws RunTakenBackError */
-async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: Date }): Promise<Released> {
+async function releaseRun(tx: Transaction, { run, now, countAtOnce }: Release): Promise<Released> {
+  const planned = await planPass(tx, { run, now, countAtOnce });
+  if (planned) return releaseUncounted(tx, { run, now, planned });
   const frozen = await freezeAudience(tx, { run, now });
   if (!(await lockQueuedRun(tx, run.id))) throw new RunTakenBackError(run.id);
   const isVaried = run.variants !== null && run.variants.percents.length > 1;
@@ -110,9 +129,40 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     await failRun(tx, { id: run.id, campaignId: run.campaignId, reason: frozen.reason, at: now });
     return { reason: frozen.reason };
   }
-  const { bound: audienceBound, platforms: audiencePlatforms, users: audienceUsers, segment } = frozen.audience;
+  return { devices: await startCounted(tx, { run, audience: frozen.audience, now }) };
+}
+
+/** Begins to count a large audience, and starts the run unless it needs the size first. */
+async function releaseUncounted(
+  tx: Transaction,
+  { run, now, planned }: { run: RunToSend; now: Date; planned: PlannedPass },
+): Promise<Released> {
+  if (!(await lockQueuedRun(tx, run.id))) throw new RunTakenBackError(run.id);
+  const { needsSize, ...frozen } = planned;
+  await beginPass(tx, { id: run.id, ...frozen });
+  if (needsSize) return { devices: undefined };
+  const { bound: audienceBound, segment, globalControlPercent, pass } = frozen;
+  const uncounted = { audienceDevices: null, audiencePlatforms: null, audienceUsers: null };
+  await insertRest(tx, { runId: run.id, workspaceId: run.workspaceId, lane: run.lane, at: now });
+  await startRun(tx, {
+    ...{ id: run.id, audienceBound, segment, globalControlPercent, ...uncounted },
+    // A conversion during the count is of a run with groups.
+    groupUsers: pass.groupUsers,
+    ...contentsOf(run),
+    devicesPerMinute: null,
+    at: now,
+  });
+  return { devices: undefined };
+}
+
+/** Starts a run of a known size. The caller holds the locks of the run and of its campaign's winner. @returns the number of devices */
+export async function startCounted(
+  tx: Transaction,
+  { run, audience, now }: { run: RunToSend; audience: FrozenAudience; now: Date },
+): Promise<number> {
+  const { bound: audienceBound, platforms: audiencePlatforms, users: audienceUsers, segment } = audience;
   const devices = sumOf(audiencePlatforms, 'devices');
-  const { globalControlPercent, groupUsers } = frozen.audience;
+  const { globalControlPercent, groupUsers } = audience;
   await insertChunks(tx, {
     runId: run.id,
     workspaceId: run.workspaceId,
@@ -133,12 +183,16 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     segment,
     globalControlPercent,
     groupUsers,
-    locales: run.variants?.locales.length ? run.variants.locales : null,
-    learning: run.variants && learningOf(run.variants),
+    ...contentsOf(run),
     devicesPerMinute,
     at: now,
   });
-  return { devices };
+  return devices;
+}
+
+/** What a run keeps of its contents. */
+function contentsOf({ variants }: RunToSend) {
+  return { locales: variants?.locales.length ? variants.locales : null, learning: variants && learningOf(variants) };
 }
 
 /**

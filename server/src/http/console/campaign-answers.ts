@@ -92,7 +92,10 @@ export const CampaignProgress = Type.Object({
     orNull(Type.Number()),
     'Users in the audience; null for campaigns of versions that did not count them.',
   ),
-  reachableDevices: Type.Number(),
+  reachableDevices: described(
+    orNull(Type.Number()),
+    'Devices that the campaign is sent to; null while they are counted.',
+  ),
   startedAt: orNull(Type.String()),
   endedAt: orNull(Type.String()),
   outcomes: Type.Array(Type.Object({ platform: Platform, outcome: DeliveryOutcome, devices: Type.Number() })),

@@ -22,6 +22,8 @@ export type GroupUsers = {
 type RunAudience = Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'appIds' | 'bound'> & {
   /** Undefined: all users. `runId`: the users whose triggers this run answers. */
   segment: { id: string; version: number } | { runId: string } | undefined;
+  /** Undefined: all buckets. */
+  buckets?: readonly number[];
 };
 
 type Audience = RunAudience & {
@@ -60,6 +62,22 @@ export async function countGroupUsers(tx: Queryable, audience: Audience): Promis
     order by 1, 2 nulls first, 3`;
 }
 
+/**
+ * Groups a run's users under one variation, or under null if the variations were not known beforehand, as in a run that learns.
+ */
+export function regroupUsers(groupUsers: readonly GroupUsers[], variation: number | null): GroupUsers[] {
+  const controls = groupUsers.filter(({ group }) => group !== null);
+  const treated = Map.groupBy(
+    groupUsers.filter(({ group }) => group === null),
+    ({ platform }) => platform,
+  );
+  const sums = [...treated].map(([platform, own]) => {
+    const users = own.reduce((sum, row) => sum + row.users, 0);
+    return { platform, group: null, variation, users };
+  });
+  return [...sums, ...controls];
+}
+
 /** A platform of a run's audience, before anything is sent. */
 export type AudiencePlatform = {
   platform: Platform;
@@ -87,24 +105,47 @@ export async function countAudiencePlatforms(tx: Queryable, audience: RunAudienc
     order by platform`;
 }
 
+/** A platform of one bucket of a run's audience. */
+export type BucketPlatform = AudiencePlatform & { bucket: number };
+
+/** Counts the same in each of some buckets, in no order. Indexes: as countGroupUsers. */
+export async function countBucketPlatforms(
+  tx: Queryable,
+  audience: RunAudience & { buckets: readonly number[] },
+): Promise<BucketPlatform[]> {
+  return tx<BucketPlatform[]>`
+    select bucket, platform, sum(reached)::bigint as devices, count(*) filter (where reached > 0) as users,
+      count(*) as installed
+    from (
+      select devices.bucket, devices.user_id, devices.platform,
+        count(*) filter (where devices.state = 'ACTIVE') as reached
+      from ${devicesOf(tx, audience)} and ${isMeant(tx, audience)} and devices.state <> 'GONE'
+      group by devices.bucket, devices.user_id, devices.platform
+    ) as person
+    group by bucket, platform`;
+}
+
 /**
  * Selects all devices of the workspace, of a segment's members at a version, or of the users whose triggers a run
  * answers.
  */
-function devicesOf(tx: Queryable, { workspaceId, segment }: RunAudience): Fragment {
-  if (segment === undefined) return tx`devices where devices.workspace_id = ${workspaceId}`;
+function devicesOf(tx: Queryable, { workspaceId, segment, buckets }: RunAudience): Fragment {
+  const inBuckets = (column: Fragment) => tx`${column} = any(${[...(buckets ?? allBuckets)]}::smallint[])`;
+  if (segment === undefined)
+    return tx`devices where devices.workspace_id = ${workspaceId}
+      and ${buckets === undefined ? tx`true` : inBuckets(tx`devices.bucket`)}`;
   if ('runId' in segment)
     return tx`
       triggers as member
       join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
         and devices.user_id = member.user_id
-      where member.workspace_id = ${workspaceId} and member.bucket = any(${allBuckets})
+      where member.workspace_id = ${workspaceId} and ${inBuckets(tx`member.bucket`)}
         and member.run_id = ${segment.runId}`;
   return tx`
     segment_members as member
     join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
       and devices.user_id = member.user_id
-    where member.workspace_id = ${workspaceId} and member.bucket = any(${allBuckets})
+    where member.workspace_id = ${workspaceId} and ${inBuckets(tx`member.bucket`)}
       and member.segment_id = ${segment.id} and member.added_in <= ${segment.version}
       and (member.removed_in is null or member.removed_in > ${segment.version})`;
 }

@@ -210,7 +210,8 @@ export type RunSums = {
   openRuns: number;
   /** Number of users; null if a run has begun that predates this count. */
   audienceUsers: number | null;
-  reachableDevices: number;
+  /** Null while the audience of a run is being counted. */
+  reachableDevices: number | null;
   startedAt: Date | null;
   /** When the last run ended; null while one is open. */
   endedAt: Date | null;
@@ -227,6 +228,8 @@ export async function sumRuns(tx: Queryable, campaignId: string): Promise<RunSum
         case when bool_or(started_at is not null and audience_users is null) then null
           else coalesce(sum(audience_users), 0)::bigint end as audience_users,
         coalesce(sum(audience_devices), 0)::bigint as counted_devices, min(started_at) as started_at,
+        coalesce(bool_or(audience_cut is not null and audience_devices is null
+          and status in ('QUEUED', 'SENDING', 'PAUSED')), false) as is_counting,
         case when bool_and(ended_at is not null) then max(ended_at) end as ended_at
       from runs where campaign_id = ${campaignId}
     ), uncounted as materialized (
@@ -236,7 +239,8 @@ export async function sumRuns(tx: Queryable, campaignId: string): Promise<RunSum
       from uncounted join run_counts on run_counts.run_id = uncounted.id
     )
     select summed.runs, summed.open_runs as "openRuns", summed.audience_users as "audienceUsers",
-      summed.counted_devices + tried.devices as "reachableDevices", summed.started_at as "startedAt",
+      case when not summed.is_counting then summed.counted_devices + tried.devices end as "reachableDevices",
+      summed.started_at as "startedAt",
       summed.ended_at as "endedAt"
     from summed, tried`;
   return row!;

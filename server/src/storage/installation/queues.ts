@@ -193,6 +193,9 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
         where chunks.state in ('READY', 'CLAIMED') and chunks.not_before <= ${at} and runs.status = 'SENDING'
       )
       or exists (
+        select 1 from runs where audience_cut is not null and audience_devices is null and status = 'SENDING'
+      )
+      or exists (
         select 1 from segment_operations where state in ('QUEUED', 'FILLING', 'WAITING') and not_before <= ${at}
       )
       or exists (select 1 from log_erasures where until_at <= ${at})

@@ -39,17 +39,20 @@ export async function insertChunks(
     notBefore?: Date;
     /** The variation that every user gets; null: the shares decide. */
     winner: number | null;
-    ranges: { from: number; to: number }[];
+    /** Numbered in order, unless they have numbers. */
+    ranges: { from: number; to: number; number?: number }[];
   },
 ): Promise<void> {
   const winners: WinnerStep[] | null = run.winner === null ? null : [{ after: -1, variation: run.winner }];
   await tx`
     insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, winners,
       created_at)
-    select ${run.runId}, (range.number - 1)::int, ${run.workspaceId}, ${run.lane}, range.bucket_from, range.bucket_to,
+    select ${run.runId}, range.number, ${run.workspaceId}, ${run.lane}, range.bucket_from, range.bucket_to,
       'READY', ${run.notBefore ?? run.at}, ${winners === null ? null : tx.json(winners)}::jsonb, ${run.at}
-    from unnest(${run.ranges.map(({ from }) => from)}::smallint[], ${run.ranges.map(({ to }) => to)}::smallint[])
-      with ordinality as range (bucket_from, bucket_to, number)`;
+    from unnest(
+      ${run.ranges.map(({ from }) => from)}::smallint[], ${run.ranges.map(({ to }) => to)}::smallint[],
+      ${run.ranges.map(({ number }, index) => number ?? index)}::int[]
+    ) as range (bucket_from, bucket_to, number)`;
 }
 
 /**

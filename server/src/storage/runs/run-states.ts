@@ -46,7 +46,7 @@ export type RunToSend = {
   /** The frozen audience of a run to a segment, set at its start. */
   audienceSegmentId: string | null;
   audienceVersion: number | null;
-  /** How many devices it had at its start; null for a run to named users. */
+  /** How many devices it had at its start; null for a run to named users, and while they are counted. */
   audienceDevices: number | null;
   day: string;
   lane: number;
@@ -82,19 +82,19 @@ const columns = (tx: Queryable) => tx`
   runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls, ${androidPayload(tx)} as "androidPayload",
   ${refusalsOfRun(tx)} as refusals`;
 
-/** Reads a run that is still queued. Index: primary key. */
+/** Reads a run that is still queued and not being counted. Index: primary key. */
 export async function findQueuedRun(tx: Queryable, id: string): Promise<RunToSend | undefined> {
   const [run] = await tx<RunToSend[]>`
     select ${columns(tx)}
     from runs
     join campaigns on campaigns.id = runs.campaign_id
     join workspaces on workspaces.id = runs.workspace_id
-    where runs.id = ${id} and runs.status = 'QUEUED'`;
+    where runs.id = ${id} and runs.status = 'QUEUED' and runs.audience_cut is null`;
   return run;
 }
 
 /** Reads runs by id. Index: primary key. */
-export async function findRunsToSend(database: Database, ids: string[]): Promise<RunToSend[]> {
+export async function findRunsToSend(database: Queryable, ids: string[]): Promise<RunToSend[]> {
   return database<RunToSend[]>`
     select ${columns(database)}
     from runs
@@ -348,7 +348,9 @@ export function mayStart(tx: Queryable): Fragment {
       ))`;
 }
 
-/** Lists queued runs by lane, then oldest first. Locks nothing. Index: runs_open. */
+/**
+ * Lists queued runs by lane, then oldest first, without those whose audience is being counted. Locks nothing. Index: runs_open.
+ */
 export async function listQueuedRuns(
   tx: Queryable,
   { except, limit }: { except: readonly string[]; limit: number },
@@ -357,7 +359,7 @@ export async function listQueuedRuns(
     select runs.id
     from runs
     join campaigns on campaigns.id = runs.campaign_id
-    where ${mayStart(tx)} and runs.id <> all (${[...except]})
+    where ${mayStart(tx)} and runs.audience_cut is null and runs.id <> all (${[...except]})
     order by runs.lane, runs.created_at
     limit ${limit}`;
   return rows.map(({ id }) => id);
@@ -384,17 +386,18 @@ export async function lockQueuedRun(tx: Transaction, runId: string): Promise<boo
 /**
  * QUEUED → SENDING, with the frozen audience and the throttle: the workspace's if the campaign has none. The message's
  * time to live begins now, because a run may have waited for its segment. A throttled run also gets the time that its
- * throttle needs. The caller holds the row's lock.
+ * throttle needs. Without a size, the audience is counted from now on. The caller holds the row's lock.
  */
 export async function startRun(
   tx: Queryable,
   run: {
     id: string;
     audienceBound: string;
-    audienceDevices: number;
-    audiencePlatforms: AudiencePlatform[];
+    /** Null, as the next two, if the audience is counted while the run is sent. */
+    audienceDevices: number | null;
+    audiencePlatforms: AudiencePlatform[] | null;
     /** Users, with or without a device. */
-    audienceUsers: number;
+    audienceUsers: number | null;
     segment: { id: string; version: number } | undefined;
     globalControlPercent: number | null;
     /** Null for a campaign in one language. */
@@ -415,7 +418,9 @@ export async function startRun(
     )
     update runs
     set status = 'SENDING', devices_per_minute = throttle.devices_per_minute, audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
-        audience_platforms = ${tx.json(run.audiencePlatforms)},
+      audience_cut = case when ${run.audienceDevices}::bigint is null then runs.audience_cut end,
+      audience_pass = case when ${run.audienceDevices}::bigint is null then runs.audience_pass end,
+        audience_platforms = ${run.audiencePlatforms === null ? null : tx.json(run.audiencePlatforms)},
       global_control_percent = ${run.globalControlPercent}, group_users = ${run.groupUsers === null ? null : tx.json(run.groupUsers)},
       locales = ${run.locales}, learns_by = ${run.learning?.by ?? null}, contents_digest = ${run.learning?.contentsDigest ?? null}, audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
       send_until = send_until + (${run.at}::timestamptz - created_at)

@@ -14,16 +14,21 @@ const [candidateRuns, candidateShares] = [8, 16];
 /** The served_at of a run that no worker has sent a window of. */
 const never = new Date(0);
 
-/** Adds a run that is starting. Call it with its chunks. */
+/**
+ * Adds a run that is starting, or notes that a run has more chunks. Call it with the chunks. `devices`: how many the run has, `more`:
+ * how many more than was known before.
+ */
 export async function insertTurn(
   tx: Queryable,
-  run: { runId: string; workspaceId: string; devices: number },
+  run: { runId: string; workspaceId: string; devices: number; more?: number },
 ): Promise<void> {
+  const { more = 0 } = run;
   await tx`
     with run as (
       insert into run_turns (run_id, workspace_id, share_id, devices_left, served_at, is_parked)
       values (${run.runId}, ${run.workspaceId}, ${turnShareOf(run.workspaceId)}, ${run.devices}, ${never}, false)
-      on conflict (run_id) do nothing
+      on conflict (run_id) do update
+        set is_parked = false, devices_left = greatest(0, run_turns.devices_left + ${more}::bigint)
       returning share_id
     )
     insert into workspace_turns (workspace_id, turn, has_work)
@@ -33,6 +38,10 @@ export async function insertTurn(
         turn = case when workspace_turns.has_work then workspace_turns.turn
           else greatest(workspace_turns.turn, excluded.turn) end`;
 }
+
+/** How many devices a run has: estimated while they are counted. */
+const devicesOfRun = (tx: Queryable): Fragment =>
+  tx`coalesce(runs.audience_devices, (runs.audience_pass ->> 'estimate')::bigint, 0)`;
 
 /** `devices`: how many devices the chunk has, estimated. */
 export type ClaimedTurn = ClaimedChunk & { devices: number };
@@ -86,7 +95,7 @@ export async function claimTurn(
       from candidate
       cross join lateral (
         select chunks.run_id, chunks.number,
-          (coalesce(runs.audience_devices, 0)::bigint * (chunks.bucket_to - chunks.bucket_from + 1) / 256)::int as devices
+          (${devicesOfRun(database)} * (chunks.bucket_to - chunks.bucket_from + 1) / 256)::int as devices
         from chunks
         join runs on runs.id = chunks.run_id
         where chunks.run_id = candidate.run_id and chunks.lane = 1 and chunks.state in ('READY', 'CLAIMED')
@@ -173,7 +182,7 @@ export async function correctTurns(
   const [runs] = await database<{ open: number; woken: number }[]>`
     with added as (
       insert into run_turns (run_id, workspace_id, share_id, devices_left, served_at, is_parked)
-      select id, workspace_id, regexp_replace(workspace_id, '_DEBUG$', ''), coalesce(audience_devices, 0), ${never}, false
+      select id, workspace_id, regexp_replace(workspace_id, '_DEBUG$', ''), ${devicesOfRun(database)}, ${never}, false
       from runs
       where status = 'SENDING' and lane = 1 and ${hasOpenChunk(database`runs.id`)}
         and not exists (select 1 from run_turns where run_turns.run_id = runs.id)

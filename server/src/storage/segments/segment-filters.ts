@@ -14,6 +14,7 @@ import type {
 import { actionRange, timeRanges } from '../../domain/segments/filter.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { utcDay } from '../runs/runs.ts';
+import { isInBuckets } from '../users/buckets.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 
 /**
@@ -37,17 +38,18 @@ export async function countFilterUsers(tx: Queryable, audience: FilterAudience):
 
 /**
  * Stores the users that match a filter segment now as members of `segmentId` (a run's own id) at version 0, and returns
- * their number. Reads every user of the workspace once; every row stays in its bucket, in no order. A second call for
- * one id is unexpected and fails on the primary key: one audience must not mix two points in time.
+ * their number. Reads every user of the workspace, or of the given buckets, once; every row stays in its bucket, in no order.
+ * A second call for one id and bucket is unexpected and fails on the primary key: a bucket must not mix two points in time.
  */
 export async function freezeFilterAudience(
   tx: Queryable,
-  audience: FilterAudience & { segmentId: string },
+  audience: FilterAudience & { segmentId: string; buckets?: readonly number[] },
 ): Promise<number> {
   const rows = await tx`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
     select users.workspace_id, users.bucket, ${audience.segmentId}::text, users.id, 0
-    from users where ${isInAudience(tx, audience)}`;
+    from users where ${isInAudience(tx, audience)}
+      and ${audience.buckets === undefined ? tx`true` : isInBuckets(tx, { column: tx`users.bucket`, buckets: audience.buckets })}`;
   return rows.count;
 }
 

@@ -66,10 +66,13 @@ function ofGoal({ goals }: ContentFigures, wanted: string): Share {
   return goal && ofRate(goal.users, { rate: goal.rate, of: 'of eligible people' });
 }
 
-function compareCounts(name: string, [one, other]: readonly [number, number]): ComparedRow {
+function compareCounts(name: string, [one, other]: readonly [number | null, number | null]): ComparedRow {
+  const sideWith = (count: number | null): Side => ({ count: count === null ? '–' : countText(count) });
+  if (one === null || other === null)
+    return { name, one: sideWith(one), other: sideWith(other), difference: undefined };
   const difference = one - other;
   const text = `${difference > 0 ? '+' : ''}${countText(difference).replace('-', '−')}`;
-  return { name, one: { count: countText(one) }, other: { count: countText(other) }, difference: text };
+  return { name, one: sideWith(one), other: sideWith(other), difference: text };
 }
 
 function compareShares(name: string, [one, other]: readonly [Share, Share]): ComparedRow {

@@ -111,7 +111,7 @@ function stepsOf({ progress, figures }: Pick<PlatformFunnelProps, 'progress' | '
   const ofPlatform = (place: Place) => figures?.platforms.find(({ platform }) => platform === place);
   const contentOf = (place: Place) => (place === undefined ? figures?.all : ofPlatform(place)?.all);
   const reachable = (place: Place) =>
-    place === undefined
+    place === undefined || progress.reachableDevices === null
       ? progress.reachableDevices
       : countDevices(progress, ['ACCEPTED', 'WAITING', ...notDelivered], place);
   const accepted = (place: Place) => countDevices(progress, ['ACCEPTED'], place);

@@ -92,7 +92,8 @@ function NotDelivered({ progress }: Pick<RateCardsProps, 'progress'>) {
   );
 }
 
-function ofDevices(count: number): string {
+function ofDevices(count: number | null): string {
+  if (count === null) return 'so far; the audience is being counted';
   return `of ${countText(count)} ${count === 1 ? 'device' : 'devices'}`;
 }
 

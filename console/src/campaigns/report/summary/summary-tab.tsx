@@ -107,14 +107,17 @@ function FunnelHeader({ windowHours, hasGoals }: FunnelHeaderProps) {
 function LiveProgress({ progress }: { progress: CampaignProgress }) {
   const done = countDevices(progress, ['ACCEPTED', ...notDelivered]);
   const rate = useRate(done, progress);
-  const left = Math.max(0, progress.reachableDevices - done);
+  const { reachableDevices } = progress;
+  const left = reachableDevices === null ? 0 : Math.max(0, reachableDevices - done);
   if (progress.openRuns === 0) return null;
-  const percent = progress.reachableDevices === 0 ? 0 : Math.min(100, (done / progress.reachableDevices) * 100);
+  const percent = reachableDevices ? Math.min(100, (done / reachableDevices) * 100) : 0;
   return (
     <Card withBorder component="section" aria-label="Sending">
       <Group justify="space-between" mb={4}>
         <Text size="sm" fw={600}>
-          {done.toLocaleString('en')} of {progress.reachableDevices.toLocaleString('en')} devices processed
+          {reachableDevices === null
+            ? `${done.toLocaleString('en')} sent so far; the audience is being counted`
+            : `${done.toLocaleString('en')} of ${reachableDevices.toLocaleString('en')} devices processed`}
         </Text>
         <Text size="sm" component="div">
           {rate === undefined || progress.status === 'PAUSED' ? (

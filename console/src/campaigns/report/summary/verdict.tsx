@@ -21,6 +21,8 @@ export function CampaignVerdict({ progress }: { progress: CampaignProgress }) {
   });
   const clicked = shareOf(countReports(progress, 'CLICK'), accepted);
   if (clicked === undefined) return null;
+  // Without the size of its audience there is nothing to compare with.
+  if (progress.reachableDevices === null) return null;
   const whole = Math.max(progress.reachableDevices, accepted);
   return (
     <Text size="lg" fw={500} role="status">
