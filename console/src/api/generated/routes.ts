@@ -41,6 +41,7 @@ import type { DeadEventBatchList, EventStreamList } from './event-streams.ts';
 import type { DeliveryExplanation } from './explain.ts';
 import type { ConsoleKey, CreatedKey, RotatedKey } from './keys.ts';
 import type { FirstSteps, InboxMessage, Overview, UserCounts, Week } from './overview.ts';
+import type { PictureList, UploadedPicture } from './pictures.ts';
 import type { Place } from './places.ts';
 import type { SandboxState, VirtualDevice } from './sandbox.ts';
 import type { FactorChange, NewAuthenticator, OwnFactors, PasskeyOptions, SecondStep } from './second-factors.ts';
@@ -75,6 +76,7 @@ export type ConsoleAnswers = {
   'DELETE own/passkeys/:id': undefined;
   'DELETE own/sessions/:id': undefined;
   'DELETE people/:id/erasure': undefined;
+  'DELETE pictures/:id': undefined;
   'DELETE session': undefined;
   'DELETE templates/:id': undefined;
   'DELETE views/:screen/:id': undefined;
@@ -160,6 +162,7 @@ export type ConsoleAnswers = {
     users: TestUser[];
   };
   'GET people/suspected-devices': SuspectedDevicePage;
+  'GET pictures': PictureList;
   'GET places': {
     places: Place[];
   };
@@ -271,6 +274,7 @@ export type ConsoleAnswers = {
   'POST people/:id/erase': {
     erasure: Erasure;
   };
+  'POST pictures': UploadedPicture;
   'POST preview': PreviewAnswer;
   'POST sandbox/clock': SandboxState;
   'POST sandbox/devices': {
