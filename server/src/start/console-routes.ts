@@ -154,7 +154,7 @@ function makeConsoleLists({ config, clock, log, installation, started }: Composi
     calls: preferStandby({ health, primary: calls, standby: makeConsoleCalls(callsThere), names: ['list', 'read'] }),
     users: preferStandby({
       ...{ health, primary: users, standby: makeConsoleUsers({ ...there, erasureDelayHours }) },
-      names: ['search', 'listTimeline'],
+      names: ['search', 'list', 'listTimeline'],
     }),
   };
 }

@@ -113,6 +113,7 @@ describe('responses of the console', () => {
       body: { isTest: true },
     });
     await ask('GET people', { query: { q: 'ada' } });
+    await ask('GET people/list', { query: { part: 'ada' } });
     await ask('GET people/:id', user);
     await ask('GET people/for-tests');
     const suspect = (sends: number | null) => bundle.database`

@@ -63,7 +63,16 @@ import type {
 import type { FixedSettings, WorkspaceSettings } from './settings.ts';
 import type { Metrics, SystemState } from './system.ts';
 import type { TemplateList } from './templates.ts';
-import type { AddedUser, Erasure, FoundUser, SuspectedDevicePage, TestUser, TimelinePage, User } from './users.ts';
+import type {
+  AddedUser,
+  Erasure,
+  FoundUser,
+  SuspectedDevicePage,
+  TestUser,
+  TimelinePage,
+  User,
+  UserPage,
+} from './users.ts';
 import type { SavedView, ViewList } from './views.ts';
 
 /** The JSON response of each route; undefined if the response is not JSON. */
@@ -161,6 +170,7 @@ export type ConsoleAnswers = {
   'GET people/for-tests': {
     users: TestUser[];
   };
+  'GET people/list': UserPage;
   'GET people/suspected-devices': SuspectedDevicePage;
   'GET pictures': PictureList;
   'GET places': {
