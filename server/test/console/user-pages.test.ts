@@ -33,8 +33,8 @@ describe('the users page', () => {
 
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Users', exact: true }).click();
-      const people = page.getByRole('region', { name: 'People' });
-      await people.getByRole('link', { name: customerId }).first().waitFor();
+      const listed = page.getByRole('region', { name: 'People' });
+      await listed.getByRole('link', { name: customerId }).first().waitFor();
       await expectAccessible(page);
       await shoot(page, 'users');
       const find = async (word: string) => {
@@ -44,9 +44,9 @@ describe('the users page', () => {
       await find('nobody at all');
       await page.getByText('No matching users').waitFor();
       await find(`${customerId}@example.com`);
-      await people.getByRole('cell', { name: `${customerId}@example.com` }).waitFor();
+      await listed.getByRole('cell', { name: `${customerId}@example.com` }).waitFor();
       await find(`${customerId.slice(1)}@exam`.toUpperCase());
-      await people.getByRole('cell', { name: `${customerId}@example.com` }).waitFor();
+      await listed.getByRole('cell', { name: `${customerId}@example.com` }).waitFor();
       await find('xy');
       await page.getByText('Type at least three characters').waitFor();
       await find(String(device!.push_id));
@@ -191,15 +191,15 @@ describe('the users page', () => {
         await add('customer-1002', { first_name: 'Tomás', last_name: 'Reis' });
         const { page, context, faults } = await console.openSession(options);
         await page.goto(`${console.home}/people`);
-        const people = page.getByRole('region', { name: 'People' });
-        await people.getByRole('link', { name: 'Tomás Reis' }).waitFor();
+        const listed = page.getByRole('region', { name: 'People' });
+        await listed.getByRole('link', { name: 'Tomás Reis' }).waitFor();
         await shoot(page, `users-${name}`);
         await page.goto(`${console.home}/people?q=barre`);
-        await people.getByRole('link', { name: 'Maria Barreto' }).waitFor();
-        expect(await people.locator('tbody tr').count()).toBe(1);
+        await listed.getByRole('link', { name: 'Maria Barreto' }).waitFor();
+        expect(await listed.locator('tbody tr').count()).toBe(1);
         await expectAccessible(page);
         await page.getByRole('button', { name: 'Show all' }).click();
-        await people.getByRole('link', { name: 'Tomás Reis' }).waitFor();
+        await listed.getByRole('link', { name: 'Tomás Reis' }).waitFor();
         expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
         expect(faults).toEqual([]);
         await context.close();
