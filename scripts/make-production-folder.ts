@@ -120,6 +120,9 @@ function prunePackages(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     if (forOthers.test(name) && !/licen[cs]e|notice|copying/i.test(name))
       rmSync(join(folder, name), { force: true, recursive: true });
+  // The decoders of HEIF, JPEG XL and SVG, which picture-thread.ts never loads, and the builds for browsers.
+  for (const name of ['vips-heif.wasm', 'vips-jxl.wasm', 'vips-resvg.wasm', 'vips-es6.js', 'vips.js'])
+    rmSync(join(folder, 'wasm-vips', 'lib', name), { force: true });
   // One package can load settings files in TypeScript. Carillon has no such file, so the compiler is not needed.
   for (const name of ['.bin', '@types', 'undici-types', 'openapi-types', 'typescript', '.package-lock.json'])
     rmSync(join(folder, name), { recursive: true, force: true });

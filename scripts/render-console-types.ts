@@ -18,6 +18,7 @@ import * as key from '../server/src/http/console/keys.ts';
 import * as message from '../server/src/http/console/segment-answers.ts';
 import * as metric from '../server/src/http/console/system.ts';
 import * as overview from '../server/src/http/console/overview.ts';
+import * as picture from '../server/src/http/console/pictures.ts';
 import * as place from '../server/src/http/console/places.ts';
 import * as platform from '../server/src/http/console/shape-parts.ts';
 import * as sandbox from '../server/src/http/console/sandbox.ts';
@@ -48,6 +49,7 @@ const modules: Record<string, object[]> = {
   explain: [explain],
   keys: [key],
   overview: [overview],
+  pictures: [picture],
   places: [place],
   sandbox: [sandbox],
   'second-factors': [factor],

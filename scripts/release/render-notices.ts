@@ -52,7 +52,7 @@ function readTexts({ root, paths }: Installed, { name, version }: Component): st
   const sibling = path.replace(/(?<=[-/])(linux|darwin)-(x64|arm64)$/, `${process.platform}-${process.arch}`);
   const folder = [path, sibling].map((one) => join(root, one)).find((one) => existsSync(one));
   if (folder === undefined) return '';
-  const names = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
+  const names = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying|third-party-notices)/i.test(file));
   return names.map((file) => `${readFileSync(join(folder, file), 'utf8').trim()}\n`).join('\n');
 }
 

@@ -5,6 +5,7 @@ import { makeConsoleCaller } from './console-caller.ts';
 import type { ConsoleCaller, Key } from './console-caller.ts';
 import { makeCredentialCalls } from './credentials.ts';
 import { makeDeliveryCalls } from './deliveries.ts';
+import { makePictureCalls } from './pictures.ts';
 import { makeSandboxCalls } from './sandbox.ts';
 import { makeSegmentCalls } from './segments.ts';
 import { makeUserCalls } from './users.ts';
@@ -32,6 +33,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     keys: makeKeyCalls(caller),
     messages: makeMessageCalls(caller),
     overview: makeOverviewCalls(caller),
+    pictures: makePictureCalls(caller),
     places: makePlaceCalls(caller),
     sandbox: makeSandboxCalls(caller),
     segments: makeSegmentCalls(caller),

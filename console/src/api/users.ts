@@ -11,6 +11,8 @@ export function makeUserCalls({ ask }: ConsoleCaller) {
   return {
     /** Finds users by user id, device token or attribute value, at most 25. */
     search: async (query: { workspaceId: string; q: string }) => (await ask('GET people', { query })).users,
+    /** A page of users, newest first: all, or those with a part in their id, name or email; `next` is the `after` of the next page. */
+    list: (query: { workspaceId: string; part?: string; after?: string }) => ask('GET people/list', { query }),
     /** @throws CarillonError 404 */
     read: async (key: Key) => (await ask('GET people/:id', of(key))).user,
     /** Events of a user, newest first; `next` is the `after` of the next page. */

@@ -45,7 +45,7 @@ function UsersCard({ workspaceId }: { workspaceId: string }) {
       more={
         seesUsers && (
           <RouteLink to="/w/$workspaceId/people" params={{ workspaceId }} search={{}}>
-            Search for a user
+            Open the list
           </RouteLink>
         )
       }

@@ -24,6 +24,7 @@ export const jobNames: Record<string, string> = {
   'prepare-days': 'Creates the partitions of the next days',
   'release-due-triggers': 'Starts campaigns that user events have triggered',
   'release-runs': 'Finds the audience of runs',
+  'remove-pictures': 'Deletes uploaded pictures that nothing uses',
   'report-minutes': 'Writes the metrics of this node',
   'report-node': 'Reports that this node is alive',
   'retry-deliveries': 'Retries messages',

@@ -1,93 +1,187 @@
-import { Button, Group, Stack, TextInput, Text, Title } from '@mantine/core';
-import { useQuery, useMutation } from '@tanstack/react-query';
+import { Button, Group, Stack, TextInput, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { keepPreviousData, useQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import type { FoundUser } from '../api/generated/users.ts';
+import type { FoundUser, ListedUser } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Failure } from '../parts/failure.tsx';
-import { AskedForm } from '../parts/forms/asked-form.tsx';
 import { DataTable } from '../parts/lists/data-table.tsx';
+import { Paging } from '../parts/lists/paging.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink, TabLink, TabLinks } from '../parts/links.tsx';
+import { Definition } from '../parts/text/definition.tsx';
+import { platformNames } from '../parts/text/platform-names.ts';
 import { Ago } from '../parts/text/time.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { SuspectedDevices, suspectedDevicesQuery } from './suspected-devices.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people');
 
-/** Finds users, and lists suspected devices. */
+/** Lists users, finds them by a part of what names them, and lists test users and suspected devices. */
 export function UsersPage() {
   const { view } = route.useSearch();
   return (
     <Stack gap="md">
       <PageHeader about="Devices, segments, and what happened to every message." />
       <UserListTabs />
-      {view === 'suspected' ? <SuspectedDevices /> : <UserSearch />}
+      {view === undefined && <AllUsers />}
+      {view === 'tests' && <TestUsers />}
+      {view === 'suspected' && <SuspectedDevices />}
     </Stack>
   );
 }
 
-/** Finds a user by id, token or attribute. The address holds the search. */
-function UserSearch() {
+/** All users, newest first, or those that a search finds. The address holds the search and the page. */
+function AllUsers() {
   const { id: workspaceId } = useWorkspace();
-  const { q = '' } = route.useSearch();
+  const { q = '', after } = route.useSearch();
   const navigate = route.useNavigate();
-  const mayAdd = useMay('people.write');
-  const found = useQuery({
+  const listed = useQuery({
+    queryKey: ['people-list', workspaceId, q, after],
+    queryFn: () =>
+      consoleClient.users.list({
+        workspaceId,
+        ...(q === '' ? {} : { part: q }),
+        ...(after === undefined ? {} : { after }),
+      }),
+    placeholderData: keepPreviousData,
+  });
+  const exact = useQuery({
     queryKey: ['people', workspaceId, q],
     queryFn: () => consoleClient.users.search({ workspaceId, q }),
-    enabled: q !== '',
+    enabled: q !== '' && after === undefined,
   });
+  const turn = (page: string | undefined) =>
+    void navigate({ search: { ...(q === '' ? {} : { q }), ...(page === undefined ? {} : { after: page }) } });
   return (
     <>
-      <form
-        key={q}
-        role="search"
-        aria-label="People"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const word = String(new FormData(event.currentTarget).get('q') ?? '').trim();
-          void navigate({ search: word === '' ? {} : { q: word } });
+      <SearchForm key={q} q={q} onSearched={(word) => void navigate({ search: word === '' ? {} : { q: word } })} />
+      <Loaded query={listed}>
+        {({ users, next }) => {
+          const others = (exact.data ?? []).filter(({ id }) => !users.some((user) => user.id === id));
+          if (users.length > 0 || others.length > 0)
+            return (
+              <>
+                {q !== '' && after === undefined && others.length > 0 && <ExactTable users={others} />}
+                {users.length > 0 && <ListTable users={users} />}
+                <Paging after={after} next={next} onTurned={turn} />
+              </>
+            );
+          if (q === '') return <NoUsers />;
+          return exact.isPending ? <Waiting /> : <NoResults q={q} />;
         }}
-      >
-        <Group align="end" gap="xs" wrap="nowrap">
-          <TextInput
-            name="q"
-            label="User id, device token or attribute value"
-            description="The complete value, exactly as it was sent"
-            defaultValue={q}
-            style={{ flex: '1 1 220px', maxWidth: 420, minWidth: 0 }}
-          />
-          <Button type="submit">Find</Button>
-        </Group>
-      </form>
-      {q === '' ? (
-        <>
-          <SearchPrompt />
-          <TestUsers workspaceId={workspaceId} />
-          {mayAdd && (
-            <AskedForm label="Add user">
-              {(onLeave) => <AddUserForm workspaceId={workspaceId} onLeave={onLeave} />}
-            </AskedForm>
-          )}
-        </>
-      ) : (
-        <Loaded query={found}>
-          {(users) => (users.length === 0 ? <NoResults q={q} /> : <UsersTable users={users} />)}
-        </Loaded>
-      )}
+      </Loaded>
     </>
   );
 }
 
-function UsersTable({ users }: { users: FoundUser[] }) {
+function SearchForm({ q, onSearched }: { q: string; onSearched: (word: string) => void }) {
+  const { id: workspaceId } = useWorkspace();
+  const mayAdd = useMay('people.write');
+  const [isAdding, adding] = useDisclosure(false);
+  return (
+    <>
+      <form
+        role="search"
+        aria-label="People"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSearched(String(new FormData(event.currentTarget).get('q') ?? '').trim());
+        }}
+      >
+        <Group align="end" gap="xs">
+          <TextInput
+            name="q"
+            type="search"
+            label="Search"
+            description="A part of a user id, name or email address, or a complete device token or attribute value"
+            defaultValue={q}
+            style={{ flex: '1 1 260px', maxWidth: 560, minWidth: 0 }}
+          />
+          <Button type="submit">Find</Button>
+          {q !== '' && (
+            <Button variant="default" onClick={() => onSearched('')}>
+              Show all
+            </Button>
+          )}
+          {mayAdd && !isAdding && (
+            <Button variant="default" ml="auto" onClick={adding.open}>
+              Add user
+            </Button>
+          )}
+        </Group>
+      </form>
+      {isAdding && <AddUserForm workspaceId={workspaceId} onLeave={adding.close} />}
+    </>
+  );
+}
+
+function ListTable({ users }: { users: ListedUser[] }) {
   const { id: workspaceId } = useWorkspace();
   return (
     <DataTable
       label="People"
+      rows={users}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'person',
+          title: 'User',
+          cell: ({ id, customerId, name }) => (
+            <div>
+              <RouteLink
+                to="/w/$workspaceId/people/$userId"
+                params={{ workspaceId, userId: id }}
+                style={{ overflowWrap: 'anywhere', fontWeight: 500 }}
+              >
+                {name ?? customerId}
+              </RouteLink>
+              <Group gap={4} wrap="nowrap">
+                {name !== null && (
+                  <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                    {customerId}
+                  </Text>
+                )}
+                <CopyTextButton text={customerId} label={`user id ${customerId}`} />
+              </Group>
+            </div>
+          ),
+        },
+        {
+          key: 'email',
+          title: 'Email',
+          cell: ({ email }) => <span style={{ overflowWrap: 'anywhere' }}>{email ?? none}</span>,
+        },
+        {
+          key: 'devices',
+          title: 'Devices',
+          cell: ({ devices, platforms }) =>
+            platforms.length === 0 ? none : `${devices} · ${platforms.map((one) => platformNames[one]).join(', ')}`,
+        },
+        {
+          key: 'seen',
+          title: <Definition word="Last seen" />,
+          cell: ({ lastSeenAt }) => (lastSeenAt === null ? none : <Ago at={lastSeenAt} />),
+        },
+        { key: 'added', title: 'Added', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+      ]}
+    />
+  );
+}
+
+const none = <span aria-label="none">–</span>;
+
+/** Users that have exactly this device token, attribute or Carillon id. */
+function ExactTable({ users }: { users: FoundUser[] }) {
+  const { id: workspaceId } = useWorkspace();
+  return (
+    <DataTable
+      label="Exact matches"
       rows={users}
       keyOf={({ id }) => id}
       columns={[
@@ -128,18 +222,18 @@ function foundBy({ foundBy: kind, attribute }: FoundUser): string {
   }
 }
 
-function SearchPrompt() {
+function NoUsers() {
   const { id } = useWorkspace();
   return (
     <EmptyState
-      title="Search for a user"
+      title="No users yet"
       command={[
         `curl -X POST '${location.origin}/v1/customer/${id}' \\`,
         `  -u '${id}:<data key>' -H 'content-type: application/json' \\`,
         `  -d '{"type":"customer","customer_id":"ana","attributes":{"city":"Lisbon"}}'`,
       ].join('\n')}
     >
-      This creates a user with your data key; then search for <em>ana</em> or <em>Lisbon</em>.
+      Your server creates users with the data key, and apps register themselves. This creates the first one:
     </EmptyState>
   );
 }
@@ -147,28 +241,29 @@ function SearchPrompt() {
 function NoResults({ q }: { q: string }) {
   return (
     <EmptyState title="No matching users">
-      No user id, device token or attribute in this workspace is exactly <em>{q}</em>. The search is case-sensitive.
+      {[...q].length < 3
+        ? 'Type at least three characters. Shorter words are compared with complete values only.'
+        : 'No user id, name or email address contains this text, and no device token or attribute is exactly it.'}
     </EmptyState>
   );
 }
 
-/** Tabs: the search, and the suspected devices of all users with their number. */
+/** Tabs: all users, those marked for tests, and the suspected devices of all users with their number. */
 function UserListTabs() {
   const { workspaceId } = route.useParams();
   const { view } = route.useSearch();
   const newest = useQuery(suspectedDevicesQuery({ workspaceId }));
   const count = newest.data && `: ${newest.data.devices.length}${newest.data.next === null ? '' : ' or more'}`;
+  const to = '/w/$workspaceId/people';
   return (
     <TabLinks label="Users">
-      <TabLink to="/w/$workspaceId/people" params={{ workspaceId }} search={{}} isCurrent={view === undefined}>
-        Find a user
+      <TabLink to={to} params={{ workspaceId }} search={{}} isCurrent={view === undefined}>
+        All users
       </TabLink>
-      <TabLink
-        to="/w/$workspaceId/people"
-        params={{ workspaceId }}
-        search={{ view: 'suspected' }}
-        isCurrent={view === 'suspected'}
-      >
+      <TabLink to={to} params={{ workspaceId }} search={{ view: 'tests' }} isCurrent={view === 'tests'}>
+        Marked for tests
+      </TabLink>
+      <TabLink to={to} params={{ workspaceId }} search={{ view: 'suspected' }} isCurrent={view === 'suspected'}>
         Suspected devices{count}
       </TabLink>
     </TabLinks>
@@ -206,16 +301,14 @@ function AddUserForm({ workspaceId, onLeave }: { workspaceId: string; onLeave: (
 }
 
 /** The users who receive tests of campaigns. */
-function TestUsers({ workspaceId }: { workspaceId: string }) {
+function TestUsers() {
+  const { id: workspaceId } = useWorkspace();
   const marked = useQuery({
     queryKey: ['test-people', workspaceId],
     queryFn: () => consoleClient.users.listForTests(workspaceId),
   });
   return (
     <section>
-      <Title order={2} size="h5" mb="xs">
-        Marked for tests
-      </Title>
       <Loaded query={marked}>
         {(users) =>
           users.length === 0 ? (

@@ -5,16 +5,18 @@ import type { AddressSearch } from '../shell/address-search.ts';
 export type UserListSearch = {
   /** The search. */
   q?: string;
-  /** Undefined for the search. */
-  view?: 'suspected';
-  /** The start of the page of suspected devices. */
+  /** Undefined for the list of all users. */
+  view?: 'tests' | 'suspected';
+  /** The start of the page of the list. */
   after?: string;
 };
 
 export function readUserListSearch(search: AddressSearch): UserListSearch {
-  const [q, after] = [textOf(search.q), textOf(search.after)];
-  if (textOf(search.view) === 'suspected') return { view: 'suspected', ...(after === undefined ? {} : { after }) };
-  return q === undefined ? {} : { q };
+  const [q, after, view] = [textOf(search.q), textOf(search.after), textOf(search.view)];
+  const page = after === undefined ? {} : { after };
+  if (view === 'tests') return { view };
+  if (view === 'suspected') return { view, ...page };
+  return { ...(q === undefined ? {} : { q }), ...page };
 }
 
 /** The tabs of a user, in their order. */

@@ -3,6 +3,7 @@ import { accessRegistry, accountRegistry } from './errors/access.ts';
 import { campaignRegistry } from './errors/campaigns.ts';
 import { dataRegistry } from './errors/data.ts';
 import { installationRegistry } from './errors/installations.ts';
+import { pictureRegistry } from './errors/pictures.ts';
 import { pushRegistry } from './errors/push.ts';
 import { requestRegistry } from './errors/requests.ts';
 import { segmentRegistry } from './errors/segments.ts';
@@ -19,6 +20,7 @@ export const errorRegistry = {
   ...segmentRegistry,
   ...campaignRegistry,
   ...accountRegistry,
+  ...pictureRegistry,
   ...requestRegistry,
 } satisfies Record<string, ErrorDeclaration>;
 

@@ -43,6 +43,8 @@ import { makeDropOldDays, makePrepareDays } from './housekeeping/days.ts';
 import { makeDropOldReceipts, makeDropOldRecords, makeTrimOldRecords } from './housekeeping/old-records.ts';
 import { makeEraseLogBodies } from './housekeeping/erase-log-bodies.ts';
 import { makeEraseDueUsers } from './housekeeping/erase-users.ts';
+import { makeRemovePictures } from './pictures/remove-pictures.ts';
+import type { RemovePicturesDependencies } from './pictures/remove-pictures.ts';
 import { makeWriteReportFiles } from './report-files.ts';
 import type { ReadReport } from './report-files.ts';
 import { makeSendLiveActivities } from './live-activities.ts';
@@ -88,6 +90,7 @@ export type WorkerDependencies = {
   /** Sends reports by SMTP. If undefined, they are kept to be read in the console. */
   smtpClient: SmtpClient | undefined;
   segmentUsersPerDay: number;
+  pictures: Pick<RemovePicturesDependencies, 'objects' | 'keptDays'>;
   /** The service's abbreviation, as used in header names. */
   abbreviation: string;
   /** How long an event waits before it is counted as a conversion. */
@@ -243,6 +246,7 @@ function startHousekeeping(deps: WorkerDependencies): RunningJob {
     makePrepareDays({ database, log }),
     makeDropOldDays({ database, clock, log, retention }),
     makeTrimOldRecords({ database, clock, log, retention }),
+    makeRemovePictures({ database, clock, log, ...deps.pictures }),
     makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
   ];
   return startJobs(jobs, deps);

@@ -23,7 +23,7 @@ export class OutgoingRefusedError extends Error {
 
 export type OutgoingRequest = {
   url: string;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   headers: Readonly<Record<string, string>>;
   body?: string | Buffer;
   /** Limit on the whole call, including the response's body. */

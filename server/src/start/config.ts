@@ -108,6 +108,9 @@ function requireTogether(config: Config): void {
     );
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw new ConfigError('CARILLON_TLS_CERT and CARILLON_TLS_KEY are given together.');
+  const s3Names = ['pictureS3Url', 'pictureS3KeyId', 'pictureS3Secret'] as const;
+  if (s3Names.some((name) => config[name] === undefined) && s3Names.some((name) => config[name] !== undefined))
+    throw new ConfigError(`${s3Names.map((name) => settings[name].variable).join(', ')} are given together.`);
   if (config.metricsHost !== undefined && config.metricsPort === undefined)
     throw new ConfigError('CARILLON_METRICS_HOST needs CARILLON_METRICS_PORT.');
   if (config.metricsToken !== undefined && config.metricsToken.length < minMetricsTokenCharacters)

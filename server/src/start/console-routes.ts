@@ -18,6 +18,8 @@ import { makeConsoleUsers } from '../app/users/manage-users.ts';
 import { makeConsoleSettings } from '../app/workspace-settings.ts';
 import type { TokenAuthority } from '../app/tokens/token-authority.ts';
 import type { InteractionTokens } from '../domain/events/interactions.ts';
+import type { ObjectStore } from '../domain/pictures.ts';
+import { makePreparePicture } from '../engine/pictures/prepare-picture.ts';
 import { measureContent } from '../engine/fan-out/compose-message.ts';
 import { startJob } from '../engine/jobs/job.ts';
 import { ensureWebhookSecret } from '../engine/outbox/callbacks.ts';
@@ -48,6 +50,7 @@ export type ConsoleParts = {
   limits: SegmentLimits;
   interactions: InteractionReports;
   interactionTokens: InteractionTokens;
+  pictureStore: ObjectStore | undefined;
 };
 
 /** Returns the console's routes with their use cases. */
@@ -81,6 +84,12 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
       report: makeCampaignReport(useCases),
     },
     appAccess: useCases,
+    pictures: {
+      ...{ database: callDatabase, clock, log, isSandbox, publicUrl: config.publicUrl },
+      prepare: makePreparePicture(),
+      objects: parts.pictureStore,
+      maxBytes: config.pictureMegabytes * 1_000_000,
+    },
     keys: { ...useCases, tokens: parts.tokens, headerPrefix: config.headerPrefix },
     ...makeConsoleLists(composition),
     settings: makeConsoleSettings({ ...useCases, headerPrefix: config.headerPrefix, limits }),
@@ -145,7 +154,7 @@ function makeConsoleLists({ config, clock, log, installation, started }: Composi
     calls: preferStandby({ health, primary: calls, standby: makeConsoleCalls(callsThere), names: ['list', 'read'] }),
     users: preferStandby({
       ...{ health, primary: users, standby: makeConsoleUsers({ ...there, erasureDelayHours }) },
-      names: ['search', 'listTimeline'],
+      names: ['search', 'list', 'listTimeline'],
     }),
   };
 }

@@ -9,6 +9,7 @@ import {
   pushRequestsDays,
   runsDays,
 } from '../domain/limits/retention.ts';
+import { picturesDays } from '../domain/limits/pictures.ts';
 
 const days = { kind: 'integer', unit: 'days' } as const;
 // A hundred years, which means forever.
@@ -84,6 +85,15 @@ export const retentionSettings = {
     maximum,
     default: auditDays,
     sentence: 'Retention of the audit log and the records of erasures.',
+  },
+  keepPicturesDays: {
+    ...days,
+    variable: 'CARILLON_KEEP_PICTURES_DAYS',
+    // Notifications with the picture stay on phones.
+    minimum: 30,
+    maximum,
+    default: picturesDays,
+    sentence: 'Retention of an uploaded picture after no template and no unfinished campaign contains it any more.',
   },
   keepApiLogDays: {
     ...days,

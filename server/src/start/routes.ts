@@ -7,6 +7,7 @@ import { makeAppEvents } from '../app/installations/app-events.ts';
 import { makeInstallations } from '../app/installations/installations.ts';
 import { makeReceipts } from '../app/installations/receipts.ts';
 import { makeInteractionReports } from '../app/interactions.ts';
+import { makeServePictures } from '../app/pictures/serve-pictures.ts';
 import { makeAcceptPush } from '../app/push/accept-push.ts';
 import { makeAdmitPush } from '../app/push/admit-push.ts';
 import type { CallRecorder } from '../app/api-log.ts';
@@ -33,6 +34,7 @@ import { healthRoutes } from '../http/health.ts';
 import { installationRoutes } from '../http/installations/routes.ts';
 import { interactionRoutes } from '../http/interactions.ts';
 import { liveActivityRoutes } from '../http/live-activities.ts';
+import { pictureRoutes } from '../http/pictures.ts';
 import { pushRoutes } from '../http/push/routes.ts';
 import { apiFaultHook, sandboxRoutes } from '../http/sandbox/routes.ts';
 import { sandboxBrowserRoutes } from '../http/sandbox/browser-page.ts';
@@ -42,6 +44,7 @@ import { reportRoutes } from '../http/stats/reports.ts';
 import { statsRoutes } from '../http/stats/stats.ts';
 import { tokenRoutes } from '../http/tokens.ts';
 import { makeVendorHeaders } from '../http/route/vendor-headers.ts';
+import { openPictureStore } from './node/pictures.ts';
 import type { Composition } from './node/composition.ts';
 import { makeConsoleRoutes } from './console-routes.ts';
 import type { ConsoleParts } from './console-routes.ts';
@@ -88,6 +91,8 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     keptDays: config.keepInteractionsDays,
   });
   const isSandbox = config.mode === 'sandbox';
+  const pictureStore = openPictureStore(composition);
+  const servedBy = { database: acrossWorkspaces, clock, log: composition.log, objects: pictureStore };
   const installations = makeInstallations(deps);
   const ensureToday = makeEnsureToday(across);
   const sandbox = phones && makeSandbox(composition, { phones, findDemo, clockListener, calls });
@@ -120,6 +125,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     liveActivityRoutes(deps),
     eventStreamRoutes(deps),
     interactionRoutes({ vendorHeaders, interactions }),
+    pictureRoutes({ openPicture: makeServePictures(servedBy) }),
     makeConsoleRoutes(composition, {
       ...parts,
       tokens,
@@ -127,6 +133,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
       limits,
       interactions,
       interactionTokens,
+      pictureStore,
       sandbox,
     }),
   ];

@@ -3,6 +3,7 @@ import { fileUsersPerDay } from '../domain/limits/segments.ts';
 import { lateSendMinutes } from '../domain/limits/campaigns.ts';
 import { erasureDelayHours } from '../domain/limits/users.ts';
 import { companySettings } from './company-settings.ts';
+import { pictureSettings } from './picture-settings.ts';
 import { retentionSettings } from './retention-settings.ts';
 
 /** TLS by the node itself, for installations without a reverse proxy. */
@@ -371,6 +372,7 @@ export const settings = {
     unit: 'messages',
     sentence: 'Number of newest messages that the sandbox inbox keeps.',
   },
+  ...pictureSettings,
   ...retentionSettings,
   ...backupSettings,
   seed: {

@@ -167,6 +167,10 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       interactionTokens: makeInteractionTokens(randomBytes(32)),
     },
     alerts: { database, clock, emailState: 'KEPT' as const, consoleUrl: undefined },
+    pictures: {
+      ...{ database, clock, log, objects: undefined, maxBytes: 1_000_000, publicUrl: undefined, isSandbox: true },
+      prepare: async (bytes: Buffer) => ({ mediaType: 'image/png' as const, width: 2, height: 1, bytes }),
+    },
     metrics: { database, clock },
     streams: { database, clock, encryption },
     vendorHeaders: makeVendorHeaders('SVC'),

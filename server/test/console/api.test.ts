@@ -2,6 +2,7 @@ import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
+import { makePicture } from '../pictures/make-picture.ts';
 import { findFreePort } from '../find-free-port.ts';
 import { holdAnswers } from './hold-answers.ts';
 import { openSignedInClient } from './signed-in-client.ts';
@@ -112,6 +113,7 @@ describe('responses of the console', () => {
       body: { isTest: true },
     });
     await ask('GET people', { query: { q: 'ada' } });
+    await ask('GET people/list', { query: { part: 'ada' } });
     await ask('GET people/:id', user);
     await ask('GET people/for-tests');
     const suspect = (sends: number | null) => bundle.database`
@@ -193,6 +195,14 @@ describe('responses of the console', () => {
       body: 'ada@example.com\n',
     });
     faults.push(...answers.hold('POST segments/upload', { status: upload.status, body: await upload.json() }));
+    const drawn = makePicture({ width: 40, height: 20, format: 'png' });
+    const picture = await fetch(`${bundle.url}/console/api/pictures?${new URLSearchParams({ workspaceId })}`, {
+      method: 'POST',
+      headers: { cookie, 'content-type': 'image/png' },
+      body: new Uint8Array(drawn),
+    });
+    faults.push(...answers.hold('POST pictures', { status: picture.status, body: await picture.json() }));
+    await ask('GET pictures');
     await ask('GET segments');
     await ask('GET segments/:id', segment);
     for (const what of ['campaigns', 'members']) await ask(`GET segments/:id/${what}`, segment);

@@ -265,6 +265,11 @@ describe('audited changes', () => {
     await database`
       update campaigns set variants = '{"locales": [], "percents": [50, 50], "contents": [[{}], [{}]]}' where id = ${idOf('6')}`;
     await database`
+      insert into pictures (id, workspace_id, name, media_type, width, height, bytes, digest, is_external, created_by, created_at,
+        stored_at, used_at, looked_up_at)
+      values (${idOf('2')}, ${workspaceId}, ${'2'.repeat(32)}, 'image/png', 1, 1, 1, sha256('x'), false, 'bench', ${at}, ${at},
+        ${at}, ${at})`;
+    await database`
       insert into campaign_templates (id, workspace_id, name, parts, created_by, created_at, updated_at)
       values (${idOf('7')}, ${workspaceId}, 'Monthly', ${database.json(draftBody)}, 'bench', ${at}, ${at})`;
     await database`
@@ -451,6 +456,8 @@ describe('audited changes', () => {
       },
       'POST /segments/:id/archive': { path: `segments/${idOf('c')}/archive` },
       'POST /segments/:id/unarchive': { path: `segments/${idOf('d')}/unarchive` },
+      'POST /pictures': { path: 'pictures', body: 'a picture', headers: { 'content-type': 'image/png' } },
+      'DELETE /pictures/:id': { path: `pictures/${idOf('2')}` },
       'POST /segments/upload': {
         path: 'segments/upload?kind=create&name=Posted&attributeName=u_em&attributeType=string&expiryDays=30',
         body: 'ana@example.com\n',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
 import { until } from '../carillon-bundle.ts';
 import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
@@ -10,6 +11,9 @@ describe('the users page', () => {
       console = await startConsoleBrowser();
     });
     afterAll(() => console?.stop());
+    const shoot = async (page: Page, name: string) => {
+      if (process.env.SHOTS !== undefined) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
+    };
 
     test('finds a user by a word, shows devices, messages and reasons, and names the effect of an erasure', async () => {
       const { bundle } = console;
@@ -29,18 +33,22 @@ describe('the users page', () => {
 
       const { page, context, faults } = await console.openSignedIn();
       await page.getByRole('link', { name: 'Users', exact: true }).click();
-      await page.getByText('Search for a user').waitFor();
+      const listed = page.getByRole('region', { name: 'People' });
+      await listed.getByRole('link', { name: customerId }).first().waitFor();
       await expectAccessible(page);
+      await shoot(page, 'users');
       const find = async (word: string) => {
-        await page.getByRole('textbox', { name: 'User id, device token' }).fill(word);
+        await page.getByRole('searchbox', { name: 'Search' }).fill(word);
         await page.getByRole('button', { name: 'Find' }).click();
       };
       await find('nobody at all');
       await page.getByText('No matching users').waitFor();
       await find(`${customerId}@example.com`);
-      await page.getByRole('cell', { name: 'attribute u_em' }).waitFor();
-      await find(customerId);
-      await page.getByRole('cell', { name: 'User id', exact: true }).waitFor();
+      await listed.getByRole('cell', { name: `${customerId}@example.com` }).waitFor();
+      await find(`${customerId.slice(1)}@exam`.toUpperCase());
+      await listed.getByRole('cell', { name: `${customerId}@example.com` }).waitFor();
+      await find('xy');
+      await page.getByText('Type at least three characters').waitFor();
       await find(String(device!.push_id));
       await page.getByRole('cell', { name: 'Device token' }).waitFor();
       expect(new URL(page.url()).searchParams.get('q')).toBe(device!.push_id);
@@ -165,6 +173,39 @@ describe('the users page', () => {
       expect(faults).toEqual([expect.stringContaining('status of 400')]);
       await context.close();
     }, 180_000);
+
+    test.each([
+      ['light', { viewport: { width: 1440, height: 900 } }],
+      ['dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' as const }],
+      ['phone', { viewport: { width: 390, height: 844 } }],
+    ])(
+      'lists the users by name, and pages through them: %s',
+      async (name, options) => {
+        const { bundle } = console;
+        const add = (customerId: string, attributes: object) =>
+          bundle.call('POST', `/v1/customer/${bundle.workspaceId}`, {
+            headers: bundle.basic(),
+            body: { type: 'customer', customer_id: customerId, attributes },
+          });
+        await add('customer-1001', { name: 'Maria Barreto', email: 'maria@example.com' });
+        await add('customer-1002', { first_name: 'Tomás', last_name: 'Reis' });
+        const { page, context, faults } = await console.openSession(options);
+        await page.goto(`${console.home}/people`);
+        const listed = page.getByRole('region', { name: 'People' });
+        await listed.getByRole('link', { name: 'Tomás Reis' }).waitFor();
+        await shoot(page, `users-${name}`);
+        await page.goto(`${console.home}/people?q=barre`);
+        await listed.getByRole('link', { name: 'Maria Barreto' }).waitFor();
+        expect(await listed.locator('tbody tr').count()).toBe(1);
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Show all' }).click();
+        await listed.getByRole('link', { name: 'Tomás Reis' }).waitFor();
+        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+        expect(faults).toEqual([]);
+        await context.close();
+      },
+      120_000,
+    );
 
     test('lists suspected devices with their state, and keeps one from the list or the page of its user', async () => {
       const { bundle } = console;

@@ -538,7 +538,7 @@ describe('a worker', () => {
       'drop-segment-leftovers',
       'prepare-days',
     ],
-    ...['drop-old-days', 'trim-old-records', 'attribute-conversions'],
+    ...['drop-old-days', 'trim-old-records', 'remove-pictures', 'attribute-conversions'],
   ];
   const all = [...byTime, ...fanOut, ...receivers, ...housekeeping];
 
@@ -608,7 +608,7 @@ describe('a worker', () => {
       },
       retention: { deliveries: 30, events: 30 } as never,
       ...{ allowedNetworks: [], smtpClient: undefined, segmentUsersPerDay: 10, abbreviation: 'svc' },
-      ...{ conversionSettleSeconds: 1, async *readReport() {} },
+      ...{ conversionSettleSeconds: 1, async *readReport() {}, pictures: { objects: undefined, keptDays: 90 } },
       outcomes: makeOutcomeBuffer({ log: silent, pause: async () => {} }),
       ...more,
     });

@@ -75,6 +75,7 @@ const worker = await startWorker({
   outcomes: makeOutcomeBuffer({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
   abbreviation: config.headerPrefix,
   segmentUsersPerDay: config.segmentUsersPerDay,
+  pictures: { objects: undefined, keptDays: config.keepPicturesDays },
   async *readReport() {},
   conversionSettleSeconds,
 });

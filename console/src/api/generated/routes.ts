@@ -41,6 +41,7 @@ import type { DeadEventBatchList, EventStreamList } from './event-streams.ts';
 import type { DeliveryExplanation } from './explain.ts';
 import type { ConsoleKey, CreatedKey, RotatedKey } from './keys.ts';
 import type { FirstSteps, InboxMessage, Overview, UserCounts, Week } from './overview.ts';
+import type { PictureList, UploadedPicture } from './pictures.ts';
 import type { Place } from './places.ts';
 import type { SandboxState, VirtualDevice } from './sandbox.ts';
 import type { FactorChange, NewAuthenticator, OwnFactors, PasskeyOptions, SecondStep } from './second-factors.ts';
@@ -62,7 +63,16 @@ import type {
 import type { FixedSettings, WorkspaceSettings } from './settings.ts';
 import type { Metrics, SystemState } from './system.ts';
 import type { TemplateList } from './templates.ts';
-import type { AddedUser, Erasure, FoundUser, SuspectedDevicePage, TestUser, TimelinePage, User } from './users.ts';
+import type {
+  AddedUser,
+  Erasure,
+  FoundUser,
+  SuspectedDevicePage,
+  TestUser,
+  TimelinePage,
+  User,
+  UserPage,
+} from './users.ts';
 import type { SavedView, ViewList } from './views.ts';
 
 /** The JSON response of each route; undefined if the response is not JSON. */
@@ -75,6 +85,7 @@ export type ConsoleAnswers = {
   'DELETE own/passkeys/:id': undefined;
   'DELETE own/sessions/:id': undefined;
   'DELETE people/:id/erasure': undefined;
+  'DELETE pictures/:id': undefined;
   'DELETE session': undefined;
   'DELETE templates/:id': undefined;
   'DELETE views/:screen/:id': undefined;
@@ -159,7 +170,9 @@ export type ConsoleAnswers = {
   'GET people/for-tests': {
     users: TestUser[];
   };
+  'GET people/list': UserPage;
   'GET people/suspected-devices': SuspectedDevicePage;
+  'GET pictures': PictureList;
   'GET places': {
     places: Place[];
   };
@@ -271,6 +284,7 @@ export type ConsoleAnswers = {
   'POST people/:id/erase': {
     erasure: Erasure;
   };
+  'POST pictures': UploadedPicture;
   'POST preview': PreviewAnswer;
   'POST sandbox/clock': SandboxState;
   'POST sandbox/devices': {

@@ -45,6 +45,23 @@ export type FoundUser = {
   attribute: string | null;
 };
 
+export type ListedUser = {
+  id: string;
+  customerId: string;
+  name: string | null;
+  email: string | null;
+  createdAt: string;
+
+  /** Devices that messages can be sent to. */
+  devices: number;
+
+  /** Platforms of the devices, whatever their state. */
+  platforms: Platform[];
+
+  /** The newest registration of a device or an app, or event of the last 30 days. */
+  lastSeenAt: string | null;
+};
+
 export type SuspectedDevice = {
   id: string;
   userId: string;
@@ -182,4 +199,12 @@ export type UserMessage = {
   code: string | null;
   attempts: number;
   at: string;
+};
+
+export type UserPage = {
+  /** Newest first, at most 50. */
+  users: ListedUser[];
+
+  /** The value of `after` for the next page. */
+  next: string | null;
 };

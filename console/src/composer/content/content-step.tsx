@@ -7,6 +7,7 @@ import { visibleFaults, useCampaignForm } from '../campaign-form.ts';
 import type { CampaignForm } from '../campaign-form.ts';
 import { FlagField, PartFaults } from '../form-fields.tsx';
 import { Previews } from '../previews.tsx';
+import { PictureField } from '../pictures/picture-field.tsx';
 import { AndroidFields, IosFields } from './platform-fields.tsx';
 import { ClickActionFields } from './click-action-fields.tsx';
 import { SharedFields } from './shared-fields.tsx';
@@ -172,12 +173,7 @@ function WebFields() {
   return (
     <>
       <WebAddressFields base={base} />
-      <TemplateField
-        path={`${base}.basic_details.image_url`}
-        label="Image"
-        description="https only"
-        placeholder="https://…/image.jpg"
-      />
+      <PictureField path={`${base}.basic_details.image_url`} label="Image" of="Web" description="https only" />
       <FlagField path={`${base}.basic_details.auto_dismiss_notification`} label="Close automatically after 8 seconds" />
     </>
   );

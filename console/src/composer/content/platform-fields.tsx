@@ -2,6 +2,7 @@ import { Button, Card, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { listAt, platformPath, textAt } from '../campaign-body.ts';
 import { useCampaignForm } from '../campaign-form.ts';
 import { ChoiceField, MoreFields, TextField, FlagField } from '../form-fields.tsx';
+import { PictureField } from '../pictures/picture-field.tsx';
 import { ClickActionFields } from './click-action-fields.tsx';
 import { TemplateField } from './template-field.tsx';
 
@@ -30,7 +31,7 @@ export function AndroidFields() {
         label="Summary"
         description="A short text below the message"
       />
-      <TemplateField path={`${base}.basic_details.image_url`} label="Image" placeholder="https://…/image.jpg" />
+      <PictureField path={`${base}.basic_details.image_url`} label="Image" of="Android" />
       <ClickActionFields base={base} />
       <AndroidButtons base={base} />
       <MoreFields label="More Android options">
@@ -135,7 +136,15 @@ export function IosFields() {
           ...(chosen === '' ? { [`${base}.basic_details.rich_media_value`]: undefined } : {}),
         })}
       />
-      {kind !== '' && (
+      {kind === 'Image' && (
+        <PictureField
+          path={`${base}.basic_details.rich_media_value`}
+          label={`Address of the ${kind}`}
+          of="iOS"
+          required
+        />
+      )}
+      {kind !== '' && kind !== 'Image' && (
         <TemplateField
           path={`${base}.basic_details.rich_media_value`}
           label={`Address of the ${kind}`}

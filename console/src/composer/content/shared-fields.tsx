@@ -2,6 +2,7 @@ import { Stack, TextInput } from '@mantine/core';
 import { platformPath, textAt } from '../campaign-body.ts';
 import type { Platform } from '../campaign-body.ts';
 import { useCampaignForm } from '../campaign-form.ts';
+import { PictureTools } from '../pictures/picture-tools.tsx';
 
 /** The picture and the link of every platform, typed once. The fields of a platform show them, and may differ. */
 export function SharedFields({ chosen }: { chosen: readonly Platform[] }) {
@@ -27,6 +28,12 @@ export function SharedFields({ chosen }: { chosen: readonly Platform[] }) {
         value={valueOf(imageNames)}
         onChange={({ currentTarget: { value } }) => changeEach((platform) => imageOn(platform, value || undefined))}
       />
+      <PictureTools
+        label="every platform"
+        notice="long"
+        value={valueOf(imageNames)}
+        onPicked={(url) => changeEach((platform) => (isShownOn(platform, url) ? imageOn(platform, url) : {}))}
+      />
       <TextInput
         label="Link on every platform"
         description="A deep link of the app, or an address. Browsers open addresses only"
@@ -48,6 +55,11 @@ const linkNames = {
 function imageOn(platform: Platform, url: string | undefined): Record<string, unknown> {
   if (platform !== 'IOS') return { image_url: url };
   return { rich_media_type: url === undefined ? undefined : 'Image', rich_media_value: url };
+}
+
+/** Browsers show pictures of https addresses only, which a sandbox may not have. */
+function isShownOn(platform: Platform, url: string): boolean {
+  return platform !== 'WEB' || url.startsWith('https:');
 }
 
 /** A browser cannot open the scheme of an app, so it keeps the address that it has. */

@@ -23,6 +23,7 @@ export const glossary = {
   Blocked: 'Devices blocked through the API or in the console.',
   Found: 'Lines in the segment file; a trailing newline adds none.',
   Processed: 'Lines left after empty, invalid and duplicate ones were skipped.',
+  'Last seen': 'The newest registration of a device or an app, or event of the last 30 days.',
   People: 'People named by a line of the file whom the operation added or removed.',
 } as const;
 

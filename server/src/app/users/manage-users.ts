@@ -30,6 +30,7 @@ import { audit } from '../accounts/audit.ts';
 import type { SignedIn, Actor } from '../accounts/audit.ts';
 import { listInstallations } from '../installations/list-installations.ts';
 import { requireWorkspace } from '../workspaces.ts';
+import { listUsers } from './list-users.ts';
 import { blockDevices, registerDevice, removeDevice } from './devices.ts';
 import type { RegisterDeviceCommand } from './devices.ts';
 import { cancelErasure, customerDigest, deleteUser } from './erasures.ts';
@@ -76,6 +77,10 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
       const found = await listTimelineEntries(database, { ...key, after, limit: timelineEntriesPerPage + 1 });
       return { entries: found.slice(0, timelineEntriesPerPage), hasMore: found.length > timelineEntriesPerPage };
     },
+
+    /** Lists a page of users, newest first, all or by a part of what names them. @throws ServiceError NOT_FOUND */
+    list: (query: { workspaceId: string; word: string | undefined; after: string | undefined }) =>
+      listUsers({ database, clock }, query),
 
     /** Finds users by a user id, a device token or an attribute's value. @throws ServiceError NOT_FOUND */
     search: (query: { workspaceId: string; word: string }): Promise<UserHit[]> => searchUsers(database, query),

@@ -99,3 +99,12 @@ export const maxBlockReasonCharacters = 1_000;
 export const maxPushIdCharacters = 4_096;
 /** Longest model, version or advertising id. Unit: characters per value. Exceeded: DATA_VALUE_INVALID. */
 export const maxDeviceTextCharacters = 512;
+
+// Users in the console
+
+/**
+ * Events that count for the time at which the list of users last saw a user.
+ * Unit: days per event. Exceeded: The list shows the newest registration of a device instead.
+ * Each further day is another table to read.
+ */
+export const seenDays = 30;

@@ -207,6 +207,14 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'A file as a whole.',
   },
   {
+    what: 'Uploaded pictures',
+    tables: ['pictures', 'picture_files'],
+    grows: 'A row for each uploaded picture, and its file of at most 1 MB unless an object store has it',
+    kept: { setting: 'CARILLON_KEEP_PICTURES_DAYS' },
+    removed:
+      'A picture as a whole, by the last day on which a template or an unfinished campaign contained its address; earlier by a user.',
+  },
+  {
     what: 'Receipts of transactions',
     tables: ['transaction_receipts'],
     grows: 'A row for each transaction that stores something',

@@ -41,6 +41,8 @@ import { consoleExplainRoutes } from './explain.ts';
 import { consoleKeyRoutes } from './keys.ts';
 import type { KeyRouteDependencies } from './keys.ts';
 import { overviewRoutes } from './overview.ts';
+import { consolePictureRoutes } from './pictures.ts';
+import type { ConsolePictureRouteDependencies } from './pictures.ts';
 import { consolePlaceRoutes } from './places.ts';
 import { consolePreviewRoute } from './preview.ts';
 import type { ConsolePreviewDependencies } from './preview.ts';
@@ -86,6 +88,7 @@ export type ConsoleRouteDependencies = {
   ConsoleAppAccessDependencies &
   ConsoleSegmentRouteDependencies &
   ConsolePreviewDependencies &
+  ConsolePictureRouteDependencies &
   ExplainDependencies &
   Omit<CompanyRouteDependencies, 'cookies'>;
 
@@ -128,6 +131,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleComposerRoutes(server, deps);
     consolePreviewRoute(server, deps);
     consoleExplainRoutes(server, deps);
+    consolePictureRoutes(server, deps);
     consoleKeyRoutes(server, deps);
     consolePlaceRoutes(server, deps);
     consoleAlertRoutes(server, deps);

@@ -26,6 +26,25 @@ export const FoundUser = Type.Object({
   attribute: described(orNull(Type.String()), 'The name of the attribute that has the value.'),
 });
 
+export const ListedUser = Type.Object({
+  id: Type.String(),
+  customerId: Type.String(),
+  name: orNull(Type.String()),
+  email: orNull(Type.String()),
+  createdAt: Type.String(),
+  devices: Type.Number({ description: 'Devices that messages can be sent to.' }),
+  platforms: described(Type.Array(Platform), 'Platforms of the devices, whatever their state.'),
+  lastSeenAt: described(
+    orNull(Type.String()),
+    'The newest registration of a device or an app, or event of the last 30 days.',
+  ),
+});
+
+export const UserPage = Type.Object({
+  users: described(Type.Array(ListedUser), 'Newest first, at most 50.'),
+  next: described(orNull(Type.String()), 'The value of `after` for the next page.'),
+});
+
 export const DeviceSuspicion = described(
   Type.Object({
     code: Type.String({ description: "The provider's code in the last send." }),
@@ -154,6 +173,11 @@ export const AddedUser = Type.Object({ id: Type.String() });
 
 // The maximum length of a browser's subscription.
 const Search = Type.Object({ workspaceId, q: Type.String({ minLength: 1, maxLength: 4096 }) });
+const List = Type.Object({
+  workspaceId,
+  part: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  after: Type.Optional(id),
+});
 const DeviceId = Type.Object({ id, deviceRowId: id });
 const After = Type.Object({
   workspaceId,
@@ -187,6 +211,15 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
     const word = q.trim();
     return { users: word === '' ? [] : (await users.search({ ...query, word })).map(presentFoundUser) };
   });
+  server.get(
+    `${api}/people/list`,
+    { schema: { hide: true, querystring: List, response: { 200: UserPage } }, config },
+    async (request) => {
+      const { workspaceId: inWorkspace, part, after } = request.query as Static<typeof List>;
+      const page = await users.list({ workspaceId: inWorkspace, word: part?.trim(), after });
+      return presentUserPage(page);
+    },
+  );
   const showing = { schema: { ...one, response: { 200: Type.Object({ user: User }) } }, config };
   server.get(`${api}/people/:id`, showing, async (request) => presentUser(await users.read(keyOf(request))));
   server.get(
@@ -308,6 +341,11 @@ type TestUserHit = Awaited<ReturnType<ConsoleUsers['listForTests']>>[number];
 
 function presentFoundUser({ userId, bucket: _bucket, ...hit }: UserHit) {
   return { id: userId, ...hit };
+}
+
+function presentUserPage({ users, hasMore }: Awaited<ReturnType<ConsoleUsers['list']>>) {
+  const listed = users.map(({ userId, bucket: _bucket, ...user }) => ({ id: userId, ...user }));
+  return { users: listed, next: hasMore ? listed.at(-1)!.id : null };
 }
 
 /** Presents a user with everything the screen shows. Dates become ISO text when the response is serialised. */

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyRequest, FastifyReply } from 'fastify';
 import { isDeadlock, isOutage, refusesWrites } from '../../domain/database-faults.ts';
 import { accountRegistry } from '../../domain/errors/access.ts';
 import { installationRegistry } from '../../domain/errors/installations.ts';
+import { pictureRegistry } from '../../domain/errors/pictures.ts';
 import { requestRegistry } from '../../domain/errors/requests.ts';
 import { errorRegistry, ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
@@ -75,6 +76,7 @@ export const problemErrors: readonly ErrorName[] = [
   ...namesOf(requestRegistry).filter((name) => name !== 'MEDIA_TYPE_MISSING'),
   ...namesOf(accountRegistry),
   ...namesOf(installationRegistry),
+  ...namesOf(pictureRegistry),
   'AUTHENTICATION_INVALID',
   'AUTHENTICATION_EXPIRED',
   'SCOPE_MISSING',

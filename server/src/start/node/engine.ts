@@ -31,6 +31,7 @@ import { carillonVersion } from '../carillon-version.ts';
 import { phoneDefaultsOf, retentionOf } from '../config.ts';
 import type { Config } from '../config.ts';
 import type { Composition } from './composition.ts';
+import { openPictureStore } from './pictures.ts';
 import type { Readiness } from './readiness.ts';
 
 export type NodeParts = {
@@ -85,6 +86,7 @@ export async function startEngine(
     smtpClient:
       config.smtpUrl === undefined ? undefined : makeSmtpClient({ url: config.smtpUrl, from: config.emailFrom }),
     segmentUsersPerDay: config.segmentUsersPerDay,
+    pictures: { objects: openPictureStore(composition), keptDays: config.keepPicturesDays },
     abbreviation: config.headerPrefix,
     readReport: makeReadReport(installation.acrossWorkspaces),
     alerts: {

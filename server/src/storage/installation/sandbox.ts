@@ -63,6 +63,8 @@ export const emptiedTables = [
   'event_stream_batches',
   'event_stream_marks',
   'event_streams',
+  'picture_files',
+  'pictures',
   'report_file_pieces',
   'report_files',
   'merged_users',
