@@ -92,7 +92,8 @@ const sendingStates: readonly StateMachine[] = [
     changes: [
       { from: 'READY', to: 'CLAIMED', by: 'a worker', statement: 'claimChunks' },
       { from: 'READY', to: 'CLAIMED', by: 'a worker, because its run has its turn', statement: 'claimTurn' },
-      { from: 'READY', to: 'CLAIMED', by: 'a worker, with other runs to named users', statement: 'claimNamedChunks' },
+      { from: 'READY', to: 'CLAIMED', by: 'a worker, with all runs to named users', statement: 'claimAllNamed' },
+      { from: 'READY', to: 'CLAIMED', by: 'a worker, with a share of each workspace', statement: 'claimNamedShares' },
       {
         from: 'CLAIMED',
         to: 'READY',

@@ -44,7 +44,7 @@ type NamedClaim = { owner: string; limit: number; except: readonly string[]; at:
  * rows that another claim has locked.
  */
 export async function claimNamedChunks(database: Database, claim: NamedClaim): Promise<NamedChunk[]> {
-  return (await claimAll(database, claim)) ?? (await claimShares(database, claim));
+  return (await claimAllNamed(database, claim)) ?? (await claimNamedShares(database, claim));
 }
 
 /**
@@ -53,7 +53,7 @@ export async function claimNamedChunks(database: Database, claim: NamedClaim): P
  *
  * @returns undefined, and claims none, when there are `limit` or more
  */
-async function claimAll(database: Database, claim: NamedClaim): Promise<NamedChunk[] | undefined> {
+async function claimAllNamed(database: Database, claim: NamedClaim): Promise<NamedChunk[] | undefined> {
   const rows = await database<(NamedChunk & { found: number })[]>`
     with due as materialized (
       select chunks.run_id, chunks.number, ${targetUsersOf(database)} as target_users
@@ -67,7 +67,11 @@ async function claimAll(database: Database, claim: NamedClaim): Promise<NamedChu
     ), found as materialized (
       select count(*)::int as chunks from due
     ), claimed as (
-      ${updateDue(database, claim)} and (select found.chunks from found) < ${claim.limit}
+      update chunks
+      set state = 'CLAIMED', owner = ${claim.owner}, attempt = 1, lease_until = ${claim.leaseUntil}
+      from due
+      where chunks.run_id = due.run_id and chunks.number = due.number
+        and (select found.chunks from found) < ${claim.limit}
       returning ${claimedColumns(database)}, due.target_users as "targetUsers", chunks.lease_until as "leaseUntil"
     )
     select claimed.*, found.chunks as found from found left join claimed on true`;
@@ -76,7 +80,7 @@ async function claimAll(database: Database, claim: NamedClaim): Promise<NamedChu
 }
 
 /** Claims the oldest of each workspace. Each workspace costs one look-up in the index. Index: chunks_named, runs primary key. */
-async function claimShares(database: Database, claim: NamedClaim): Promise<NamedChunk[]> {
+async function claimNamedShares(database: Database, claim: NamedClaim): Promise<NamedChunk[]> {
   const next = (after: Fragment) => database`(
     select workspace_id from chunks where ${isFresh(database)} and ${after} order by workspace_id limit 1
   )`;
@@ -102,18 +106,15 @@ async function claimShares(database: Database, claim: NamedClaim): Promise<Named
       ) as chunk
       limit ${claim.limit}
     )
-    ${updateDue(database, claim)}
+    update chunks
+    set state = 'CLAIMED', owner = ${claim.owner}, attempt = 1, lease_until = ${claim.leaseUntil}
+    from due
+    where chunks.run_id = due.run_id and chunks.number = due.number
     returning ${claimedColumns(database)}, due.target_users as "targetUsers", chunks.lease_until as "leaseUntil"`;
 }
 
 const targetUsersOf = (tx: Queryable): Fragment =>
   tx`case when runs.audience_users <= ${maxNamedUsers} then runs.target_users end`;
-
-const updateDue = (tx: Queryable, { owner, leaseUntil }: NamedClaim): Fragment => tx`
-  update chunks
-  set state = 'CLAIMED', owner = ${owner}, attempt = 1, lease_until = ${leaseUntil}
-  from due
-  where chunks.run_id = due.run_id and chunks.number = due.number`;
 
 /** An active device of a named user. */
 export type NamedDevice = AudienceDevice & { isProvisional: boolean };
