@@ -1,5 +1,5 @@
 /** A test workspace has the id of its live workspace with this suffix. */
-const testSuffix = '_DEBUG';
+export const testSuffix = '_DEBUG';
 
 /** Returns the workspace with which a workspace shares its turns in sending: a test workspace shares those of its live one. */
 export function turnShareOf(workspaceId: string): string {

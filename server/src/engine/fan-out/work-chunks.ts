@@ -280,6 +280,7 @@ async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turn
       return;
     }
     if (sent.kind === 'throttled') {
+      await turn.end('given back');
       await releaseChunk(database, { ...chunk, until: sent.until });
       await postponeChunks(database, { runId: chunk.runId, until: sent.until, besides: sent.besides ?? [] });
       return;

@@ -1,3 +1,4 @@
+import { testSuffix } from '../../domain/campaigns/turn-shares.ts';
 import type { ToldRefusal } from '../../domain/delivery/evidence.ts';
 import type { WinnerStep } from '../../domain/experiments/learning.ts';
 import type { Lease, Database, Fragment, Queryable } from '../database.ts';
@@ -74,7 +75,8 @@ export async function claimChunks(
   } & Lease,
 ): Promise<ClaimedChunk[]> {
   const { except = [] } = claim;
-  const isLeftOut = database`chunks.lane = 1 and regexp_replace(chunks.workspace_id, '_DEBUG$', '') = any (${[...except]}::text[])`;
+  const share = turnShare(database, database`chunks.workspace_id`);
+  const isLeftOut = database`chunks.lane = 1 and ${share} = any (${[...except]}::text[])`;
   return database<ClaimedChunk[]>`
     with due as (
       select chunks.run_id, chunks.number
@@ -99,6 +101,10 @@ export async function claimChunks(
     where chunks.run_id = due.run_id and chunks.number = due.number
     returning ${claimedColumns(database)}`;
 }
+
+/** As turnShareOf decides. */
+export const turnShare = (tx: Queryable, workspaceId: Fragment): Fragment =>
+  tx`regexp_replace(${workspaceId}, ${`${testSuffix}$`}::text, '')`;
 
 /** What a claim changes after an expired lease: several in a row narrow down the device that crashes workers. */
 export const crashCounts = (tx: Queryable): Fragment => tx`

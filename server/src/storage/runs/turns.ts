@@ -1,6 +1,6 @@
 import { turnShareOf } from '../../domain/campaigns/turn-shares.ts';
 import type { Database, Fragment, Lease, Queryable } from '../database.ts';
-import { claimedColumns, crashCounts, turnNow } from './chunks.ts';
+import { claimedColumns, crashCounts, turnNow, turnShare } from './chunks.ts';
 import type { ClaimedChunk } from './chunks.ts';
 
 /** A run waits if no worker has sent a window of it for this long; a chunk of another run is then given back. */
@@ -182,7 +182,7 @@ export async function correctTurns(
   const [runs] = await database<{ open: number; woken: number }[]>`
     with added as (
       insert into run_turns (run_id, workspace_id, share_id, devices_left, served_at, is_parked)
-      select id, workspace_id, regexp_replace(workspace_id, '_DEBUG$', ''), ${devicesOfRun(database)}, ${never}, false
+      select id, workspace_id, ${turnShare(database, database`workspace_id`)}, ${devicesOfRun(database)}, ${never}, false
       from runs
       where status = 'SENDING' and lane = 1 and ${hasOpenChunk(database`runs.id`)}
         and not exists (select 1 from run_turns where run_turns.run_id = runs.id)

@@ -233,6 +233,26 @@ describe('workers that share', () => {
     };
   }
 
+  test('count the time of a chunk that a throttle ends for its workspace', async () => {
+    await addWorkspace('A');
+    await launch({ id: 'throttled', workspaceId: 'A', devices: 1_000 });
+    const log = makeLog({ level: 'silent', pretty: false });
+    const sendWindow = async (): Promise<WindowResult> => {
+      clock.advance(400);
+      return { kind: 'throttled', until: new Date(clock.now().getTime() + 60_000) };
+    };
+    const worker = makeChunkWorker(
+      {
+        ...{ database, clock, log, owner: 'worker', parallelChunks: 1, transactionalChunks: 0, sendWindow },
+        ...{ outcomes: makeOutcomeBuffer({ log, pause: async () => {} }), onChunkEnded() {} },
+      },
+      { isStopping: () => false, onClaimed: () => {} },
+    );
+    expect(await worker.workNextChunk(1)).toBe('worked');
+    const [share] = await database`select turn from workspace_turns where workspace_id = 'A'`;
+    expect(share!['turn']).toBe(400);
+  });
+
   test.each(['A', 'B'])(
     'send a campaign of workspace %s to 1,000 devices at once, next to a large one of A, which repeats nothing',
     { timeout: 240_000 },
