@@ -6,3 +6,6 @@ alter table runs add constraint runs_pass_check check ((audience_cut is null) = 
 
 create index runs_passes on runs (audience_cut, created_at)
   where audience_cut is not null and status in ('QUEUED', 'SENDING', 'PAUSED');
+
+-- The frozen audiences that still exist: an erasure looks in each.
+create index runs_frozen on runs (workspace_id) where audience_segment_id = id and audience_dropped_at is null;

@@ -16,7 +16,8 @@ import {
   listMembersToExplain,
   listRunsToExplain,
 } from '../storage/ledger/run-explanations.ts';
-import type { CampaignToExplain, RunToExplain } from '../storage/ledger/run-explanations.ts';
+import type { CampaignToExplain, ChunkToExplain, RunToExplain } from '../storage/ledger/run-explanations.ts';
+import { restNumber } from '../storage/runs/audience-passes.ts';
 import { listTriggersToExplain } from '../storage/triggers.ts';
 import { findUsersByCustomerIds } from '../storage/users/users.ts';
 import { findSuspicions } from './users/suspected-devices.ts';
@@ -89,12 +90,12 @@ export async function explainRunToUsers(
   { workspaceId, campaign, run, users }: RunQuestion,
 ): Promise<RunExplanation[]> {
   const asked = { workspaceId, campaign, run, users };
-  const membershipOf = await findMemberships(tx, asked);
+  const chunks = await listChunksToExplain(tx, run.id);
+  const membershipOf = await findMemberships(tx, { ...asked, chunks });
   const found = await listDevicesToExplain(tx, asked);
   const suspicions = await findSuspicions(tx, found);
   const devices = groupByUser(found.map((device) => ({ ...device, suspicion: suspicions.get(device.id) ?? null })));
   const deliveries = groupByUser(await listDeliveriesToExplain(tx, asked));
-  const chunks = await listChunksToExplain(tx, run.id);
   const settings = deliverySettings(campaign.settings);
   const shownRun = {
     ...run,
@@ -113,8 +114,11 @@ export async function explainRunToUsers(
   );
 }
 
-async function findMemberships(tx: Transaction, asked: RunQuestion): Promise<(user: UserKey) => Membership> {
-  const { campaign, run, workspaceId, users } = asked;
+async function findMemberships(
+  tx: Transaction,
+  asked: RunQuestion & { chunks: readonly ChunkToExplain[] },
+): Promise<(user: UserKey) => Membership> {
+  const { campaign, run, workspaceId, users, chunks } = asked;
   if (campaign.deliveryType === 'EVENT_TRIGGERED' && run.targetUsers === null) {
     const triggered = await listTriggeredUsers(tx, { workspaceId, runId: run.id, users });
     const keys = new Set(triggered.map(keyOf));
@@ -128,7 +132,12 @@ async function findMemberships(tx: Transaction, asked: RunQuestion): Promise<(us
   if (members === undefined) return () => 'member';
   const keys = new Set(members.map(keyOf));
   // Members who left are deleted once no run needs them, and so is the audience of a filter.
-  return (user) => (keys.has(keyOf(user)) ? 'member' : run.isForgotten ? 'forgotten' : 'stranger');
+  const others = run.isForgotten ? 'forgotten' : 'stranger';
+  const rest = chunks.find(({ number }) => number === restNumber);
+  // Whoever is in the rest may be a member: the filter is resolved for them later, or never if the run was stopped before.
+  const isUncounted = ({ bucket }: UserKey): boolean =>
+    run.segmentId === run.id && rest !== undefined && rest.bucketFrom <= bucket;
+  return (user) => (keys.has(keyOf(user)) || isUncounted(user) ? 'member' : others);
 }
 
 function groupByUser<Row extends UserKey>(rows: Row[]): Map<string, Row[]> {

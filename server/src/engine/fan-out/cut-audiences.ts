@@ -23,9 +23,13 @@ import type { AudiencePass, OpenPass } from '../../storage/runs/audience-passes.
 import { insertChunks } from '../../storage/runs/chunks.ts';
 import { findRunsToSend, tryHoldStart } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
-import { insertTurn } from '../../storage/runs/turns.ts';
+import { insertTurn, noteMoreDevices } from '../../storage/runs/turns.ts';
 import { freezeFilterAudience } from '../../storage/segments/segment-filters.ts';
-import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
+import {
+  analyzeSegmentMembers,
+  countFrozenMembers,
+  deleteFrozenMembers,
+} from '../../storage/segments/segment-members.ts';
 import type { Job } from '../jobs/job.ts';
 import { makeBackoff, makeFaultLogger } from '../jobs/process-one-by-one.ts';
 import type { Backoff } from '../jobs/process-one-by-one.ts';
@@ -86,21 +90,26 @@ async function takeStep(
 ): Promise<Step | { failed: true } | undefined> {
   let runId: string | undefined;
   try {
-    const done = await inTransaction(database, async (tx) => {
+    const begun = await inTransaction(database, async (tx) => {
       const held = await holdPass(tx, putOff.list(now));
       if (!held) return undefined;
       runId = held.run.id;
       const width = widths.get(runId) ?? 1;
-      return { width, ...(await cutNext(tx, { ...held, width, now })), run: held.run };
+      if (held.open.pass.filters !== null) return { width, frozen: await freezeNext(tx, { ...held, width }) };
+      return { width, run: held.run, ...(await cutNext(tx, { ...held, width, now })) };
     });
-    if (!done) return undefined;
-    const { run, width, isLast, startedDevices } = done;
+    if (!begun) return undefined;
+    const { width } = begun;
+    const done = 'run' in begun ? begun : await cutFrozen(database, { frozen: begun.frozen, width, now });
+    const { run, isLast, startedDevices } = done;
     putOff.remove(run.id);
     if (startedDevices !== undefined) logReleased(log, { run, devices: startedDevices });
     return { id: run.id, width, isLast, hasChunks: run.startedAt !== null || startedDevices !== undefined };
   } catch (error) {
     if (error instanceof PassChangedError) return { failed: true };
     if (runId === undefined || isOutage(error)) throw error;
+    // A step of fewer buckets may fit into memory or disk.
+    widths.set(runId, Math.max(1, Math.floor((widths.get(runId) ?? 1) / 2)));
     makeFaultLogger(log, 'run')({ id: runId, error, retryAt: putOff.add(runId, now) });
     return { failed: true };
   }
@@ -111,13 +120,58 @@ type Held = { run: RunToSend; open: OpenPass };
 /** Returns the next run that no other node is counting. */
 async function holdPass(tx: Transaction, except: readonly string[]): Promise<Held | undefined> {
   for (const id of await listPasses(tx, { except, limit: maxStepsAtOnce })) {
-    if (!(await tryHoldStart(tx, id))) continue;
-    // Another node may have counted it since.
-    const open = await findPass(tx, id);
-    const [run] = open ? await findRunsToSend(tx, [id]) : [];
-    if (open && run) return { run, open };
+    const held = await holdRun(tx, id);
+    if (held) return held;
   }
   return undefined;
+}
+
+/** Returns undefined if another node is counting it, or has counted it. */
+async function holdRun(tx: Transaction, id: string): Promise<Held | undefined> {
+  if (!(await tryHoldStart(tx, id))) return undefined;
+  const open = await findPass(tx, id);
+  const [run] = open ? await findRunsToSend(tx, [id]) : [];
+  return open && run ? { run, open } : undefined;
+}
+
+/** What the filter of a run matched in its next buckets. */
+type Frozen = { runId: string; cut: number; users: number };
+
+/**
+ * Resolves the filter of a run for its next buckets, in a transaction of its own. On a cluster their members are on other machines
+ * than the run, and may be stored although the step was not, or be visible later. What is left of such a step is deleted.
+ */
+async function freezeNext(tx: Transaction, { run, open, width }: Held & { width: number }): Promise<Frozen> {
+  const { workspaceId, id: runId } = run;
+  const { pass, cut } = open;
+  const buckets = nextBuckets(open, width);
+  const filters = expandStoredFilters(pass.filters!.segment, pass.filters!.referenced);
+  await deleteFrozenMembers(tx, { workspaceId, segmentId: runId, buckets });
+  const frozen = { workspaceId, ...filters, at: new Date(pass.at), segmentId: runId, buckets };
+  const users = await freezeFilterAudience(tx, frozen);
+  if (pass.users < analyzeFromUsers && pass.users + users >= analyzeFromUsers) await analyzeSegmentMembers(tx);
+  return { runId, cut, users };
+}
+
+/** Counts the buckets whose members are stored, and inserts their chunks. @throws PassChangedError */
+async function cutFrozen(
+  database: Database,
+  { frozen, width, now }: { frozen: Frozen; width: number; now: Date },
+): Promise<{ run: RunToSend; isLast: boolean; startedDevices?: number }> {
+  return inTransaction(database, async (tx) => {
+    const held = await holdRun(tx, frozen.runId);
+    if (held?.open.cut !== frozen.cut) throw new PassChangedError(frozen.runId);
+    const { run, open } = held;
+    const buckets = nextBuckets(open, width);
+    const seen = await countFrozenMembers(tx, { workspaceId: run.workspaceId, segmentId: run.id, buckets });
+    // Another node has resolved them again, or not all are visible yet.
+    if (seen !== frozen.users) throw new PassChangedError(frozen.runId);
+    return { run, ...(await cutNext(tx, { ...held, width, now })) };
+  });
+}
+
+function nextBuckets({ cut }: OpenPass, width: number): number[] {
+  return Array.from({ length: Math.min(bucketCount, cut + width) - cut }, (_, index) => cut + index);
 }
 
 type Cutting = Held & { width: number; now: Date };
@@ -130,8 +184,8 @@ async function cutNext(
   tx: Transaction,
   { run, open, width, now }: Cutting,
 ): Promise<{ isLast: boolean; startedDevices?: number }> {
-  const end = Math.min(bucketCount, open.cut + width);
-  const buckets = Array.from({ length: end - open.cut }, (_, index) => open.cut + index);
+  const buckets = nextBuckets(open, width);
+  const end = open.cut + buckets.length;
   const { pass, devicesOf } = await countBuckets(tx, { run, pass: open.pass, buckets });
   const status = await lockPass(tx, { runId: run.id, cut: open.cut });
   if (status === undefined) throw new PassChangedError(run.id);
@@ -148,7 +202,10 @@ async function cutNext(
   const ranges = isLast && devices === 0 ? [] : cutRanges(buckets, devicesOf);
   await insertChunks(tx, { runId, workspaceId, lane, at: now, winner: null, ranges });
   const { estimate } = pass;
-  if (lane === 1) await insertTurn(tx, { runId, workspaceId, devices: estimate, more: estimate - open.pass.estimate });
+  const more = estimate - open.pass.estimate;
+  // correctTurns lets the others of a paused run wait no longer when it goes on.
+  if (lane === 1 && status === 'PAUSED') await noteMoreDevices(tx, { runId, more });
+  else if (lane === 1) await insertTurn(tx, { runId, workspaceId, devices: estimate, more });
   if (isLast) await endPass(tx, { runId, devices, pass });
   else await keepPass(tx, { runId, cut: end, pass });
   return { isLast };
@@ -174,7 +231,7 @@ async function startWaiting(
 type Counting = { run: RunToSend; pass: AudiencePass; buckets: readonly number[] };
 type Counted = { pass: AudiencePass; devicesOf: ReadonlyMap<number, number> };
 
-/** Counts the users and devices of some buckets. Resolves a filter for them first. */
+/** Counts the users and devices of some buckets. Those of a filter are stored as members. */
 async function countBuckets(tx: Transaction, { run, pass, buckets }: Counting): Promise<Counted> {
   const { workspaceId, platforms } = run;
   const settings = deliverySettings(run.settings);
@@ -201,14 +258,10 @@ async function countBuckets(tx: Transaction, { run, pass, buckets }: Counting): 
 
 async function countNewUsers(tx: Transaction, { run, pass, buckets }: Counting): Promise<number> {
   const { workspaceId } = run;
-  const at = new Date(pass.at);
-  if (run.audienceSegmentId === null) return countUsersInBuckets(tx, { workspaceId, buckets, until: at });
+  if (run.audienceSegmentId === null)
+    return countUsersInBuckets(tx, { workspaceId, buckets, until: new Date(pass.at) });
   // The users of a file are known by its version.
-  if (pass.filters === null) return 0;
-  const filters = expandStoredFilters(pass.filters.segment, pass.filters.referenced);
-  const users = await freezeFilterAudience(tx, { workspaceId, ...filters, at, segmentId: run.id, buckets });
-  if (pass.users < analyzeFromUsers && pass.users + users >= analyzeFromUsers) await analyzeSegmentMembers(tx);
-  return users;
+  return pass.filters === null ? 0 : countFrozenMembers(tx, { workspaceId, segmentId: run.id, buckets });
 }
 
 function addPlatforms(known: readonly AudiencePlatform[], counted: readonly BucketPlatform[]): AudiencePlatform[] {

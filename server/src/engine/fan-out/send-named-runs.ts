@@ -14,7 +14,7 @@ import {
   maxNamedUsers,
   openNamedWindows,
 } from '../../storage/runs/named-runs.ts';
-import type { NamedAudience, NamedChunk, OwnRuns } from '../../storage/runs/named-runs.ts';
+import type { NamedAudience, NamedChunk, NamedClaimed, OwnRuns } from '../../storage/runs/named-runs.ts';
 import { findSendingRuns } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Rest } from '../jobs/job.ts';
@@ -82,8 +82,8 @@ export function startNamedRuns(deps: NamedRunsDependencies): NamedRuns {
       } catch (error) {
         log.error({ err: error }, 'runs to named users were not claimed');
       }
-      // A full batch is followed by another at once. After a smaller one the next ring of the doorbell is soon enough.
-      if (claimed < batchRuns && wakes === wakesBefore && !isStopping) await idle.wait();
+      // If there are others, another batch follows at once. Else the next ring of the doorbell is soon enough.
+      if ((claimed === 0 || !sender.hasOthers()) && wakes === wakesBefore && !isStopping) await idle.wait();
     }
   };
   const heartbeat = setInterval(() => {
@@ -108,6 +108,8 @@ export type NamedRunSender = {
   ownRuns: OwnRuns;
   /** Claims a batch and begins to send it. @returns how many runs were claimed */
   sendNext(): Promise<number>;
+  /** True if the last claim left runs. */
+  hasOthers(): boolean;
   /** Resolves when everything that was claimed is stored or given up. */
   settled(): Promise<void>;
   renewLeases(): Promise<void>;
@@ -123,6 +125,7 @@ export function makeNamedRunSender(
   const underWay = new Set<Promise<void>>();
   /** True if the last claim left runs because of those under way. */
   let isCrowded = false;
+  let others: NamedClaimed['others'] = 'none';
   const watch = (done: Promise<void>): void => {
     const ended = done.finally(() => underWay.delete(ended));
     underWay.add(ended);
@@ -138,7 +141,7 @@ export function makeNamedRunSender(
           onFreed();
         }),
     );
-  const sendBatch = makeSendBatch(deps, follow);
+  const sendBatch = makeSendBatch(deps, { follow, isStopping });
   const ownRuns = makeOwnRuns(deps, {
     ...{ held, sendBatch },
     isClosed: () => isStopping() || outcomes.waiting() > 0,
@@ -154,11 +157,14 @@ export function makeNamedRunSender(
       isCrowded = except.length > 0 || limit < batchRuns;
       if (isStopping() || limit <= 0) return 0;
       const claim = { owner, limit, except, at: clock.now() };
-      const chunks = await claimNamedChunks(database, { ...claim, ...makeLease(clock, chunkLeaseMilliseconds) });
+      const claimed = await claimNamedChunks(database, { ...claim, ...makeLease(clock, chunkLeaseMilliseconds) });
+      const { chunks } = claimed;
+      others = claimed.others;
       for (const chunk of chunks) held.add(chunk);
       await sendBatch(chunks);
       return chunks.length;
     },
+    hasOthers: () => others === 'some',
     async settled() {
       while (underWay.size > 0) await Promise.all(underWay);
     },
@@ -238,12 +244,12 @@ function makeOwnRuns(
 type SendBatch = (chunks: NamedChunk[]) => Promise<void>;
 
 /**
- * Returns a function that reads a batch and begins to send its runs. `follow` is called for each with the promise of its end; the
+ * Returns a function that reads a batch and begins to send its runs; while the node stops, it releases them. `follow` is called for each with the promise of its end; the
  * function itself resolves when the batch is read, and does not reject.
  */
 function makeSendBatch(
   deps: NamedRunsDependencies,
-  follow: (chunk: NamedChunk, done: Promise<void>) => void,
+  { follow, isStopping }: { follow: (chunk: NamedChunk, done: Promise<void>) => void; isStopping: () => boolean },
 ): SendBatch {
   const { database, turns } = deps;
   const deliver = makeDeliverToEligible(deps);
@@ -258,8 +264,16 @@ function makeSendBatch(
       await giveUp(deps, chunk, { error, window: windowOf(opened.devices) });
     }
   };
+  const release = async (chunk: NamedChunk): Promise<void> => {
+    await deps.outcomes.store(() => releaseChunk(database, chunk));
+    deps.onChunksLeft();
+  };
   return async (chunks) => {
     if (chunks.length === 0) return;
+    if (isStopping()) {
+      for (const chunk of chunks) follow(chunk, release(chunk));
+      return;
+    }
     let batch: Batch;
     try {
       batch = await turns.take('usual', () => openBatch(chunks));
@@ -272,7 +286,7 @@ function makeSendBatch(
         chunk,
         turns.take('usual', () => work({ chunk, ...opened })),
       );
-    for (const chunk of batch.left) follow(chunk, releaseChunk(database, chunk).then(deps.onChunksLeft));
+    for (const chunk of batch.left) follow(chunk, release(chunk));
   };
 }
 

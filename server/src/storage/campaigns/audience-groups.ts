@@ -231,7 +231,8 @@ export async function countGroupConversions(
   return tx<GroupConversionNumbers[]>`
     with asked as materialized (
       select runs.id from runs
-      where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)} and runs.group_users is not null
+      -- Without those whose users are not counted, because they were stopped before.
+      where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)} and runs.group_users <> '[]'
     )
     select conversions.campaign_id as "campaignId", conversions.platform, conversions.goal, ${group} as "group",
       count(*) as total, count(distinct conversions.user_id) as unique,

@@ -139,10 +139,10 @@ export async function listMembersToExplain(tx: Queryable, { workspaceId, run, us
       and member.added_in <= ${run.version} and (member.removed_in is null or member.removed_in > ${run.version})`;
 }
 
-export type ChunkToExplain = ExplainedChunk & { bucketFrom: number; bucketTo: number };
+export type ChunkToExplain = ExplainedChunk & { number: number; bucketFrom: number; bucketTo: number };
 
-/** Lists the chunks of a run, at most 256. Index: primary key. */
+/** Lists the chunks of a run, at most 257. Index: primary key. */
 export async function listChunksToExplain(tx: Queryable, runId: string): Promise<ChunkToExplain[]> {
   return tx<ChunkToExplain[]>`
-    select state, bucket_from as "bucketFrom", bucket_to as "bucketTo" from chunks where run_id = ${runId}`;
+    select state, number, bucket_from as "bucketFrom", bucket_to as "bucketTo" from chunks where run_id = ${runId}`;
 }

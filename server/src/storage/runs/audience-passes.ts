@@ -112,7 +112,7 @@ export async function endPass(
 }
 
 /** The rest of a run's buckets, in a chunk that no worker claims, so that the run does not end before they are counted. */
-const restNumber = 256;
+export const restNumber = 256;
 const never = new Date('9999-12-31T00:00:00Z');
 
 /** Inserts the chunk of the buckets that are not counted yet. Index: primary key. */

@@ -105,7 +105,7 @@ export async function findSeatRuns(tx: Queryable, ids: readonly string[]): Promi
 
 export type SeatChunk = { from: number; to: number; isEnded: boolean; isWindowOpen: boolean };
 
-/** Returns at most 256 chunks. Index: chunks primary key. */
+/** Returns at most 257 chunks. Index: chunks primary key. */
 export async function listSeatChunks(tx: Queryable, runId: string): Promise<SeatChunk[]> {
   return tx<SeatChunk[]>`
     select bucket_from as from, bucket_to as to, state in ('DONE', 'QUARANTINED') as "isEnded",

@@ -43,9 +43,13 @@ type NamedClaim = { owner: string; limit: number; except: readonly string[]; at:
  * Otherwise each workspace with such chunks gets an equal share, so that a workspace with many does not delay the others. Skips
  * rows that another claim has locked.
  */
-export async function claimNamedChunks(database: Database, claim: NamedClaim): Promise<NamedChunk[]> {
-  return (await claimAllNamed(database, claim)) ?? (await claimNamedShares(database, claim));
+export async function claimNamedChunks(database: Database, claim: NamedClaim): Promise<NamedClaimed> {
+  const all = await claimAllNamed(database, claim);
+  return all ? { chunks: all, others: 'none' } : { chunks: await claimNamedShares(database, claim), others: 'some' };
 }
+
+/** `others`: whether there are more chunks that no worker has claimed. */
+export type NamedClaimed = { chunks: NamedChunk[]; others: 'none' | 'some' };
 
 /**
  * Claims all such chunks, in the order of the index. Its cost grows with the chunks and not with the workspaces. Index:

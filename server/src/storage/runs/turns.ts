@@ -39,6 +39,12 @@ export async function insertTurn(
           else greatest(workspace_turns.turn, excluded.turn) end`;
 }
 
+/** Notes how many devices more a run has. It waits as it did: a paused one is not claimed. Index: primary key. */
+export async function noteMoreDevices(tx: Queryable, { runId, more }: { runId: string; more: number }): Promise<void> {
+  await tx`
+    update run_turns set devices_left = greatest(0, devices_left + ${more}::bigint) where run_id = ${runId}`;
+}
+
 /** How many devices a run has: estimated while they are counted. */
 const devicesOfRun = (tx: Queryable): Fragment =>
   tx`coalesce(runs.audience_devices, (runs.audience_pass ->> 'estimate')::bigint, 0)`;

@@ -1,5 +1,6 @@
 import { bucketCount } from '../../domain/users/users.ts';
 import type { Queryable } from '../database.ts';
+import { isInBuckets } from '../users/buckets.ts';
 import type { OperationKind, OperationState } from './segment-operations.ts';
 
 /** Listed one by one, so that each bucket is its own range in the primary key, not a filter over all of them. */
@@ -135,6 +136,31 @@ async function deleteMembersOf(
  */
 export async function analyzeSegmentMembers(tx: Queryable): Promise<void> {
   await tx`select analyze_table('segment_members')`;
+}
+
+type FrozenBuckets = MembersOf & { buckets: readonly number[] };
+
+/** Counts the members of a filter, resolved for a run, in some buckets. Index: primary key. */
+export async function countFrozenMembers(
+  tx: Queryable,
+  { workspaceId, segmentId, buckets }: FrozenBuckets,
+): Promise<number> {
+  const [row] = await tx<{ members: number }[]>`
+    select count(*)::int as members from segment_members
+    where workspace_id = ${workspaceId} and segment_id = ${segmentId}
+      and ${isInBuckets(tx, { column: tx`bucket`, buckets })}`;
+  return row!.members;
+}
+
+/** Deletes them. Index: primary key. */
+export async function deleteFrozenMembers(
+  tx: Queryable,
+  { workspaceId, segmentId, buckets }: FrozenBuckets,
+): Promise<void> {
+  await tx`
+    delete from segment_members
+    where workspace_id = ${workspaceId} and segment_id = ${segmentId}
+      and ${isInBuckets(tx, { column: tx`bucket`, buckets })}`;
 }
 
 export type OpenOperation = {

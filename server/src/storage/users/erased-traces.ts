@@ -213,15 +213,14 @@ export async function eraseMemberships(tx: Queryable, user: User): Promise<numbe
   });
 }
 
-/** Index: segment_members primary key, one look-up per segment. */
+/** Indexes: runs_frozen; segment_members primary key, one look-up per segment. */
 async function deleteMemberships(tx: Queryable, row: Row): Promise<{ segmentId: string; removedIn: number | null }[]> {
   return tx<{ segmentId: string; removedIn: number | null }[]>`
     with audience as materialized (
       select id from segments where workspace_id = ${row.workspaceId}
       union all
       select id from runs
-      where workspace_id = ${row.workspaceId} and started_at is not null and audience_segment_id = id
-        and audience_dropped_at is null
+      where workspace_id = ${row.workspaceId} and audience_segment_id = id and audience_dropped_at is null
     )
     delete from segment_members as member using audience
     where member.workspace_id = ${row.workspaceId} and member.bucket = ${row.bucket}

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { explainDelivery } from '../../../src/app/explain.ts';
 import { makeCutAudiences, cutRanges } from '../../../src/engine/fan-out/cut-audiences.ts';
 import { makeReleaseRuns } from '../../../src/engine/fan-out/runs.ts';
 import { sumRuns } from '../../../src/storage/campaigns/campaign-stats.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import { pauseCampaignRuns, resumeCampaignRuns, stopCampaignRuns } from '../../../src/storage/runs/campaign-runs.ts';
+import { eraseMemberships } from '../../../src/storage/users/erased-traces.ts';
 import { hasDueWork } from '../../../src/storage/installation/queues.ts';
 import { makeFanOutBundle, start } from './fan-out-bundle.ts';
 import type { AcceptOptions, FanOutBundle } from './fan-out-bundle.ts';
@@ -248,8 +250,13 @@ describe('a run whose audience is counted while it is sent', () => {
     const job = cutter();
     await step(job);
     await inTransaction(bundle.database, (tx) => pauseCampaignRuns(tx, { campaignId, reason: 'paused' }));
+    await bundle.database`update run_turns set is_parked = true where run_id = ${runId}`;
     await countAll(job);
     expect(await readRun(runId)).toMatchObject({ status: 'PAUSED', devices });
+    // No other run gives its worker away for it.
+    const [turn] = await bundle.database`
+      select is_parked as "isParked", devices_left::int as devices from run_turns where run_id = ${runId}`;
+    expect(turn).toEqual({ isParked: true, devices });
     await inTransaction(bundle.database, (tx) => resumeCampaignRuns(tx, campaignId));
     await send(runId);
     expect(bundle.sent).toHaveLength(devices);
@@ -338,6 +345,53 @@ describe('a run whose audience is counted while it is sent', () => {
       await bundle.database`update segments set included_filters = ${bundle.database.json(none)}`;
       await countAll(job);
       expect(await readRun(runId)).toMatchObject({ devices: 200, users: 200 });
+    });
+
+    test('resolves buckets again whose members were stored by a step that was not', async () => {
+      const segmentId = await addSegment('FILTER');
+      const { runId } = await begin({ segmentId });
+      await bundle.database`
+        insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+        select workspace_id, bucket, ${runId}, id, 0 from users where bucket < 3`;
+      await countAll();
+      expect(await readRun(runId)).toMatchObject({ devices: 200, users: 200 });
+      expect(bundle.lines.filter((line) => /segment_members/.test(JSON.stringify(line)))).toEqual([]);
+    });
+
+    test('is explained to those in buckets that are not resolved yet as one that has not reached them', async () => {
+      const segmentId = await addSegment('FILTER');
+      const { runId, campaignId } = await begin({ segmentId });
+      const job = cutter();
+      for (let steps = 0; steps < 3; steps += 1) await step(job);
+      const { cut } = await readRun(runId);
+      const { database, workspaceId } = bundle;
+      const stepOf = async (isMember: boolean, isCounted: boolean) => {
+        const [user] = await database`
+          select customer_id as id from users
+          where ((attributes ->> 'number')::int < 200) = ${isMember} and (bucket < ${cut as number}) = ${isCounted} limit 1`;
+        const asked = { workspaceId, campaignId, customerId: user!.id as string, runId: undefined };
+        return (await explainDelivery({ database }, asked)).runs![0]!.step;
+      };
+      expect([await stepOf(true, false), await stepOf(false, false)]).toEqual(['NOT_REACHED_YET', 'NOT_REACHED_YET']);
+      expect([await stepOf(true, true), await stepOf(false, true)]).toEqual(['NOT_REACHED_YET', 'NOT_IN_AUDIENCE']);
+      await countAll(job);
+      expect(await stepOf(false, true)).toBe('NOT_IN_AUDIENCE');
+    });
+
+    test('keeps no member who was erased while the run waited for its size', async () => {
+      const segmentId = await addSegment('FILTER');
+      const { runId } = await begin({ segmentId, settings: { spreadMinutes: 3 } });
+      const job = cutter();
+      for (let steps = 0; steps < 3; steps += 1) await step(job);
+      expect((await readRun(runId)).status).toBe('QUEUED');
+      const { database, workspaceId } = bundle;
+      const [member] = await database`
+        select bucket, user_id as "userId" from segment_members where segment_id = ${runId} limit 1`;
+      const user = { bucket: member!.bucket as number, userId: member!.userId as string };
+      await inTransaction(database, (tx) => eraseMemberships(tx, { workspaceId, users: [user] }));
+      const left = await database`
+        select 1 from segment_members where segment_id = ${runId} and user_id = ${user.userId}`;
+      expect(left).toHaveLength(0);
     });
 
     test('ends without a message if no user matches', async () => {

@@ -144,11 +144,13 @@ describe('runs to named users', () => {
     await database`update runs set workspace_id = 'QUIET' where id = ${quiet.runId}`;
     await database`update chunks set workspace_id = 'QUIET' where run_id = ${quiet.runId}`;
     const claim = { owner: 'w', limit: 10, at: clock.now(), ...makeLease(clock, chunkLeaseMilliseconds) };
-    const claimed = await claimNamedChunks(database, { ...claim, except: [] });
+    const { chunks: claimed, others } = await claimNamedChunks(database, { ...claim, except: [] });
+    expect(others).toBe('some');
     // Five of the loud one, oldest first, and the only one of the quiet one.
     expect(claimed.map(({ workspaceId }) => workspaceId).filter((id) => id === 'QUIET')).toHaveLength(1);
     expect(claimed).toHaveLength(6);
-    expect(await claimNamedChunks(database, { ...claim, except: [bundle.workspaceId] })).toEqual([]);
+    const none = { chunks: [], others: 'none' };
+    expect(await claimNamedChunks(database, { ...claim, except: [bundle.workspaceId] })).toEqual(none);
   });
 
   test('are not held by a provider that does not answer another run', async () => {
@@ -294,7 +296,10 @@ describe('runs to named users', () => {
     });
     let rooms = 0;
     const sender = bundle.makeNamedSender('worker', { onFreed: () => (rooms += 1) });
-    const claims = [await sender.sendNext(), await sender.sendNext(), await sender.sendNext()];
+    const claims = [await sender.sendNext(), await sender.sendNext()];
+    expect(sender.hasOthers()).toBe(true);
+    claims.push(await sender.sendNext());
+    expect(sender.hasOthers()).toBe(false);
     expect([claims, rooms]).toEqual([[500, 500, 0], 0]);
     answerAll();
     await sender.settled();
@@ -308,7 +313,7 @@ describe('runs to named users', () => {
     const { database, clock } = bundle;
     const claim = { owner: 'w', lastLane: 1, limit: 1, at: clock.now(), ...makeLease(clock, 1_000) } as const;
     expect(await claimChunks(database, { ...claim, namedRuns: 'apart' })).toEqual([]);
-    const named = await claimNamedChunks(database, { ...claim, except: [] });
+    const { chunks: named } = await claimNamedChunks(database, { ...claim, except: [] });
     expect(named).toHaveLength(1);
     clock.advance(2_000);
     const again = { ...claim, at: clock.now(), ...makeLease(clock, 1_000) };
@@ -408,6 +413,20 @@ describe('runs to named users', () => {
       expect((await acceptOwn(sender)).rings).toEqual(['named-runs']);
       isBack = true;
       await store;
+    });
+
+    test('are released if the node stops while they are stored', async () => {
+      await bundle.addDevices(1);
+      let isStopping = false;
+      const sender = bundle.makeNamedSender('node', { isStopping: () => isStopping });
+      const storing = async (store: () => Promise<StoredPush[]>) => {
+        const stored = await store();
+        isStopping = true;
+        return stored;
+      };
+      const { runId } = await acceptOwn(sender, { storing });
+      await sender.settled();
+      expect([bundle.sent, await chunkOf(runId)]).toMatchObject([[], { state: 'READY', attempt: 1, crashes: 0 }]);
     });
 
     test('are not sent when their run was stopped before they were read', async () => {
