@@ -16,12 +16,14 @@ import { requireWorkspace } from '../workspaces.ts';
 const usersPerPage = 50;
 /** A shorter part has no trigram, and nearly every user has it. */
 const minPartCharacters = 3;
+/** A longer one is a complete token or value, which another search finds. */
+const maxPartCharacters = 200;
 
 export type UserPage = { users: ListedUser[]; hasMore: boolean };
 
 /**
  * Lists a page of users, newest first: all of them, or those with a part in their customer id, name or email address. A part of less
- * than three characters finds no user.
+ * than three characters, or more than 200, finds no user.
  *
  * @throws ServiceError NOT_FOUND
  */
@@ -41,7 +43,8 @@ export async function listUsers(
 }
 
 async function findByPart(tx: Transaction, search: Search): Promise<UserKey[]> {
-  if ([...search.word].length < minPartCharacters) return [];
+  const { length } = [...search.word];
+  if (length < minPartCharacters || length > maxPartCharacters) return [];
   // The near ones alone are a page if the word is frequent.
   const near = await findNearUsers(tx, search);
   if (near.length === search.limit) return near;

@@ -172,10 +172,11 @@ export const TimelinePage = Type.Object({ entries: Type.Array(TimelineEntry), ne
 export const AddedUser = Type.Object({ id: Type.String() });
 
 // The maximum length of a browser's subscription.
-const Search = Type.Object({ workspaceId, q: Type.String({ minLength: 1, maxLength: 4096 }) });
+const word = Type.String({ minLength: 1, maxLength: 4096 });
+const Search = Type.Object({ workspaceId, q: word });
 const List = Type.Object({
   workspaceId,
-  part: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  part: Type.Optional(word),
   after: Type.Optional(id),
 });
 const DeviceId = Type.Object({ id, deviceRowId: id });

@@ -37,13 +37,17 @@ export async function findNearUsers(tx: Queryable, { workspaceId, after, word, l
       order by ${inOrder(tx)} desc limit ${walkedUsers}
     )
     select bucket, id as "userId" from near
-    where ${contains(tx, { column: tx`customer_id`, word })}
-      or ${contains(tx, { column: tx`(attributes ->> 'u_em')`, word })}
-      or ${contains(tx, { column: tx`(attributes ->> 'u_n')`, word })}
-      or ${contains(tx, { column: tx`(attributes ->> 'u_fn')`, word })}
-      or ${contains(tx, { column: tx`(attributes ->> 'u_ln')`, word })}
+    where ${mentions(tx, word)}
     order by id desc limit ${limit}`;
 }
+
+/** True for a user whose customer id, email address, or name as it is listed, contains the word. */
+const mentions = (tx: Queryable, word: string): Fragment => tx`(
+  ${contains(tx, { column: tx`customer_id`, word })}
+    or ${contains(tx, { column: tx`(attributes ->> 'u_em')`, word })}
+    or ${contains(tx, { column: tx`(attributes ->> 'u_n')`, word })}
+    or ${contains(tx, { column: tx`concat_ws(' ', attributes ->> 'u_fn', attributes ->> 'u_ln')`, word })}
+)`;
 
 /** Finds users by a part of their customer id, newest first. Index: users_search. */
 export async function findUsersByPartOfId(
@@ -59,18 +63,27 @@ export async function findUsersByPartOfId(
     select bucket, id as "userId" from found order by id desc limit ${limit}`;
 }
 
-/** Finds users by a part of their name or email address, newest first. Index: identifiers_search. */
+/**
+ * Finds users by a part of their name or email address, newest first. First and last name are separate in the index: with spaces,
+ * the longest part of the word is looked up, and the users are checked for all of it. Indexes: identifiers_search, users primary key.
+ */
 export async function findUsersByPartOfName(
   tx: Queryable,
   { workspaceId, after, word, limit }: Search,
 ): Promise<UserKey[]> {
+  const [longest = word] = word.split(/\s+/).toSorted((one, other) => other.length - one.length);
+  const isWhole = longest === word;
+  const checked = tx`
+    join users on users.workspace_id = ${workspaceId} and users.bucket = found.bucket and users.id = found.user_id
+    where ${mentions(tx, word)}`;
   return tx<UserKey[]>`
     with found as materialized (
-      select bucket, user_id from identifiers
+      select distinct bucket, user_id from identifiers
       where workspace_id = ${workspaceId} and attribute in ('u_n', 'u_fn', 'u_ln', 'u_em')
-        and ${contains(tx, { column: tx`value`, word })} ${isAfter(tx, { column: tx`user_id`, after })}
+        and ${contains(tx, { column: tx`value`, word: longest })} ${isAfter(tx, { column: tx`user_id`, after })}
     )
-    select distinct bucket, user_id as "userId" from found order by "userId" desc limit ${limit}`;
+    select found.bucket, found.user_id as "userId" from found ${isWhole ? tx`` : checked}
+    order by "userId" desc limit ${limit}`;
 }
 
 /** The id as users_newest orders it. */
