@@ -30,7 +30,8 @@ export const pictureSettings = {
     kind: 'text',
     variable: 'CARILLON_PICTURES_S3_KEY_ID',
     default: undefined,
-    sentence: 'Id of the access key of that bucket. It needs to read, write and delete objects, and nothing else.',
+    sentence:
+      'Id of the access key of that bucket. It needs to read, write and delete objects; if it may also list them, a lost object is reported as missing and not as forbidden.',
   },
   pictureS3Secret: {
     kind: 'secret',
