@@ -22,6 +22,7 @@ import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeSingleBatch } from '../../../src/providers/batch.ts';
 import { makeDeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
 import { makeEndRuns } from '../../../src/engine/fan-out/end-runs.ts';
+import { makeCutAudiences } from '../../../src/engine/fan-out/cut-audiences.ts';
 import { makeReleaseRuns } from '../../../src/engine/fan-out/runs.ts';
 import { makePersonaliseDevices } from '../../../src/engine/fan-out/compose-message.ts';
 import { makeRetryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
@@ -132,6 +133,7 @@ export async function makeFanOutBundle() {
   const deliverToDevices = makeDeliver();
   const onOtherNode = makeDeliver();
   const releaseRuns = makeReleaseRuns({ database, log, wakeWorkers: () => {} });
+  const cutAudiences = makeCutAudiences({ database, clock, log, wakeWorkers: () => {} });
   const makeWindow = (windowDevices: number, node: 'one' | 'other' = 'one') =>
     makeSendWindow({
       ...{ database, clock, log, windowDevices, personaliseDevices, outcomes },
@@ -241,7 +243,12 @@ export async function makeFanOutBundle() {
 
     /** What the log says. */
     lines,
-    release: () => releaseRuns.runOnce(clock.now()),
+    /** Releases runs that are due, and counts those with large audiences to the end. */
+    async release(): Promise<number> {
+      const released = await releaseRuns.runOnce(clock.now());
+      while ((await cutAudiences.runOnce(clock.now())) > 0);
+      return released;
+    },
     /** Of the credentials, as the database would say it. */
     version(next: string) {
       version = next;
