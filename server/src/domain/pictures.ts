@@ -58,9 +58,47 @@ export function findFormatFault(bytes: Uint8Array): string | undefined {
     signatures.every(({ at, bytes: wanted }) => head.startsWith(wanted, at)),
   );
   if (format === undefined) return 'It is not a JPEG, PNG or WebP';
-  if (format.name === 'GIF')
-    return 'It is a GIF, which would lose its motion here; give the address of one that is hosted elsewhere';
-  return accepted.includes(format.name) ? undefined : `It is a ${format.name}; save it as a JPEG`;
+  if (format.name === 'GIF') return describeMotion('a GIF');
+  if (!accepted.includes(format.name)) return `It is a ${format.name}; save it as a JPEG`;
+  return isAnimated(format.name, bytes) ? describeMotion(`an animated ${format.name}`) : undefined;
+}
+
+function describeMotion(what: string): string {
+  return `It is ${what}, which would lose its motion here; give the address of one that is hosted elsewhere`;
+}
+
+function isAnimated(format: string, bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (format === 'PNG') return isAnimatedPng(view);
+  return format === 'WebP' && isAnimatedWebp(view);
+}
+
+/** PNG specification (third edition), 11.3.6: the chunk `acTL` before the first `IDAT` marks an animation. */
+function isAnimatedPng(view: DataView): boolean {
+  // After the signature: length of the data, name, data, checksum.
+  for (let at = 8; at + 8 <= view.byteLength; at += 12 + view.getUint32(at)) {
+    const name = readName(view, at + 4);
+    if (name === 'acTL') return true;
+    if (name === 'IDAT') return false;
+  }
+  return false;
+}
+
+/** RFC 9649, 2.7: a flag in the first chunk, `VP8X`, announces an animation, and the chunk `ANIM` describes it. */
+function isAnimatedWebp(view: DataView): boolean {
+  // After the signature: name, length of the data, data, a byte more if the length is odd.
+  for (let at = 12; at + 8 <= view.byteLength; ) {
+    const name = readName(view, at);
+    if (name === 'ANIM') return true;
+    if (name === 'VP8X' && at + 8 < view.byteLength && (view.getUint8(at + 8) & 2) !== 0) return true;
+    const length = view.getUint32(at + 4, true);
+    at += 8 + length + (length % 2);
+  }
+  return false;
+}
+
+function readName(view: DataView, at: number): string {
+  return String.fromCharCode(...[0, 1, 2, 3].map((index) => view.getUint8(at + index)));
 }
 
 /** The fault of a file that begins like a picture and is not one. */

@@ -113,20 +113,72 @@ export async function findServedPicture(tx: Queryable, name: string): Promise<Se
 }
 
 /**
- * Returns the names of pictures whose addresses are in a template or in a campaign that can still send. Reads the documents of the
- * workspace's templates and unfinished campaigns. Indexes: campaign_templates_name, campaigns_rare_status.
+ * Returns the names of pictures whose addresses are in a template, or in what can still be sent: unfinished campaigns, open runs
+ * with a content of their own, and the campaigns of open runs. A campaign that a new version replaced is RETIRED while its runs
+ * still send. Of runs to named users the index has those of all workspaces, which are short. Indexes: campaign_templates_name,
+ * campaigns_rare_status, runs_sending, runs_paused, runs_open, primary key of campaigns.
  */
 export async function listUsedPictureNames(tx: Queryable, workspaceId: string): Promise<string[]> {
   const rows = await tx<{ name: string }[]>`
-    with documents as (
-      select concat(content, variants, parts) as document from campaigns
+    with open_runs as materialized (
+      select campaign_id, content from runs
+      where workspace_id = ${workspaceId} and lane = 1 and status in ('QUEUED', 'SENDING')
+      union all
+      select campaign_id, content from runs
+      where workspace_id = ${workspaceId} and lane = 0 and status in ('QUEUED', 'SENDING')
+      union all
+      select campaign_id, content from runs where workspace_id = ${workspaceId} and status = 'PAUSED'
+    ), documents as (
+      select content::text as document from open_runs where content is not null
+      union all
+      select concat(content, variants, parts) from campaigns where id in (select campaign_id from open_runs)
+      union all
+      select concat(content, variants, parts) from campaigns
       where workspace_id = ${workspaceId} and status in ('DRAFT', 'SCHEDULED', 'SENDING', 'ACTIVE', 'PAUSED') and not is_test
       union all
       select parts::text from campaign_templates where workspace_id = ${workspaceId}
     )
     select distinct found[1] as name
-    from documents, regexp_matches(document, ${picturePattern}, 'g') as found`;
+    from documents, regexp_matches(document, ${picturePattern}, 'g') as found
+    where document like '%/pictures/%'`;
   return rows.map(({ name }) => name);
+}
+
+/** A place among the runs of a workspace, in the order of their start. The time is a text, because a Date has no microseconds. */
+export type StartedRun = { startedAt: string; id: string };
+
+/**
+ * Returns the names of pictures that were sent: those in a page of the runs that started after `after`, and in their campaigns
+ * whatever their status. Most contain no picture, which LIKE finds faster than the pattern. Indexes: runs_started, primary key of
+ * campaigns.
+ *
+ * @returns with the last run of the page; undefined if no run follows
+ */
+export async function listSentPictureNames(
+  tx: Queryable,
+  { workspaceId, after, limit }: OfWorkspace & { after: StartedRun; limit: number },
+): Promise<{ names: string[]; last: StartedRun | undefined }> {
+  const [row] = await tx<{ names: string[]; runs: number; startedAt: string; id: string }[]>`
+    with page as materialized (
+      select id, started_at, campaign_id, content from runs
+      where workspace_id = ${workspaceId} and started_at >= ${after.startedAt}::timestamptz
+        and (started_at, id) > (${after.startedAt}::timestamptz, ${after.id})
+      order by started_at, id limit ${limit}
+    ), documents as (
+      select content::text as document from page where content is not null
+      union all
+      select concat(content, variants, parts) from campaigns where id = any(array(select distinct campaign_id from page))
+    ), sent as (
+      select distinct found[1] as name
+      from documents, regexp_matches(document, ${picturePattern}, 'g') as found
+      where document like '%/pictures/%'
+    )
+    select array(select name from sent) as names, (select count(*)::integer from page) as runs,
+      started_at::text as "startedAt", id
+    from page order by started_at desc, id desc limit 1`;
+  if (!row) return { names: [], last: undefined };
+  const { names, runs, ...last } = row;
+  return { names, last: runs < limit ? undefined : last };
 }
 
 /** Marks a picture as removed: it is not served any more. Index: primary key. */
@@ -134,16 +186,24 @@ export async function markPictureRemoved(tx: Queryable, { workspaceId, id, at }:
   await tx`update pictures set removed_at = ${at} where id = ${id} and workspace_id = ${workspaceId}`;
 }
 
-/** Finds a workspace whose pictures were not looked up since `before`, the longest first. Index: pictures_looked_up. */
-export async function findWorkspaceToLookUp(tx: Queryable, before: Date): Promise<string | undefined> {
-  const [row] = await tx<{ workspaceId: string }[]>`
-    select workspace_id as "workspaceId" from pictures
-    where removed_at is null and looked_up_at < ${before}
+export type WorkspaceToLookUp = OfWorkspace & { lookedUpAt: Date };
+
+/**
+ * Finds a workspace whose pictures were not looked up since `before`, the longest first, with the time since which not all of them
+ * were looked up. Index: pictures_looked_up.
+ */
+export async function findWorkspaceToLookUp(
+  tx: Queryable,
+  { before, except }: { before: Date; except: readonly string[] },
+): Promise<WorkspaceToLookUp | undefined> {
+  const [row] = await tx<WorkspaceToLookUp[]>`
+    select workspace_id as "workspaceId", looked_up_at as "lookedUpAt" from pictures
+    where removed_at is null and looked_up_at < ${before} and workspace_id <> all(${[...except]})
     order by looked_up_at limit 1`;
-  return row?.workspaceId;
+  return row;
 }
 
-/** Notes which pictures of a workspace are used now. Index: pictures_newest. */
+/** Notes which pictures of a workspace were used until now. Index: pictures_newest. */
 export async function notePictureUses(
   tx: Queryable,
   { workspaceId, names, at }: OfWorkspace & { names: readonly string[]; at: Date },

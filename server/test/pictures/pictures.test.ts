@@ -64,20 +64,29 @@ describe.each(['the database', 'an object store'] as const)('pictures in %s', (p
     const [row] = await bundle.database<{ count: number }[]>`select count(*)::integer as count from picture_files`;
     return row!.count + s3.objects.size;
   };
-  const runJob = async () => {
-    const job = makeRemovePictures({ ...deps, keptDays: 90 });
+  const runJob = async (job = makeRemovePictures({ ...deps, keptDays: 90 })) => {
     while ((await job.runOnce(clock.now())) > 0);
   };
-  const addCampaign = (
-    id: string,
-    { status, url, isTest = false }: { status: string; url: string; isTest?: boolean },
-  ) =>
+  const contentWith = (url: string) => bundle.database.json({ ANDROID: { title: 'Hello', imageURL: url } });
+  const addCampaign = (id: string, { status, url }: { status: string; url: string }) =>
     bundle.database`
       insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
-        next_at, status_reason, is_test, created_by, created_at, updated_at)
-      values (${id.repeat(24)}, ${workspaceId}, ${`Campaign ${id}`}, 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
-        ${bundle.database.json({ ANDROID: { title: 'Hello', imageURL: url } })}, '{"kind": "soon"}', ${status},
-        ${status === 'SCHEDULED' ? start : null}, ${status === 'FAILED' ? 'x' : null}, ${isTest}, 'bench', ${start}, ${start})`;
+        next_at, status_reason, created_by, created_at, updated_at)
+      values (${id.repeat(24)}, ${workspaceId}, ${`Campaign ${id}`}, 'PUSH_API',
+        ${status === 'RETIRED' ? 'PERIODIC' : 'ONE_TIME'}, 'ALL_USERS', '{ANDROID}', ${contentWith(url)},
+        '{"kind": "soon"}', ${status}, ${status === 'SCHEDULED' ? start : null}, ${status === 'FAILED' ? 'x' : null}, 'bench',
+        ${start}, ${start})`;
+  type AddedRun = { of: string; status: 'QUEUED' | 'SENDING' | 'PAUSED' | 'SENT'; lane?: 0 | 1; url?: string };
+  const addRuns = (ids: readonly string[], { of, status, lane = 1, url }: AddedRun) => {
+    const at = clock.now();
+    return bundle.database`
+      insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, content, day, send_until, created_at,
+        started_at, ended_at)
+      select id, ${workspaceId}, ${of.repeat(24)}, ${lane}, ${status}, ${status === 'PAUSED' ? 'x' : null},
+        ${url === undefined ? null : contentWith(url)}, ${at.toISOString().slice(0, 10)}, ${new Date(at.getTime() + day)}, ${at},
+        ${status === 'QUEUED' ? null : at}, ${status === 'SENT' ? at : null}
+      from unnest(${[...ids]}::text[]) as id`;
+  };
 
   test('are served under an address that cannot be guessed, and listed with it', async () => {
     const picture = await upload('first');
@@ -147,6 +156,37 @@ describe.each(['the database', 'an object store'] as const)('pictures in %s', (p
     expect(actions.map(({ action }) => action).sort()).toEqual(['picture.remove', 'picture.upload']);
   });
 
+  test.each([
+    ['QUEUED', 0],
+    ['SENDING', 0],
+    ['SENDING', 1],
+    ['PAUSED', 0],
+  ] as const)('cannot be removed while a run in %s of lane %d has them in its own content', async (status, lane) => {
+    const picture = await upload('of the request');
+    await addCampaign('a', {
+      status: status === 'QUEUED' ? 'SCHEDULED' : 'SENT',
+      url: 'https://elsewhere.example/a.jpg',
+    });
+    await addRuns(['r'], { of: 'a', status, lane, url: picture.url });
+    await expect(remove(picture.id)).rejects.toMatchObject({ code: 'PICTURE_IN_USE' });
+    await bundle.database`
+      update runs set status = 'SENT', status_reason = null, started_at = ${clock.now()}, ended_at = ${clock.now()}`;
+    await remove(picture.id);
+  });
+
+  test.each(['QUEUED', 'SENDING', 'PAUSED'] as const)(
+    'cannot be removed while a run in %s sends a version that was replaced',
+    async (status) => {
+      const [sending, sent] = [await upload('sending'), await upload('sent')] as const;
+      await addCampaign('a', { status: 'RETIRED', url: sending.url });
+      await addCampaign('b', { status: 'RETIRED', url: sent.url });
+      await addRuns(['r'], { of: 'a', status });
+      await addRuns(['s'], { of: 'b', status: 'SENT' });
+      await expect(remove(sending.id)).rejects.toMatchObject({ code: 'PICTURE_IN_USE' });
+      await remove(sent.id);
+    },
+  );
+
   test('of another workspace cannot be removed', async () => {
     const picture = await upload('mine');
     const other = await insertTestWorkspace(bundle.database, clock.now());
@@ -159,20 +199,79 @@ describe.each(['the database', 'an object store'] as const)('pictures in %s', (p
     const [used, unused, sent] = [await upload('used'), await upload('unused'), await upload('sent')] as const;
     await addCampaign('a', { status: 'SENDING', url: used.url });
     await addCampaign('b', { status: 'SENT', url: sent.url });
+    await addRuns(['r'], { of: 'b', status: 'SENT' });
     const served = async () => [await isServed(used.url), await isServed(unused.url), await isServed(sent.url)];
-    clock.advance(90 * day);
-    await runJob();
+    const lookUpAfter = async (days: number) => {
+      clock.advance(days * day);
+      // The look-up of a day is due when the one before is more than a day old.
+      clock.advance(1);
+      await runJob();
+    };
+    await lookUpAfter(1);
+    await lookUpAfter(88);
     expect(await served()).toEqual([true, true, true]);
-    clock.advance(2 * day);
-    await runJob();
+    await lookUpAfter(1);
+    expect([await served(), await files()]).toEqual([[true, false, true], 2]);
+    await lookUpAfter(1);
     expect([await served(), await files()]).toEqual([[true, false, false], 1]);
     await bundle.database`update campaigns set status = 'SENT'`;
-    clock.advance(90 * day);
-    await runJob();
+    await lookUpAfter(89);
     expect(await served()).toEqual([true, false, false]);
+    await lookUpAfter(2);
+    expect([await served(), await files()]).toEqual([[false, false, false], 0]);
+  });
+
+  test('are kept for 90 days after a campaign or a push that began and ended between two look-ups', async () => {
+    const [campaign, push, unused] = [await upload('campaign'), await upload('push'), await upload('unused')] as const;
+    const served = async () => [await isServed(campaign.url), await isServed(push.url), await isServed(unused.url)];
+    clock.advance(60 * day);
+    await runJob();
+    clock.advance(day / 4);
+    await addCampaign('a', { status: 'SENT', url: campaign.url });
+    await addCampaign('b', { status: 'SENT', url: 'https://elsewhere.example/b.jpg' });
+    await addRuns(['r'], { of: 'a', status: 'SENT' });
+    await addRuns(['s'], { of: 'b', status: 'SENT', lane: 0, url: push.url });
+    clock.advance(day);
+    await runJob();
+    clock.advance(89 * day);
+    await runJob();
+    expect([await served(), await files()]).toEqual([[true, true, false], 2]);
     clock.advance(2 * day);
     await runJob();
     expect([await served(), await files()]).toEqual([[false, false, false], 0]);
+  });
+
+  test('are found in the last of more runs than one statement reads', async () => {
+    const [inPush, inCampaign] = [await upload('push'), await upload('campaign')] as const;
+    await addCampaign('a', { status: 'SENT', url: 'https://elsewhere.example/a.jpg' });
+    await addCampaign('b', { status: 'SENT', url: inCampaign.url });
+    // All of one instant, as pushes are that were stored together.
+    const ids = Array.from({ length: 10_000 }, (_, index) => `r${String(index).padStart(5, '0')}`);
+    await addRuns(ids, { of: 'a', status: 'SENT', lane: 0 });
+    await addRuns(['s'], { of: 'a', status: 'SENT', lane: 0, url: inPush.url });
+    await addRuns(['t'], { of: 'b', status: 'SENT' });
+    clock.advance(2 * day);
+    await runJob();
+    clock.advance(90 * day);
+    await runJob();
+    expect([await isServed(inPush.url), await isServed(inCampaign.url)]).toEqual([true, true]);
+  });
+
+  test('of other workspaces are looked up although the look-up of one fails, which is tried again', async () => {
+    const theirs = await upload('theirs');
+    clock.advance(1_000);
+    const other = await insertTestWorkspace(bundle.database, clock.now());
+    const mine = await uploadPicture(deps, { actor, workspaceId: other, origin, file: Buffer.from('mine') });
+    await bundle.database.unsafe(
+      `alter table pictures add constraint fails check (workspace_id <> '${workspaceId}' or removed_at is null)`,
+    );
+    clock.advance(91 * day);
+    const job = makeRemovePictures({ ...deps, keptDays: 90 });
+    await expect(runJob(job)).rejects.toThrow('"fails"');
+    expect([await isServed(theirs.url), await isServed(mine.url)]).toEqual([true, false]);
+    await bundle.database`alter table pictures drop constraint fails`;
+    await runJob(job);
+    expect([await isServed(theirs.url), await files()]).toEqual([false, 0]);
   });
 
   test('are kept if only the clock of a sandbox is moved', async () => {

@@ -1,9 +1,10 @@
-import { crc32, deflateSync } from 'node:zlib';
+import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ServiceError } from '../../src/domain/errors.ts';
 import { makePreparePicture } from '../../src/engine/pictures/prepare-picture.ts';
-import { maxPictureBytes } from '../../src/domain/limits/pictures.ts';
+import { maxPictureBytes, maxPictureUploadBytes } from '../../src/domain/limits/pictures.ts';
 import { makePicture, readPicture } from './make-picture.ts';
+import { joinPng, makeNoisyPng, pngChunk } from './make-png.ts';
 
 describe('an uploaded picture', () => {
   const prepare = makePreparePicture();
@@ -61,6 +62,13 @@ describe('an uploaded picture', () => {
     expect(bytes.length).toBeLessThanOrEqual(maxPictureBytes);
   });
 
+  test('may have the largest file that can be uploaded', async () => {
+    const file = makeNoisyPng({ width: 1_860, height: 1_860 });
+    expect(file.length / maxPictureUploadBytes).toBeCloseTo(0.99, 1);
+    expect(file.length).toBeLessThanOrEqual(maxPictureUploadBytes);
+    expect(await prepare(file)).toMatchObject({ mediaType: 'image/jpeg' });
+  });
+
   test('is rejected before it is decoded if it claims more pixels than the limit', async () => {
     const bomb = makeBomb(100_000, 100_000);
     expect(bomb.length).toBeLessThan(1_000);
@@ -79,6 +87,28 @@ describe('an uploaded picture', () => {
     );
     for (const text of ['<svg xmlns="http://www.w3.org/2000/svg"/>', '<script>alert(1)</script>', '%PDF-1.7', ''])
       expect(await reasonOf(Buffer.from(text))).toContain('It is not a JPEG, PNG or WebP');
+  });
+
+  test('is rejected if it moves, and accepted if it could move and does not', async () => {
+    const still = makePicture({ width: 4, height: 4, format: 'png' });
+    const control = pngChunk('acTL', Buffer.from([0, 0, 0, 2, 0, 0, 0, 0]));
+    const afterHeader = 8 + 12 + 13;
+    const animated = Buffer.concat([still.subarray(0, afterHeader), control, still.subarray(afterHeader)]);
+    expect(await reasonOf(animated)).toBe(
+      'It is an animated PNG, which would lose its motion here; give the address of one that is hosted elsewhere',
+    );
+    // Behind the picture it has no meaning.
+    expect(await reasonOf(Buffer.concat([still.subarray(0, -12), control, still.subarray(-12)]))).toBe('accepted');
+
+    // The library adds the extended header for an alpha channel.
+    const webp = makePicture({ width: 4, height: 4, format: 'webp', alpha: 120, artist: 'Ada' });
+    expect(webp.toString('latin1', 12, 16)).toBe('VP8X');
+    expect(await reasonOf(webp)).toBe('accepted');
+    const flagged = Buffer.from(webp);
+    flagged[20]! |= 2;
+    expect(await reasonOf(flagged)).toContain('It is an animated WebP, which would lose its motion here');
+    const described = Buffer.concat([webp, Buffer.from('ANIM\x06\0\0\0\0\0\0\0\0\0', 'latin1')]);
+    expect(await reasonOf(described)).toContain('It is an animated WebP');
   });
 
   test('is given up after the time limit, and the next one is prepared', async () => {
@@ -101,21 +131,5 @@ describe('an uploaded picture', () => {
 
 /** A PNG of a few hundred bytes whose header claims this size. */
 function makeBomb(width: number, height: number): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 2, 0, 0, 0], 8);
-  const chunk = (type: string, data: Buffer): Buffer => {
-    const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-    const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
-    length.writeUInt32BE(data.length);
-    checksum.writeUInt32BE(crc32(body));
-    return Buffer.concat([length, body, checksum]);
-  };
-  return Buffer.concat([
-    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(Buffer.alloc(10_000))),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
+  return joinPng({ width, height, isInterlaced: false }, deflateSync(Buffer.alloc(10_000)));
 }

@@ -136,7 +136,7 @@ async function storePicture(
 }
 
 /**
- * Removes a picture that no template and no unfinished campaign contains. Its file is deleted by the job `remove-pictures`.
+ * Removes a picture that no template, and nothing that can still be sent, contains. Its file is deleted by the job `remove-pictures`.
  *
  * @throws ServiceError NOT_FOUND, PICTURE_IN_USE
  */

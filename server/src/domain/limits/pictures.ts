@@ -13,7 +13,7 @@ export const maxPictureUploadBytes = 10 * 1024 * 1024;
  * Width times height of an uploaded picture.
  * Unit: pixels per upload. Exceeded: PICTURE_UNREADABLE.
  * Checked before anything is decoded: a file of a few KB can claim thousands of megapixels. An interlaced PNG of this size takes
- * 320 MB for a second.
+ * 320 MB.
  */
 export const maxPicturePixels = 40_000_000;
 
@@ -31,7 +31,11 @@ export const maxPictureSide = 1_440;
  */
 export const maxPictureBytes = 1_000_000;
 
-/** Time to decode and resize a picture. Unit: seconds per upload. Exceeded: PICTURE_UNREADABLE. */
+/**
+ * Time to decode and resize a picture.
+ * Unit: seconds per upload. Exceeded: PICTURE_UNREADABLE.
+ * The process that decodes it is killed then. In the single executable it is a thread, for which the next upload waits.
+ */
 export const maxPictureSeconds = 20;
 
 /** Uploads that wait in a node while another is resized. Unit: uploads per node. Exceeded: OVERLOADED. */

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import Vips from 'wasm-vips';
 import { maxPictureBytes, maxPicturePixels, maxPictureSide } from '../../domain/limits/pictures.ts';
 import { damagedPicture } from '../../domain/pictures.ts';
-import type { ThreadAnswer } from './prepare-picture.ts';
+import type { DecoderAnswer } from './start-thread.ts';
 
 /** Tried in this order until the file is small enough. */
 const sizes = [
@@ -21,7 +21,7 @@ vips.operationBlock('VipsForeignLoad', true);
 for (const format of ['Jpeg', 'Png', 'Webp']) vips.operationBlock(`VipsForeignLoad${format}`, false);
 parentPort!.postMessage(prepare(workerData as Uint8Array));
 
-function prepare(file: Uint8Array): ThreadAnswer {
+function prepare(file: Uint8Array): DecoderAnswer {
   try {
     // Reads the header only.
     const header = vips.Image.newFromBuffer(file);

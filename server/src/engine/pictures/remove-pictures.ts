@@ -10,11 +10,12 @@ import {
   deletePicture,
   findWorkspaceToLookUp,
   listLeftoverPictures,
+  listSentPictureNames,
   listUsedPictureNames,
   notePictureUses,
   removeUnusedPictures,
 } from '../../storage/pictures.ts';
-import type { LeftoverPicture } from '../../storage/pictures.ts';
+import type { LeftoverPicture, StartedRun, WorkspaceToLookUp } from '../../storage/pictures.ts';
 import type { Job } from '../jobs/job.ts';
 
 export type RemovePicturesDependencies = {
@@ -27,23 +28,60 @@ export type RemovePicturesDependencies = {
 
 const dayMilliseconds = 86_400_000;
 const batch = 100;
+/** Runs whose contents one statement searches: a few megabytes. */
+const runsPerPage = 5_000;
+/** A run is visible after it started, by the time that its transaction takes and by which the clocks of nodes differ. */
+const marginMilliseconds = 3_600_000;
 
 /**
- * The job that looks up once a day which pictures templates and unfinished campaigns contain, removes those that none has contained
- * for the days of their retention, and deletes the files of removed pictures and of uploads that failed. A file that the object
- * store does not delete is tried again with the next run.
+ * The job that looks up once a day which pictures were sent since the day before, and which ones templates and what can still be
+ * sent contain; removes those that were not used for the days of their retention; and deletes the files of removed pictures and
+ * of uploads that failed. A file that the object store does not delete is tried again with the next run.
  */
 export function makeRemovePictures({ database, clock, log, objects, keptDays }: RemovePicturesDependencies): Job {
-  async function lookUp(now: Date): Promise<number> {
-    const workspaceId = await findWorkspaceToLookUp(database, new Date(now.getTime() - dayMilliseconds));
-    if (workspaceId === undefined) return 0;
+  /** The workspaces whose look-up failed since the job last waited. */
+  const faults = new Map<string, unknown>();
+
+  async function lookUpNext(now: Date): Promise<number> {
+    const before = new Date(now.getTime() - dayMilliseconds);
+    for (;;) {
+      const due = await findWorkspaceToLookUp(database, { before, except: [...faults.keys()] });
+      if (due === undefined) return 0;
+      try {
+        await lookUp(due, now);
+        return 1;
+      } catch (error) {
+        // It stays the one that waits the longest, and must not block the others.
+        faults.set(due.workspaceId, error);
+        log.error({ workspaceId: due.workspaceId, err: error }, 'pictures not looked up');
+      }
+    }
+  }
+
+  async function lookUp({ workspaceId, lookedUpAt }: WorkspaceToLookUp, now: Date): Promise<void> {
+    const since = new Date(lookedUpAt.getTime() - marginMilliseconds);
+    const sent = await listSent(workspaceId, since);
     await inTransaction(database, async (tx) => {
-      const names = await listUsedPictureNames(tx, workspaceId);
-      await notePictureUses(tx, { workspaceId, names, at: now });
+      const used = await listUsedPictureNames(tx, workspaceId);
+      await notePictureUses(tx, { workspaceId, names: [...new Set([...sent, ...used])], at: now });
       const removed = await removeUnusedPictures(tx, { workspaceId, before: keptSince(now, keptDays), at: now });
       if (removed > 0) log.info({ workspaceId, removed }, 'unused pictures removed');
     });
-    return 1;
+  }
+
+  /**
+   * Lists what was sent since the look-up before: pushes and campaigns that are sent at once begin and end between two look-ups.
+   * Not in one transaction, because a day may have millions of them.
+   */
+  async function listSent(workspaceId: string, since: Date): Promise<Set<string>> {
+    const sent = new Set<string>();
+    let after: StartedRun | undefined = { startedAt: since.toISOString(), id: '' };
+    while (after) {
+      const page = await listSentPictureNames(database, { workspaceId, after, limit: runsPerPage });
+      for (const name of page.names) sent.add(name);
+      after = page.last;
+    }
+    return sent;
   }
 
   async function deleteFile({ workspaceId, id, name, isExternal }: LeftoverPicture): Promise<boolean> {
@@ -77,8 +115,12 @@ export function makeRemovePictures({ database, clock, log, objects, keptDays }: 
     async runOnce(at) {
       // A sandbox clock that is ahead must not remove pictures.
       const now = retentionTime({ now: at, realNow: clock.realNow() });
-      const lookedUp = await lookUp(now);
-      return lookedUp + (await deleteLeftovers(now));
+      const done = (await lookUpNext(now)) + (await deleteLeftovers(now));
+      if (done > 0 || faults.size === 0) return done;
+      // Nothing else is left to do. The job counts as failed, and tries these again after its interval.
+      const [fault] = faults.values();
+      faults.clear();
+      throw fault;
     },
   };
 }
