@@ -87,7 +87,7 @@ function isAnimatedPng(view: DataView): boolean {
 /** RFC 9649, 2.7: a flag in the first chunk, `VP8X`, announces an animation, and the chunk `ANIM` describes it. */
 function isAnimatedWebp(view: DataView): boolean {
   // After the signature: name, length of the data, data, a byte more if the length is odd.
-  for (let at = 12; at + 8 <= view.byteLength; ) {
+  for (let at = 12; at + 8 <= view.byteLength;) {
     const name = readName(view, at);
     if (name === 'ANIM') return true;
     if (name === 'VP8X' && at + 8 < view.byteLength && (view.getUint8(at + 8) & 2) !== 0) return true;

@@ -43,10 +43,7 @@ export function makePreparePicture({
 /** @throws ServiceError PICTURE_UNREADABLE */
 async function readAnswer(answer: Decoder['answer'], seconds: number): Promise<PreparedPicture> {
   const late = Promise.withResolvers<{ fault: string }>();
-  const limit = setTimeout(
-    () => late.resolve({ fault: `Decoding it takes longer than ${seconds} s` }),
-    seconds * 1000,
-  );
+  const limit = setTimeout(() => late.resolve({ fault: `Decoding it takes longer than ${seconds} s` }), seconds * 1000);
   try {
     const answered = await Promise.race([answer, late.promise]);
     if ('fault' in answered) throw unreadable(answered.fault);
