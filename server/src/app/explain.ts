@@ -134,7 +134,7 @@ async function findMemberships(
   // Members who left are deleted once no run needs them, and so is the audience of a filter.
   const others = run.isForgotten ? 'forgotten' : 'stranger';
   const rest = chunks.find(({ number }) => number === restNumber);
-  // Whoever is in the rest may be a member: the filter is resolved for them later, or never if the run was stopped before.
+  // A user in the rest may be a member. The filter is resolved for this user later, or never if the run was stopped.
   const isUncounted = ({ bucket }: UserKey): boolean =>
     run.segmentId === run.id && rest !== undefined && rest.bucketFrom <= bucket;
   return (user) => (keys.has(keyOf(user)) || isUncounted(user) ? 'member' : others);

@@ -112,7 +112,7 @@ export function findAddressFault(publicUrl: string | undefined): AddressFault | 
   return publicUrl.startsWith('https:') ? undefined : 'NOT_HTTPS';
 }
 
-/** Stores files by key. The database is used if there is none. */
+/** Stores files by key. Without one, the database stores the files of pictures. */
 export type ObjectStore = {
   /** @throws Error with the store's response */
   put: (key: string, object: { bytes: Buffer; mediaType: string }) => Promise<void>;

@@ -39,9 +39,9 @@ export type LoadCredentialsDependencies = {
 };
 
 /**
- * Reads and decrypts the credentials of a workspace's apps. Results are cached for two seconds. The workspaces that are asked for
- * at the same time are read together, with those in use that are due within a second: with hundreds of workspaces, two statements
- * for each would cost the node more than their messages. What is unchanged is not decrypted again.
+ * Reads and decrypts the credentials of a workspace's apps. Results are cached for two seconds. Two statements read all workspaces
+ * that are asked for at the same time, and those in use that are due within a second: with hundreds of workspaces, two statements for
+ * each cost more than their messages. Unchanged credentials are not decrypted again.
  */
 export function makeLoadCredentials(deps: LoadCredentialsDependencies): LoadCredentials {
   const { clock } = deps;

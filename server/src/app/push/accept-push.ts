@@ -8,8 +8,6 @@ import { maxSelectedUsers } from '../../domain/limits/push.ts';
 import { tooManyUsers } from '../../domain/push.ts';
 import type { PushCommand, PushAudience } from '../../domain/push.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
-import type { Doorbell } from '../../engine/doorbell.ts';
-import type { OwnRuns } from '../../storage/runs/named-runs.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -21,7 +19,7 @@ import { answerOnce, findFirstAnswer } from '../idempotency.ts';
 import { requireApps } from './admit-push.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
 import { makeJoinOrStore, storeAndSend, storePushes } from './store-pushes.ts';
-import type { AcceptedPush, PushToStore, StoredPush, StorePush } from './store-pushes.ts';
+import type { AcceptedPush, PushToStore, StoredPush, StoredPushWorkers, StorePush } from './store-pushes.ts';
 
 export type AcceptPushRequest = {
   admitted: PushOfWorkspace;
@@ -32,14 +30,10 @@ export type AcceptPushRequest = {
   traceparent?: string | undefined;
 };
 
-export type AcceptPushDependencies = {
+export type AcceptPushDependencies = StoredPushWorkers & {
   database: Database;
   clock: Clock;
   encryption: Encryption;
-  /** Rung when a stored push can be sent. */
-  doorbell: Pick<Doorbell, 'ring'>;
-  /** Undefined on a node that does not send. */
-  ownRuns?: OwnRuns | undefined;
   /** Called with the number of pushes that one commit stored. */
   onCommit?: ((pushes: number) => void) | undefined;
 };

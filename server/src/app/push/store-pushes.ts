@@ -263,7 +263,7 @@ export type StoredPushWorkers = {
   /** Rung when a stored push can be sent. */
   doorbell: Pick<Doorbell, 'ring'>;
   /** Undefined on a node that does not send. */
-  ownRuns: OwnRuns | undefined;
+  ownRuns?: OwnRuns | undefined;
 };
 
 type Claimable = Pick<PushToStore, 'runId' | 'workspaceId' | 'targetUsers'> & {
@@ -273,9 +273,9 @@ type Claimable = Pick<PushToStore, 'runId' | 'workspaceId' | 'targetUsers'> & {
 type Claimed<Push> = Omit<Push, 'claim'> & { claim: NamedChunk | undefined };
 
 /**
- * Stores pushes in one transaction. Those to named users are stored with a claim of this node, as far as it has capacity, and the
- * node sends them as soon as they are stored. If it is not known whether they are, it sends what it finds. Workers are told of
- * the others.
+ * Stores pushes in one transaction. As far as the node has capacity, it stores pushes to named users with its own claim and sends
+ * them after the commit. If the answer to the commit was lost, it sends those that it finds. The doorbell tells workers of all other
+ * pushes.
  */
 export async function storeAndSend<Push extends Claimable, Stored>(
   { doorbell, ownRuns }: StoredPushWorkers,
@@ -295,9 +295,11 @@ export async function storeAndSend<Push extends Claimable, Stored>(
     else ownRuns?.drop(claimsOf(claimed));
     throw error;
   }
-  const sent = claimed.filter((_, index) => isSentNow(stored[index]!));
+  const { sent = [], others = [] } = Object.groupBy(claimed, (_, index) =>
+    isSentNow(stored[index]!) ? 'sent' : 'others',
+  );
   ownRuns?.begin(claimsOf(sent));
-  ownRuns?.drop(claimsOf(claimed.filter((_, index) => !isSentNow(stored[index]!))));
+  ownRuns?.drop(claimsOf(others));
   const left = sent.filter(({ claim }) => !claim);
   if (left.length > 0) doorbell.ring(left.every(({ targetUsers }) => targetUsers) ? 'named-runs' : 'fan-out');
   return stored;

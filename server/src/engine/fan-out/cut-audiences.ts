@@ -138,8 +138,8 @@ async function holdRun(tx: Transaction, id: string): Promise<Held | undefined> {
 type Frozen = { runId: string; cut: number; users: number };
 
 /**
- * Resolves the filter of a run for its next buckets, in a transaction of its own. On a cluster their members are on other machines
- * than the run, and may be stored although the step was not, or be visible later. What is left of such a step is deleted.
+ * Stores the users of the next buckets who match the filter of a run, in a separate transaction. On a cluster these members are on
+ * other machines than the run. If a process dies, members may be stored without their step, so the next step deletes them first.
  */
 async function freezeNext(tx: Transaction, { run, open, width }: Held & { width: number }): Promise<Frozen> {
   const { workspaceId, id: runId } = run;
@@ -162,11 +162,11 @@ async function cutFrozen(
     const held = await holdRun(tx, frozen.runId);
     if (held?.open.cut !== frozen.cut) throw new PassChangedError(frozen.runId);
     const { run, open } = held;
-    const buckets = nextBuckets(open, width);
-    const seen = await countFrozenMembers(tx, { workspaceId: run.workspaceId, segmentId: run.id, buckets });
-    // Another node has resolved them again, or not all are visible yet.
-    if (seen !== frozen.users) throw new PassChangedError(frozen.runId);
-    return { run, ...(await cutNext(tx, { ...held, width, now })) };
+    const { users } = frozen;
+    const members = { workspaceId: run.workspaceId, segmentId: run.id, buckets: nextBuckets(open, width) };
+    // Another node has resolved the filter again, or not all members are visible yet.
+    if ((await countFrozenMembers(tx, members)) !== users) throw new PassChangedError(run.id);
+    return { run, ...(await cutNext(tx, { ...held, width, now, users })) };
   });
 }
 
@@ -174,7 +174,8 @@ function nextBuckets({ cut }: OpenPass, width: number): number[] {
   return Array.from({ length: Math.min(bucketCount, cut + width) - cut }, (_, index) => cut + index);
 }
 
-type Cutting = Held & { width: number; now: Date };
+/** `users`: how many the buckets have, if they were counted when the filter was resolved. */
+type Cutting = Held & { width: number; now: Date; users?: number };
 
 /**
  * @returns the number of devices of a run that waited for its size and has started
@@ -182,11 +183,11 @@ type Cutting = Held & { width: number; now: Date };
  */
 async function cutNext(
   tx: Transaction,
-  { run, open, width, now }: Cutting,
+  { run, open, width, now, users }: Cutting,
 ): Promise<{ isLast: boolean; startedDevices?: number }> {
   const buckets = nextBuckets(open, width);
   const end = open.cut + buckets.length;
-  const { pass, devicesOf } = await countBuckets(tx, { run, pass: open.pass, buckets });
+  const { pass, devicesOf } = await countBuckets(tx, { run, pass: open.pass, buckets, users });
   const status = await lockPass(tx, { runId: run.id, cut: open.cut });
   if (status === undefined) throw new PassChangedError(run.id);
   const isLast = end === bucketCount;
@@ -203,7 +204,7 @@ async function cutNext(
   await insertChunks(tx, { runId, workspaceId, lane, at: now, winner: null, ranges });
   const { estimate } = pass;
   const more = estimate - open.pass.estimate;
-  // correctTurns lets the others of a paused run wait no longer when it goes on.
+  // The turn of a paused run stays parked; correctTurns unparks it after the run was resumed.
   if (lane === 1 && status === 'PAUSED') await noteMoreDevices(tx, { runId, more });
   else if (lane === 1) await insertTurn(tx, { runId, workspaceId, devices: estimate, more });
   if (isLast) await endPass(tx, { runId, devices, pass });
@@ -228,25 +229,28 @@ async function startWaiting(
   return startCounted(tx, { run: { ...run, winner }, audience, now });
 }
 
-type Counting = { run: RunToSend; pass: AudiencePass; buckets: readonly number[] };
+type Counting = { run: RunToSend; pass: AudiencePass; buckets: readonly number[]; users: number | undefined };
 type Counted = { pass: AudiencePass; devicesOf: ReadonlyMap<number, number> };
 
 /** Counts the users and devices of some buckets. Those of a filter are stored as members. */
-async function countBuckets(tx: Transaction, { run, pass, buckets }: Counting): Promise<Counted> {
+async function countBuckets(tx: Transaction, { run, pass, buckets, users: found }: Counting): Promise<Counted> {
   const { workspaceId, platforms } = run;
   const settings = deliverySettings(run.settings);
   const segment =
     run.audienceSegmentId === null ? undefined : { id: run.audienceSegmentId, version: run.audienceVersion! };
   const reached = { workspaceId, platforms, iosProvisional: iosProvisional(settings), bound: run.audienceBound! };
   const audience = { ...reached, appIds: settings.appIds, segment, buckets };
-  const users = pass.users + (await countNewUsers(tx, { run, pass, buckets }));
+  // The users of a file are known by its version.
+  const isOfAll = segment === undefined;
+  const counting = { workspaceId, buckets, until: new Date(pass.at) };
+  const newUsers = found ?? (isOfAll ? await countUsersInBuckets(tx, counting) : 0);
   const counted = await countBucketPlatforms(tx, audience);
   const groups = groupsOf(run, run.globalControlPercent);
   const groupUsers = groups && (await countGroupUsers(tx, { ...audience, ...groups }));
   return {
     pass: {
       ...pass,
-      users,
+      users: pass.users + newUsers,
       platforms: addPlatforms(pass.platforms, counted),
       groupUsers: pass.groupUsers && addGroups(pass.groupUsers, groupUsers ?? []),
     },
@@ -254,14 +258,6 @@ async function countBuckets(tx: Transaction, { run, pass, buckets }: Counting): 
       [...Map.groupBy(counted, ({ bucket }) => bucket)].map(([bucket, own]) => [bucket, sumOf(own, 'devices')]),
     ),
   };
-}
-
-async function countNewUsers(tx: Transaction, { run, pass, buckets }: Counting): Promise<number> {
-  const { workspaceId } = run;
-  if (run.audienceSegmentId === null)
-    return countUsersInBuckets(tx, { workspaceId, buckets, until: new Date(pass.at) });
-  // The users of a file are known by its version.
-  return pass.filters === null ? 0 : countFrozenMembers(tx, { workspaceId, segmentId: run.id, buckets });
 }
 
 function addPlatforms(known: readonly AudiencePlatform[], counted: readonly BucketPlatform[]): AudiencePlatform[] {

@@ -152,7 +152,7 @@ export function makeNamedRunSender(
     ownRuns,
     async sendNext() {
       await outcomes.settled();
-      const limit = Math.min(batchRuns, held.free());
+      const limit = Math.min(batchRuns, held.countFree());
       const except = held.fullWorkspaces();
       isCrowded = except.length > 0 || limit < batchRuns;
       if (isStopping() || limit <= 0) return 0;
@@ -181,8 +181,8 @@ function makeHeldRuns() {
   const counts = new Map<string, number>();
   return {
     list: () => [...held.values()],
-    free: () => maxUnderWay - held.size,
-    hasFreeFor: (workspaceId: string) => (counts.get(workspaceId) ?? 0) < maxUnderWayOfWorkspace,
+    countFree: () => maxUnderWay - held.size,
+    mayHoldOf: (workspaceId: string) => (counts.get(workspaceId) ?? 0) < maxUnderWayOfWorkspace,
     /** Returns the workspaces of which no more runs are claimed for now. */
     fullWorkspaces: () =>
       [...counts].filter(([, runs]) => runs >= maxUnderWayOfWorkspace).map(([workspaceId]) => workspaceId),
@@ -222,7 +222,7 @@ function makeOwnRuns(
   return {
     reserve({ runId, workspaceId, targetUsers }) {
       const isLarge = targetUsers.length > maxNamedUsers;
-      if (isLarge || isClosed() || held.free() <= 0 || !held.hasFreeFor(workspaceId)) return undefined;
+      if (isLarge || isClosed() || held.countFree() <= 0 || !held.mayHoldOf(workspaceId)) return undefined;
       const { leaseUntil } = makeLease(clock, chunkLeaseMilliseconds);
       const window = { windowBucket: null, windowPosition: null, windowDevices: null };
       const search = { crashes: 0, suspectDevices: null, setAside: 0, ...window };

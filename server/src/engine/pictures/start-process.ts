@@ -6,8 +6,8 @@ import type { Decoder, DecoderAnswer } from './start-thread.ts';
 const memoryFlags = ['--max-old-space-size=256', '--wasm-max-mem-pages=16384'];
 
 /**
- * Decodes a file in a process of its own. It can be ended at any moment, which a thread cannot: measured with Node 26,
- * `terminate()` waited a minute for the decoder of an interlaced PNG.
+ * Decodes a file in a separate process, which can be ended at any moment. A thread cannot: with Node 26, `terminate()` waited a
+ * minute for the decoder of an interlaced PNG.
  *
  * @param script what the process runs; a test gives another
  */

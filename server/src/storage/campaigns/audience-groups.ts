@@ -5,6 +5,7 @@ import type { ControlGroup, ControlShares, Draw } from '../../domain/experiments
 import { variationBounds } from '../../domain/experiments/variants.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
+import { isInBuckets } from '../users/buckets.ts';
 import { isMeant, isReached } from './audience.ts';
 import type { AudiencePage } from './audience.ts';
 import { inSpan } from './campaign-stats.ts';
@@ -130,7 +131,7 @@ export async function countBucketPlatforms(
  * answers.
  */
 function devicesOf(tx: Queryable, { workspaceId, segment, buckets }: RunAudience): Fragment {
-  const inBuckets = (column: Fragment) => tx`${column} = any(${[...(buckets ?? allBuckets)]}::smallint[])`;
+  const inBuckets = (column: Fragment) => isInBuckets(tx, { column, buckets: buckets ?? allBuckets });
   if (segment === undefined)
     return tx`devices where devices.workspace_id = ${workspaceId}
       and ${buckets === undefined ? tx`true` : inBuckets(tx`devices.bucket`)}`;

@@ -19,7 +19,7 @@ export type NamedChunk = ClaimedChunk & {
   leaseUntil: Date;
 };
 
-/** Runs that this node stores with a claim of its own and sends as soon as they are stored, so that no worker looks for them. */
+/** The runs of pushes that this node accepts: it stores them with its own claim and sends them after the commit. */
 export type OwnRuns = {
   /** Returns the claim to store with a run, or undefined if the run is left to a worker that claims it. */
   reserve(run: {
@@ -27,7 +27,7 @@ export type OwnRuns = {
     workspaceId: string;
     targetUsers: NonNullable<NamedChunk['targetUsers']>;
   }): NamedChunk | undefined;
-  /** Sends the runs that are stored, or may be: those that turn out not to be stored are forgotten. */
+  /** Sends those of the runs that are stored, and forgets the others. */
   begin(chunks: readonly NamedChunk[]): void;
   /** Forgets runs that are not stored. */
   drop(chunks: readonly NamedChunk[]): void;

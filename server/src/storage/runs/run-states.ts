@@ -82,13 +82,16 @@ const columns = (tx: Queryable) => tx`
   runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls, ${androidPayload(tx)} as "androidPayload",
   ${refusalsOfRun(tx)} as refusals`;
 
+const selectRuns = (tx: Queryable): Fragment => tx`
+  select ${columns(tx)}
+  from runs
+  join campaigns on campaigns.id = runs.campaign_id
+  join workspaces on workspaces.id = runs.workspace_id`;
+
 /** Reads a run that is still queued and not being counted. Index: primary key. */
 export async function findQueuedRun(tx: Queryable, id: string): Promise<RunToSend | undefined> {
   const [run] = await tx<RunToSend[]>`
-    select ${columns(tx)}
-    from runs
-    join campaigns on campaigns.id = runs.campaign_id
-    join workspaces on workspaces.id = runs.workspace_id
+    ${selectRuns(tx)}
     where runs.id = ${id} and runs.status = 'QUEUED' and runs.audience_cut is null`;
   return run;
 }
@@ -96,30 +99,21 @@ export async function findQueuedRun(tx: Queryable, id: string): Promise<RunToSen
 /** Reads runs by id. Index: primary key. */
 export async function findRunsToSend(database: Queryable, ids: string[]): Promise<RunToSend[]> {
   return database<RunToSend[]>`
-    select ${columns(database)}
-    from runs
-    join campaigns on campaigns.id = runs.campaign_id
-    join workspaces on workspaces.id = runs.workspace_id
+    ${selectRuns(database)}
     where runs.id = any(${ids})`;
 }
 
 /** Reads those of the runs that are sending. Index: primary key. */
 export async function findSendingRuns(database: Database, ids: string[]): Promise<RunToSend[]> {
   return database<RunToSend[]>`
-    select ${columns(database)}
-    from runs
-    join campaigns on campaigns.id = runs.campaign_id
-    join workspaces on workspaces.id = runs.workspace_id
+    ${selectRuns(database)}
     where runs.id = any(${ids}) and runs.status = 'SENDING'`;
 }
 
 /** Reads runs by their numbers in the ledger. Index: runs_number_key. */
 export async function findRunsToSendAgain(database: Database, numbers: number[]): Promise<RunToSend[]> {
   return database<RunToSend[]>`
-    select ${columns(database)}
-    from runs
-    join campaigns on campaigns.id = runs.campaign_id
-    join workspaces on workspaces.id = runs.workspace_id
+    ${selectRuns(database)}
     where runs.number = any(${numbers}::bigint[])`;
 }
 
