@@ -84,7 +84,7 @@ function isAnimatedPng(view: DataView): boolean {
   return false;
 }
 
-/** RFC 9649, 2.7: a flag in the first chunk, `VP8X`, announces an animation, and the chunk `ANIM` describes it. */
+/** RFC 9649 §2.7: a flag in the first chunk, `VP8X`, announces an animation, and the chunk `ANIM` describes it. */
 function isAnimatedWebp(view: DataView): boolean {
   // After the signature: name, length of the data, data, a byte more if the length is odd.
   for (let at = 12; at + 8 <= view.byteLength;) {

@@ -15,7 +15,7 @@ export function makeNoisyPng({ width, height, isInterlaced = false }: Partial<Sh
   return joinPng({ width, height, isInterlaced }, deflateSync(Buffer.concat(rows), { level: 1 }));
 }
 
-/** First column, first row, and the distances of columns and rows (PNG specification, 8.1). */
+/** First column, first row, and the distances of columns and rows (the specification of PNG, section 8.1). */
 type Pass = readonly [number, number, number, number];
 const wholePass: readonly Pass[] = [[0, 0, 1, 1]];
 const interlacedPasses: readonly Pass[] = [
