@@ -1,11 +1,11 @@
 /**
  * The whole check of this repository, in the order that fails fastest: types, format, lint and unused code in parallel, then
  * every test (layers, units, HTTP, database, browser). One command, on a clone with nothing but Node: `npm test`. `npm run
- * test:all` adds the tests that take longer: properties with all their cases, the environments where people clone, simulations
- * and torture.
+ * test:all` runs each test once, with what takes longer: properties with all their cases, the environments where people clone,
+ * simulations and torture.
  *
- * Options: `--only <step>`, `--write` (format), `--full` (only the steps that `npm run test:all` adds), and after `--` the
- * arguments of the test runner (`npm test -- --only test -- server/test/push`).
+ * Options: `--only <step>`, `--write` (format), `--all` (with what takes longer), `--full` (after `npm test`: what takes longer, and
+ * nothing else), and after `--` the arguments of the test runner (`npm test -- --only test -- server/test/push`).
  */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ const keptCache = join(root, 'node_modules', '.cache');
 const cache = findCache();
 const bin = (name: string, file: string): string => join(root, 'node_modules', name, file);
 /** More than the slowest known machine needs; ends a step that hangs. */
-const maxStepMinutes = 40;
+const maxStepMinutes = 60;
 
 type Step = { name: string; command: string[]; environment?: Record<string, string> };
 
@@ -26,6 +26,7 @@ const [parameters, testParameters] = splitAtDashes(process.argv.slice(2));
 const onlyIndex = parameters.indexOf('--only');
 const only = onlyIndex === -1 ? undefined : parameters[onlyIndex + 1];
 const isFull = parameters.includes('--full');
+const isAll = parameters.includes('--all');
 const formatMode = parameters.includes('--write') ? '--write' : '--check';
 
 const cached = (name: string): string => join(cache, name);
@@ -75,32 +76,31 @@ const staticSteps: Step[] = [
 const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', ...testParameters];
 /** The workers of the runner and the processes that tests start share the compile cache. */
 const compileCache = { NODE_COMPILE_CACHE: cached('node') };
+const longSteps: Step[] = [
+  { name: 'fuzz', command: [join(root, 'server/test/fuzz/run.ts'), '--requests', '5000'] },
+  { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
+  {
+    name: 'simulation',
+    command: [join(root, 'server/test/simulation/run.ts'), '--world', 'faults', '--seeds', '200'],
+  },
+  {
+    name: 'simulated calls',
+    command: [join(root, 'server/test/simulation/run.ts'), '--world', 'calls', '--seeds', '40'],
+  },
+  {
+    name: 'torture',
+    command: [
+      ...[join(root, 'server/test/torture/run.ts'), '--random-rounds', '30'],
+      ...['--devices', '5000', '--rounds', '2'],
+    ],
+  },
+];
+const full = { ...compileCache, FULL: '1' };
 const testSteps: Step[] = isFull
-  ? [
-      {
-        name: 'full properties',
-        command: [...vitest, ...filesThatTryMore()],
-        environment: { ...compileCache, FULL: '1' },
-      },
-      { name: 'fuzz', command: [join(root, 'server/test/fuzz/run.ts'), '--requests', '5000'] },
-      { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
-      {
-        name: 'simulation',
-        command: [join(root, 'server/test/simulation/run.ts'), '--world', 'faults', '--seeds', '200'],
-      },
-      {
-        name: 'simulated calls',
-        command: [join(root, 'server/test/simulation/run.ts'), '--world', 'calls', '--seeds', '40'],
-      },
-      {
-        name: 'torture',
-        command: [
-          ...[join(root, 'server/test/torture/run.ts'), '--random-rounds', '30'],
-          ...['--devices', '5000', '--rounds', '2'],
-        ],
-      },
-    ]
-  : [{ name: 'test', command: vitest, environment: compileCache }];
+  ? [{ name: 'full properties', command: [...vitest, ...filesThatTryMore()], environment: full }, ...longSteps]
+  : isAll
+    ? [{ name: 'every test', command: vitest, environment: full }, ...longSteps]
+    : [{ name: 'test', command: vitest, environment: compileCache }];
 
 const names = [...staticSteps, ...testSteps].map(({ name }) => name);
 if (only !== undefined && !names.includes(only)) {
@@ -120,7 +120,7 @@ const times: string[] = [];
 const failedOnce: string[] = [];
 if (!isFull && !(await runSideBySide(chosen(staticSteps)))) end(1);
 const tests = chosen(testSteps);
-const wanted = { isFull: isFull || process.env.FULL === '1' };
+const wanted = { isFull: isFull || isAll || process.env.FULL === '1' };
 const packages = tests.length > 0 ? findSystemPackages(cached('debian'), wanted) : undefined;
 for (const step of tests) {
   process.stdout.write(`\n== ${step.name}\n`);

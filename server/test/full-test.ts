@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 
-/** What `npm run test:full` tries besides, in CI and before a release: `npm test` is to take less than five minutes. */
+/** What `npm run test:all` tries besides, in CI and before a release: `npm test` is to take less than five minutes. */
 export const isFull = process.env.FULL === '1';
 
 /**

@@ -28,7 +28,7 @@ describe('simulation', () => {
     await clone.drop();
   });
 
-  /** The first seed, which several tests look at. `npm run test:full` plays two hundred, and `npm run test:simulation` a thousand. */
+  /** The first seed, which several tests look at. `npm run test:all` plays two hundred, and `npm run test:simulation` a thousand. */
   const firstSeed = once(() => simulate(database, 1));
 
   test('the first seed of faults breaks no promise of reliability R2 to R7', async () => {
