@@ -62,7 +62,7 @@ function AllUsers() {
     <>
       <SearchForm key={q} q={q} onSearched={(word) => void navigate({ search: word === '' ? {} : { q: word } })} />
       <Loaded query={listed}>
-        {({ users, next }) => {
+        {({ users, next, tooSlowAfterSeconds: tooSlowAfter }) => {
           const others = (exact.data ?? []).filter(({ id }) => !users.some((user) => user.id === id));
           if (users.length > 0 || others.length > 0)
             return (
@@ -73,7 +73,7 @@ function AllUsers() {
               </>
             );
           if (q === '') return <NoUsers />;
-          return exact.isPending ? <Waiting /> : <NoResults q={q} />;
+          return exact.isPending ? <Waiting /> : <NoResults q={q} tooSlowAfterSeconds={tooSlowAfter} />;
         }}
       </Loaded>
     </>
@@ -238,7 +238,13 @@ function NoUsers() {
   );
 }
 
-function NoResults({ q }: { q: string }) {
+function NoResults({ q, tooSlowAfterSeconds }: { q: string; tooSlowAfterSeconds: number | null }) {
+  if (tooSlowAfterSeconds !== null)
+    return (
+      <EmptyState title="The search took too long">
+        {`It was ended after ${tooSlowAfterSeconds} seconds. Type more of the name, or a complete user id or email address.`}
+      </EmptyState>
+    );
   return (
     <EmptyState title="No matching users">
       {[...q].length < 3

@@ -46,8 +46,12 @@ describe('the list of users', () => {
   });
   afterAll(() => bundle.drop());
 
-  const list = (word?: string, after?: string) =>
-    listUsers({ database: bundle.application.forWorkspace(workspaceId), clock }, { workspaceId, word, after });
+  const database = () => bundle.application.forWorkspace(workspaceId);
+  const list = async (word?: string, after?: string) => {
+    const page = await listUsers({ database: database(), clock }, { workspaceId, word, after });
+    if (page.kind !== 'page') throw new Error('the search took too long');
+    return page;
+  };
   const namesOf = async (word: string) => (await list(word)).users.map(({ customerId }) => customerId);
 
   test('begins with the newest, and its pages have every user once', async () => {
@@ -106,6 +110,12 @@ describe('the list of users', () => {
       }
       expect([word, seen.size]).toEqual([word, count]);
     }
+  });
+
+  test('ends a search that takes too long, and says so', async () => {
+    const deps = { database: database(), clock, searchSeconds: 0.001 };
+    const search = { workspaceId, word: 'nobody at all', after: undefined };
+    expect(await listUsers(deps, search)).toEqual({ kind: 'too slow', afterSeconds: 0.001 });
   });
 
   test('reads through indexes, however many users there are', async () => {

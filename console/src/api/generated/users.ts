@@ -207,4 +207,7 @@ export type UserPage = {
 
   /** The value of `after` for the next page. */
   next: string | null;
+
+  /** The search was ended after this time; null: it was not. */
+  tooSlowAfterSeconds: number | null;
 };

@@ -43,6 +43,7 @@ export const ListedUser = Type.Object({
 export const UserPage = Type.Object({
   users: described(Type.Array(ListedUser), 'Newest first, at most 50.'),
   next: described(orNull(Type.String()), 'The value of `after` for the next page.'),
+  tooSlowAfterSeconds: described(orNull(Type.Number()), 'The search was ended after this time; null: it was not.'),
 });
 
 export const DeviceSuspicion = described(
@@ -344,9 +345,10 @@ function presentFoundUser({ userId, bucket: _bucket, ...hit }: UserHit) {
   return { id: userId, ...hit };
 }
 
-function presentUserPage({ users, hasMore }: Awaited<ReturnType<ConsoleUsers['list']>>) {
-  const listed = users.map(({ userId, bucket: _bucket, ...user }) => ({ id: userId, ...user }));
-  return { users: listed, next: hasMore ? listed.at(-1)!.id : null };
+function presentUserPage(page: Awaited<ReturnType<ConsoleUsers['list']>>) {
+  if (page.kind === 'too slow') return { users: [], next: null, tooSlowAfterSeconds: page.afterSeconds };
+  const listed = page.users.map(({ userId, bucket: _bucket, ...user }) => ({ id: userId, ...user }));
+  return { users: listed, next: page.hasMore ? listed.at(-1)!.id : null, tooSlowAfterSeconds: null };
 }
 
 /** Presents a user with everything the screen shows. Dates become ISO text when the response is serialised. */
