@@ -15,28 +15,34 @@ import type { Job } from '../jobs/job.ts';
 export type EndRunsDependencies = { database: Database; clock: Clock; log: Logger };
 
 const intervalMilliseconds = 2_000;
+const maxRuns = 1_000;
+const maxJoinedCampaigns = 1_000;
 
 /**
  * The job that ends runs with nothing left to send, and their campaigns. A one-time campaign ends with its last run, a periodic
  * campaign when it also has no occurrence left. A campaign that pushes to named users join more often than every five seconds stays
- * open between them. The job therefore looks at all open campaigns of this kind every two seconds; these include those of a node
- * that died after it had ended their runs. The job also settles windows that were in flight when their run was stopped.
+ * open between them. The job therefore looks at the open campaigns of this kind every two seconds, a thousand at a time; these
+ * include those of a node that died after it had ended their runs. The job also settles windows that were in flight when their run was stopped.
  */
 export function makeEndRuns({ database, clock, log }: EndRunsDependencies): Job {
   let sweptAt = -Infinity;
+  let lastJoined = '';
   return {
     name: 'end-runs',
     intervalMilliseconds,
     async runOnce(now) {
       const isSweep = Math.abs(now.getTime() - sweptAt) >= intervalMilliseconds;
-      const { ended, retired } = await inTransaction(database, async (tx) => {
-        const ended = await endFinishedRuns(tx, { at: now, limit: 1_000 });
-        const joined = isSweep ? await listJoinedCampaigns(tx) : [];
+      const { ended, joined, retired } = await inTransaction(database, async (tx) => {
+        const ended = await endFinishedRuns(tx, { at: now, limit: maxRuns });
+        const joined = isSweep ? await listJoinedCampaigns(tx, { after: lastJoined, limit: maxJoinedCampaigns }) : [];
         const campaignIds = [...new Set([...ended.map((run) => run.campaignId), ...joined])];
         if (campaignIds.length > 0) await endFinishedCampaigns(tx, { campaignIds, at: now });
-        return { ended, retired: await retireFinishedCampaigns(tx, { at: now, limit: 100 }) };
+        return { ended, joined, retired: await retireFinishedCampaigns(tx, { at: now, limit: 100 }) };
       });
-      if (isSweep) sweptAt = now.getTime();
+      if (isSweep) {
+        sweptAt = now.getTime();
+        lastJoined = joined.length < maxJoinedCampaigns ? '' : joined.at(-1)!;
+      }
       for (const run of ended) if (run.lane === 1) await logEnded({ database, log }, run);
       return ended.length + retired + (await settleStoppedRuns(database, { at: now, leasesEndedAt: clock.realNow() }));
     },

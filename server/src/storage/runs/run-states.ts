@@ -208,10 +208,15 @@ export async function endNamedRuns(tx: Transaction, { ids, at }: { ids: string[]
   return rows.map(({ campaignId }) => campaignId);
 }
 
-/** Lists the open campaigns that pushes to named users join. Index: campaigns_joined. */
-export async function listJoinedCampaigns(tx: Queryable): Promise<string[]> {
+/** Lists a page of the open campaigns that pushes to named users join, in the order of their ids. Index: campaigns_joined. */
+export async function listJoinedCampaigns(
+  tx: Queryable,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
-    select id from campaigns where status = 'SENDING' and delivery_type = 'ONE_TIME' and audience = 'USER'`;
+    select id from campaigns
+    where status = 'SENDING' and delivery_type = 'ONE_TIME' and audience = 'USER' and id > ${after}
+    order by id limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 

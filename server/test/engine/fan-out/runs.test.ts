@@ -208,6 +208,24 @@ describe('the start and end of a run', () => {
       expect(await end()).toBe(1);
       expect(lines).toEqual([]);
     });
+
+    test('ends the campaigns that pushes joined a thousand at a time, each in its turn', async () => {
+      await bundle.database`
+        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+          created_by, created_at, updated_at)
+        select lpad(number::text, 24, '0'), ${bundle.workspaceId}, 'code ' || number, 'PUSH_API', 'ONE_TIME', 'USER', '{ANDROID}',
+          '{}', '{"kind": "soon"}', 'SENDING', 'test', ${start}, ${start}
+        from generate_series(1, 1001) as number`;
+      const job = makeEndRuns({ database: bundle.database, clock: bundle.clock, log });
+      const left = async () =>
+        (await bundle.database<{ id: string }[]>`select id from campaigns where status = 'SENDING'`).map(
+          ({ id }) => id,
+        );
+      await job.runOnce(start);
+      expect(await left()).toEqual(['1001'.padStart(24, '0')]);
+      await job.runOnce(later(2));
+      expect(await left()).toEqual([]);
+    });
   });
 
   const delivery = { ...{ bucket: 1, userId: 'u', outcome: 'WAITING', code: 'SENDER_ID' }, retryAt: later(3600) };
