@@ -39,8 +39,11 @@ export function makeComposerCalls({ ask }: ConsoleCaller) {
      */
     change: ({ workspaceId, id, campaign }: Asked & Key) =>
       ask('PATCH campaigns/:id', { params: { id }, query: { workspaceId }, body: campaign }),
-    publish: ({ workspaceId, id }: Key) =>
-      ask('POST campaigns/:id/publish', { params: { id }, query: { workspaceId } }),
+    /** Publishes a draft. One that is sent as soon as possible waits for `delaySeconds` (0 to 60), in which it can be recalled. */
+    publish: ({ workspaceId, id, delaySeconds = 0 }: Key & { delaySeconds?: number }) =>
+      ask('POST campaigns/:id/publish', { params: { id }, query: { workspaceId, delaySeconds: String(delaySeconds) } }),
+    /** Makes a published campaign of which nothing was sent a draft again. */
+    recall: ({ workspaceId, id }: Key) => ask('POST campaigns/:id/recall', { params: { id }, query: { workspaceId } }),
     /** Sends a test to the named users. @throws CarillonError with `faults` */
     test: async ({
       workspaceId,

@@ -55,6 +55,7 @@ export const actionNames: Record<string, string> = {
   'campaign.create': 'Campaign created',
   'campaign.pause': 'Campaign paused',
   'campaign.publish': 'Campaign published',
+  'campaign.recall': 'Campaign made a draft again',
   'campaign.resume': 'Campaign resumed',
   'campaign.stop': 'Campaign stopped',
   'campaign.test': 'Test sent',

@@ -45,6 +45,21 @@ export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progr
           Edit
         </ButtonLink>
       )}
+      {mayEdit && progress.status === 'SCHEDULED' && progress.openRuns === 0 && (
+        <ConfirmButton
+          label="Back to draft"
+          color="accent"
+          title={`Make “${name}” a draft again?`}
+          hits="Nothing was sent yet. The draft keeps everything; it is sent only if you send or schedule it again."
+          onConfirmed={async () => {
+            await consoleClient.composer.recall({ workspaceId, id });
+            showToast({ text: `“${name}” is a draft again` });
+            await queries.invalidateQueries({
+              predicate: ({ queryKey }) => queryKey[2] === id || queryKey[0] === 'campaigns',
+            });
+          }}
+        />
+      )}
       {progress.actions.map((action) => (
         <ConfirmButton
           key={action}

@@ -85,7 +85,10 @@ type SendButtonProps = { save: ReturnType<typeof useSave>; hasChanges: boolean }
 
 const labels = { now: 'Send', once: 'Schedule', periodic: 'Start', event: 'Start' } as const;
 
-const done = { now: 'being sent', once: 'scheduled', periodic: 'started', event: 'started' } as const;
+const done = { now: 'sent in ten seconds', once: 'scheduled', periodic: 'started', event: 'started' } as const;
+
+/** A campaign that is sent at once waits this long. One that is sent later can be recalled until then, from its page. */
+const undoSeconds = 10;
 
 /** The last step. Its confirmation shows the size of the audience. */
 function SendButton({ save, hasChanges }: SendButtonProps) {
@@ -103,8 +106,13 @@ function SendButton({ save, hasChanges }: SendButtonProps) {
       isDisabled={!isGood || (isChange && !hasChanges)}
       hits={<Hits isChange={isChange} />}
       onConfirmed={async () => {
-        await (isChange ? save.saveLive() : save.send());
-        showToast({ text: `“${name}” is ${isChange ? 'saved' : done[timingKind(body)]}` });
+        if (isChange) {
+          await save.saveLive();
+          return showToast({ text: `“${name}” is saved` });
+        }
+        const id = await save.send();
+        const undo = { undo: () => save.recall(id), undone: `“${name}” is a draft again`, undoSeconds };
+        showToast({ text: `“${name}” is ${done[timingKind(body)]}`, ...undo });
       }}
     />
   );
@@ -121,7 +129,7 @@ function Hits({ isChange }: { isChange: boolean }) {
   const localTimes = useLocalTimes();
   const [occurrence] = check?.schedule?.occurrences ?? [];
   const when = {
-    now: 'right now; messages handed to the providers cannot be recalled',
+    now: `in ${undoSeconds} seconds; until then you can undo it, later nothing can be recalled`,
     once: occurrence ? occurrenceText(occurrence) : 'at its time',
     periodic: occurrence ? `first ${occurrenceText(occurrence)}` : 'at its times',
     event: 'whenever its event happens',
@@ -188,10 +196,11 @@ function useSave({ change, isLeaving, onSaved }: SaveOptions) {
     async saveLive(): Promise<void> {
       await goTo(await store(), 'report');
     },
-    async send(): Promise<void> {
+    /** @returns the id of the campaign */
+    async send(): Promise<string> {
       const id = await store();
       try {
-        await consoleClient.composer.publish({ workspaceId, id });
+        await consoleClient.composer.publish({ workspaceId, id, delaySeconds: undoSeconds });
       } catch (error) {
         // The draft exists, so the next attempt changes it instead of creating a second one.
         onSaved();
@@ -199,6 +208,11 @@ function useSave({ change, isLeaving, onSaved }: SaveOptions) {
         throw error;
       }
       await goTo(id, 'report');
+      return id;
+    },
+    async recall(id: string): Promise<void> {
+      await consoleClient.composer.recall({ workspaceId, id });
+      await goTo(id, 'composer');
     },
   };
 }

@@ -140,6 +140,7 @@ function statementOf({ by, kind, from }: CampaignTransition): string {
     case 'stop':
       return 'moveCampaign';
     case 'publishing':
+    case 'recalling':
       return 'updateAuthoredCampaign';
     case 'a new version':
       return 'retireVersion';

@@ -171,7 +171,8 @@ describe('responses of the console', () => {
     await ask('PATCH campaigns/:id', { ...ofDraft, body: { basic_details: { name: 'Changed draft' } } });
     const meta = { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ada', 'nobody'] };
     await ask('POST composer/test', { body: { draft_id: draft.id, test_campaign_meta: meta } });
-    await ask('POST campaigns/:id/publish', ofDraft);
+    await ask('POST campaigns/:id/publish', { ...ofDraft, query: { delaySeconds: '60' } });
+    await ask('POST campaigns/:id/recall', ofDraft);
 
     // The log of deliveries.
     const { deliveries } = await ask('GET deliveries');

@@ -254,7 +254,7 @@ describe('audited changes', () => {
         next_at, created_by, created_at, updated_at)
       values (${idOf(letter)}, ${workspaceId}, ${`Campaign ${letter}`}, 'PUSH_API', ${type}, 'ALL_USERS', '{ANDROID}',
         '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', ${status},
-        ${type === 'PERIODIC' ? '2026-03-02' : null}, 'bench', ${at}, ${at})`;
+        ${type === 'PERIODIC' || status === 'SCHEDULED' ? '2098-03-02' : null}, 'bench', ${at}, ${at})`;
     await database`
       insert into identity_keys (workspace_id, id, algorithm, secret_sealed, created_at)
       values (${workspaceId}, ${idOf('e')}, 'HS256', 'x', ${at})`;
@@ -262,6 +262,9 @@ describe('audited changes', () => {
     await campaign('b', { status: 'PAUSED', type: 'PERIODIC' });
     await campaign('2', { status: 'SENT', type: 'ONE_TIME' });
     await campaign('6', { status: 'ACTIVE', type: 'PERIODIC' });
+    await campaign('9', { status: 'SCHEDULED', type: 'ONE_TIME' });
+    await database`
+      update campaigns set parts = ${database.json(draftBody)} where id = ${idOf('9')}`;
     await database`
       update campaigns set variants = '{"locales": [], "percents": [50, 50], "contents": [[{}], [{}]]}' where id = ${idOf('6')}`;
     await database`
@@ -378,6 +381,7 @@ describe('audited changes', () => {
       'POST /campaigns': { path: 'campaigns', body: draftBody },
       'PATCH /campaigns/:id': { path: `campaigns/${draftId}`, body: { basic_details: { name: 'Changed draft' } } },
       'POST /campaigns/:id/publish': { path: `campaigns/${draftId}/publish` },
+      'POST /campaigns/:id/recall': { path: `campaigns/${idOf('9')}/recall` },
       'POST /composer/test': {
         path: 'composer/test',
         body: {

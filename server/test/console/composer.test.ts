@@ -336,6 +336,57 @@ describe('console composer', () => {
       });
     });
 
+    test('sends after a delay, in which the campaign can be made a draft again', async () => {
+      const { id } = await client.composer.create({ workspaceId, campaign: campaign() });
+      const runs = () => bundle.database`select 1 from runs where campaign_id = ${id}`;
+      await client.composer.publish({ workspaceId, id, delaySeconds: 60 });
+      expect(await statusOf(id)).toBe('SCHEDULED');
+      // A change while it waits keeps its time.
+      const [due] = await bundle.database`select next_at from campaigns where id = ${id}`;
+      await client.composer.change({
+        workspaceId,
+        id,
+        campaign: android({ title: 'Changed', message: 'in time' }) as never,
+      });
+      expect((await bundle.database`select next_at from campaigns where id = ${id}`)[0]).toEqual(due);
+      await client.composer.recall({ workspaceId, id });
+      expect(await statusOf(id)).toBe('DRAFT');
+      expect(await lastAudit()).toMatchObject({ action: 'campaign.recall', objectId: id, objectName: 'Composed' });
+      expect(await runs()).toEqual([]);
+
+      await client.composer.publish({ workspaceId, id, delaySeconds: 1 });
+      await until(async () => (await statusOf(id)) === 'SENT');
+      expect(await runs()).toHaveLength(1);
+      await expect(client.composer.recall({ workspaceId, id })).rejects.toMatchObject({ status: 409 });
+      expect(await statusOf(id)).toBe('SENT');
+    });
+
+    test('makes a campaign a draft again while it waits for its time, with its own filters, but none that has a run', async () => {
+      const city = {
+        filter_type: 'user_attributes',
+        name: 'city',
+        data_type: 'string',
+        operator: 'in',
+        value: ['Lisbon'],
+      };
+      const ofLisbon = { filter_operator: 'and', filters: [city] } as never;
+      const parts = campaign({ ...later, segmentation_details: { included_filters: ofLisbon } });
+      const { id } = await client.composer.create({ workspaceId, campaign: parts });
+      const ownSegments = async () => (await bundle.database`select 1 from segments where campaign_id = ${id}`).length;
+      await client.composer.publish({ workspaceId, id });
+      expect(await ownSegments()).toBe(1);
+      await client.composer.recall({ workspaceId, id });
+      expect([await statusOf(id), await ownSegments()]).toEqual(['DRAFT', 0]);
+      expect((await client.campaigns.read({ workspaceId, id })).request).toEqual(parts);
+
+      await client.composer.publish({ workspaceId, id });
+      await bundle.database`
+        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, ended_at, status_reason)
+        values (${makeId(new Date())}, ${workspaceId}, ${id}, 1, 'MISSED', current_date, now(), now(), now(), 'late')`;
+      await expect(client.composer.recall({ workspaceId, id })).rejects.toMatchObject({ status: 409 });
+      expect(await statusOf(id)).toBe('SCHEDULED');
+    });
+
     test('reports every fault by field, and stores nothing', async () => {
       const before = await bundle.database`select count(*)::int as campaigns from campaigns`;
       const wrong = campaign({ basic_details: { name: 'x'.repeat(300), platforms: ['PAGER'] } });

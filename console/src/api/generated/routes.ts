@@ -233,6 +233,7 @@ export type ConsoleAnswers = {
   'POST campaigns/:id/clone': ChangedCampaign;
   'POST campaigns/:id/pause': CampaignProgress;
   'POST campaigns/:id/publish': ChangedCampaign;
+  'POST campaigns/:id/recall': ChangedCampaign;
   'POST campaigns/:id/resume': CampaignProgress;
   'POST campaigns/:id/stop': CampaignProgress;
   'POST campaigns/:id/template': ChangedCampaign;

@@ -10,21 +10,27 @@ import type { ShownToast } from './toast-list.ts';
 // Time enough to read a line and to reach the button.
 const shownMilliseconds = 6_000;
 
-/** Disappears by itself, unless the mouse or the focus is on it. */
-export function ToastCard({ toast: { id, text, undo, undone, isFailure } }: { toast: ShownToast }) {
+/**
+ * Disappears by itself, unless the mouse or the focus is on it. One that can be undone for a limited time disappears when that time is
+ * over.
+ */
+export function ToastCard({ toast }: { toast: ShownToast }) {
+  const { id, text, undo, undone, undoSeconds, isFailure } = toast;
   const [isHeld, setHeld] = useState(false);
+  const leftSeconds = useSecondsLeft(undoSeconds);
   const takeBack = useMutation({
     mutationFn: async () => undo?.(),
     onSuccess: () => showToast({ text: undone ?? 'Undone' }),
     onError: (error) => showToast({ text: `It could not be undone. ${failureText(error)}`, isFailure: true }),
     onSettled: () => dismissToast(id),
   });
-  const stays = isHeld || isFailure === true || takeBack.isPending;
+  const isOver = leftSeconds === 0;
+  const stays = takeBack.isPending || (undoSeconds === undefined ? isHeld || isFailure === true : !isOver);
   useEffect(() => {
     if (stays) return undefined;
-    const timer = setTimeout(() => dismissToast(id), shownMilliseconds);
+    const timer = setTimeout(() => dismissToast(id), isOver ? 0 : shownMilliseconds);
     return () => clearTimeout(timer);
-  }, [id, stays]);
+  }, [id, stays, isOver]);
   const Icon = isFailure ? IconAlertTriangle : IconCircleCheck;
   return (
     <div
@@ -52,6 +58,7 @@ export function ToastCard({ toast: { id, text, undo, undone, isFailure } }: { to
           onClick={() => takeBack.mutate()}
         >
           Undo
+          {leftSeconds !== undefined && <span aria-hidden>&nbsp;({leftSeconds})</span>}
         </Button>
       )}
       <ActionIcon
@@ -66,4 +73,15 @@ export function ToastCard({ toast: { id, text, undo, undone, isFailure } }: { to
       </ActionIcon>
     </div>
   );
+}
+
+/** Counts seconds down to 0; undefined if there is nothing to count. */
+function useSecondsLeft(seconds: number | undefined): number | undefined {
+  const [left, setLeft] = useState(seconds);
+  useEffect(() => {
+    if (seconds === undefined) return undefined;
+    const timer = setInterval(() => setLeft((before) => Math.max(0, (before ?? 0) - 1)), 1_000);
+    return () => clearInterval(timer);
+  }, [seconds]);
+  return left;
 }

@@ -3,6 +3,8 @@ export type Toast = {
   text: string;
   /** Reverts the action and refreshes the screen; absent if the action cannot be reverted. */
   undo?: () => Promise<unknown>;
+  /** For how long it can be undone. The toast shows the seconds that are left, and leaves when they are over. */
+  undoSeconds?: number;
   /** Shown after the undo: "Campaign resumed". */
   undone?: string;
   /** An error, which stays until the user dismisses it. */

@@ -1,6 +1,7 @@
 import { partNames, readCampaign } from '../../domain/campaign-document/campaign.ts';
 import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import { mergeParts } from '../../domain/campaign-document/changes.ts';
+import { whyNotRecalled } from '../../domain/campaigns/campaign.ts';
 import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
@@ -14,6 +15,8 @@ import {
 } from '../../storage/campaigns/authored-campaigns.ts';
 import type { AuthoredCampaign, AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
 import { inTransaction } from '../../storage/database.ts';
+import { hasRuns } from '../../storage/runs/campaign-runs.ts';
+import { deleteCampaignSegments } from '../../storage/segments/segments.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Actor } from '../accounts/audit.ts';
@@ -92,12 +95,16 @@ export async function validateDraftCampaign(
   return 'faults' in prepared ? prepared.faults : [];
 }
 
-/** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID */
+/**
+ * Publishes a draft. One that is sent as soon as possible waits for `delaySeconds`, in which it can be recalled.
+ *
+ * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID
+ */
 export function publishDraftCampaign(
   deps: AuthoringDependencies,
-  command: AuthoringCaller & { id: string },
+  command: AuthoringCaller & { id: string; delaySeconds?: number | undefined },
 ): Promise<{ id: string }> {
-  const { actor, workspaceId, id } = command;
+  const { actor, workspaceId, id, delaySeconds } = command;
   return once(deps, { caller: command, operation: `status:${id}` }, async (tx) => {
     const draft = await lockAuthoredCampaign(tx, { workspaceId, id });
     if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
@@ -105,9 +112,39 @@ export function publishDraftCampaign(
       const reason = `${draft.deliveryType} campaign that is ${draft.status}`;
       throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'PUBLISH', reason });
     }
-    await publishDraft(tx, { workspaceId, id, parts: draft.parts, updatedBy: actor.name, at: deps.clock.now() });
+    const by = { updatedBy: actor.name, at: deps.clock.now() };
+    await publishDraft(tx, { workspaceId, id, parts: draft.parts, ...by, delaySeconds });
     const object = { id, ...nameIn(draft.parts) };
     await audit(tx, { actor, workspaceId, action: 'campaign.publish', object, at: deps.clock.realNow() });
+    return { id };
+  });
+}
+
+/**
+ * Makes a published campaign a draft again. Only before its first run: what was handed to a provider cannot be recalled.
+ *
+ * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID
+ */
+export function recallCampaign(
+  deps: AuthoringDependencies,
+  command: AuthoringCaller & { id: string },
+): Promise<{ id: string }> {
+  const { actor, workspaceId, id } = command;
+  return once(deps, { caller: command, operation: `status:${id}` }, async (tx) => {
+    const campaign = await lockAuthoredCampaign(tx, { workspaceId, id });
+    if (!campaign?.parts) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+    const { parts, status, deliveryType, versionNumber } = campaign;
+    const reason =
+      whyNotRecalled({ deliveryType, status, isRevised: versionNumber !== null }) ??
+      ((await hasRuns(tx, id)) ? `${deliveryType} campaign that has begun to be sent` : undefined);
+    if (reason !== undefined) throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'RECALL', reason });
+    await deleteCampaignSegments(tx, id);
+    await updateAuthoredCampaign(tx, {
+      ...{ ...draftColumns(parts), id, workspaceId },
+      ...{ updatedBy: actor.name, at: deps.clock.now() },
+    });
+    const entry = { object: { id, ...nameIn(parts) }, detail: { from: status, to: 'DRAFT' } };
+    await audit(tx, { ...entry, actor, workspaceId, action: 'campaign.recall', at: deps.clock.realNow() });
     return { id };
   });
 }
@@ -181,19 +218,32 @@ export async function createDraft(tx: Transaction, draft: NewDraft): Promise<{ i
   return { id };
 }
 
+type PublishedDraft = {
+  workspaceId: string;
+  id: string;
+  parts: CampaignParts;
+  updatedBy: string;
+  at: Date;
+  delaySeconds?: number | undefined;
+};
+
 /** Moves a campaign from DRAFT to live. The caller holds its lock. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
-export async function publishDraft(
-  tx: Transaction,
-  draft: { workspaceId: string; id: string; parts: CampaignParts; updatedBy: string; at: Date },
-): Promise<void> {
-  const { workspaceId, id, parts, updatedBy, at } = draft;
+export async function publishDraft(tx: Transaction, draft: PublishedDraft): Promise<void> {
+  const { workspaceId, id, parts, updatedBy, at, delaySeconds = 0 } = draft;
   const prepared = await requirePrepared(tx, { workspaceId, parts, now: at, start: 'to come' });
   const owner = { workspaceId, campaignId: id, createdBy: updatedBy, at };
   const segmentId = await storeAudience(tx, prepared, owner);
-  const columns = liveColumns(prepared, { ...statusOf(prepared.timing, at), segmentId });
-  await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at });
+  const status = statusOf(prepared.timing, at, delaySeconds);
+  await updateAuthoredCampaign(tx, {
+    ...liveColumns(prepared, { ...status, segmentId }),
+    id,
+    workspaceId,
+    updatedBy,
+    at,
+  });
   await listenForEvents(tx, prepared, { workspaceId, campaignId: id, versionId: id, at });
-  await startSending(tx, prepared, owner);
+  // The scheduler starts one that waits.
+  if (status.status !== 'SCHEDULED') await startSending(tx, prepared, owner);
 }
 
 type Draft = AuthoredCampaign & { parts: CampaignParts };

@@ -173,11 +173,14 @@ type LiveEdit = {
   at: Date;
 };
 
-/** An occurrence that is due but has not fired yet is not lost: it fires with the new data. */
+/**
+ * An occurrence that is due but has not fired yet is not lost: it fires with the new data. A campaign that is sent as soon as possible waits
+ * only for the time in which it can be recalled.
+ */
 function statusAfterEdit({ campaign, at }: LiveEdit, { timing }: PreparedCampaign) {
   const { nextAt } = statusOf(timing, at);
   const isDue = campaign.status === 'ACTIVE' && campaign.nextAt !== null && campaign.nextAt <= at;
-  return { status: campaign.status, nextAt: isDue ? campaign.nextAt : nextAt };
+  return { status: campaign.status, nextAt: isDue || timing.kind === 'soon' ? campaign.nextAt : nextAt };
 }
 
 function notEditable(reason: string): ServiceError {

@@ -15,11 +15,15 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 
 type Status = { status: CampaignStatus; nextAt: Date | null };
 
-/** Returns the status of a campaign that goes live, by its timing: sending, scheduled or recurring. */
-export function statusOf(timing: Timing, now: Date): Status {
+/**
+ * Returns the status of a campaign that goes live, by its timing: sending, scheduled or recurring. `delaySeconds`: how long a campaign that is
+ * sent as soon as possible waits, so that it can be recalled.
+ */
+export function statusOf(timing: Timing, now: Date, delaySeconds = 0): Status {
   switch (timing.kind) {
     case 'soon':
-      return { status: 'SENDING', nextAt: null };
+      if (delaySeconds === 0) return { status: 'SENDING', nextAt: null };
+      return { status: 'SCHEDULED', nextAt: new Date(now.getTime() + delaySeconds * 1_000) };
     case 'later':
       // In the users' own zones the first occurrence may already be past before the campaign's own is due.
       return { status: 'SCHEDULED', nextAt: nextOccurrences(timing, { after: now, count: 1 })[0] ?? now };

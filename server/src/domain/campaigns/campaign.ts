@@ -30,6 +30,7 @@ export type CampaignTransition = {
   by:
     | CampaignAction
     | 'publishing'
+    | 'recalling'
     | 'a new version'
     | 'its expiry'
     | 'its occurrence'
@@ -43,6 +44,7 @@ export type CampaignTransition = {
 export const campaignTransitions: readonly CampaignTransition[] = [
   { kind: 'one-time', from: 'DRAFT', to: 'SCHEDULED', by: 'publishing' },
   { kind: 'one-time', from: 'DRAFT', to: 'SENDING', by: 'publishing' },
+  { kind: 'one-time', from: 'SCHEDULED', to: 'DRAFT', by: 'recalling' },
   { kind: 'one-time', from: 'SCHEDULED', to: 'SENDING', by: 'its occurrence' },
   { kind: 'one-time', from: 'SCHEDULED', to: 'FAILED', by: 'a missed occurrence' },
   { kind: 'one-time', from: 'SCHEDULED', to: 'FAILED', by: 'a failed run' },
@@ -58,6 +60,7 @@ export const campaignTransitions: readonly CampaignTransition[] = [
   { kind: 'one-time', from: 'SENT', to: 'SENDING', by: 'a joining request' },
   { kind: 'one-time', from: 'FAILED', to: 'SENDING', by: 'a joining request' },
   { kind: 'recurring', from: 'DRAFT', to: 'ACTIVE', by: 'publishing' },
+  { kind: 'recurring', from: 'ACTIVE', to: 'DRAFT', by: 'recalling' },
   { kind: 'recurring', from: 'ACTIVE', to: 'PAUSED', by: 'pause' },
   { kind: 'recurring', from: 'ACTIVE', to: 'STOPPED', by: 'stop' },
   { kind: 'recurring', from: 'ACTIVE', to: 'RETIRED', by: 'the end of its runs' },
@@ -84,6 +87,22 @@ export function statusAfter(action: CampaignAction, state: CampaignState): Campa
   const wanted = found.length > 1 ? (state.hasOccurrence ? 'SCHEDULED' : 'SENDING') : found[0]?.to;
   return found.find(({ to }) => to === wanted)?.to;
 }
+
+/**
+ * Returns why a published campaign cannot become a draft again, in the words that follow "is not valid for a"; undefined if it can. Events
+ * may have started a triggered campaign already, and a revised campaign has been live in another version.
+ */
+export function whyNotRecalled({ deliveryType, status, isRevised }: RecallQuestion): string | undefined {
+  if (deliveryType === 'EVENT_TRIGGERED') return `${deliveryType} campaign`;
+  if (isRevised) return 'campaign that was revised';
+  const kind = deliveryType === 'ONE_TIME' ? 'one-time' : 'recurring';
+  const isPossible = campaignTransitions.some(
+    (one) => one.kind === kind && one.from === status && one.by === 'recalling',
+  );
+  return isPossible ? undefined : `${deliveryType} campaign that is ${status}`;
+}
+
+export type RecallQuestion = { deliveryType: CampaignDeliveryType; status: CampaignStatus; isRevised: boolean };
 
 /** The actions of the campaign API. PUBLISH is our extension for every type (docs/decisions/0014). */
 export const statusActions = { V1: ['STOP', 'PAUSE', 'RESUME'], V5: ['STOP', 'PAUSE', 'RESUME', 'PUBLISH'] } as const;

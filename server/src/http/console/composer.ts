@@ -11,7 +11,7 @@ import {
   readComposerResources,
 } from '../../app/campaigns/composer.ts';
 import type { CountAnswer, LocalTimeAnswer } from '../../app/campaigns/composer.ts';
-import { createDraftCampaign, publishDraftCampaign } from '../../app/campaigns/create-campaign.ts';
+import { createDraftCampaign, publishDraftCampaign, recallCampaign } from '../../app/campaigns/create-campaign.ts';
 import { testCampaign } from '../../app/campaigns/test-campaign.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import type { DescribedOccurrence } from '../../domain/timing/occurrences.ts';
@@ -189,6 +189,11 @@ export const PreviewAnswer = described(
 export type ConsoleComposerRouteDependencies = { composer: AuthoringDependencies };
 
 const Checked = Type.Object({ workspaceId, id: Type.Optional(id) });
+/** How long a campaign that is sent as soon as possible can be recalled. */
+const Publishing = Type.Object({
+  workspaceId,
+  delaySeconds: Type.Optional(Type.String({ pattern: '^([0-5]?[0-9]|60)$' })),
+});
 
 /**
  * Routes for composing campaigns on the console. Bodies are those of V5 without `created_by` and `updated_by`, which come
@@ -236,8 +241,17 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
     scope.patch(`${api}/campaigns/:id`, one, (request) =>
       changeComposed(composer, { ...callerOf(request), id: idOf(request), parts: partsOf(request) }),
     );
-    scope.post(`${api}/campaigns/:id/publish`, one, (request) =>
-      publishDraftCampaign(composer, { ...callerOf(request), id: idOf(request) }),
+    const publishing = { ...one, schema: { ...one.schema, querystring: Publishing } };
+    scope.post(`${api}/campaigns/:id/publish`, publishing, (request) => {
+      const { delaySeconds = '0' } = request.query as Static<typeof Publishing>;
+      return publishDraftCampaign(composer, {
+        ...callerOf(request),
+        id: idOf(request),
+        delaySeconds: Number(delaySeconds),
+      });
+    });
+    scope.post(`${api}/campaigns/:id/recall`, one, (request) =>
+      recallCampaign(composer, { ...callerOf(request), id: idOf(request) }),
     );
   });
 }

@@ -106,6 +106,12 @@ export async function hasOpenRuns(tx: Queryable, campaignId: string): Promise<bo
   return rows.length === 1;
 }
 
+/** True if the campaign has a run, in whatever state. Index: runs_campaign. */
+export async function hasRuns(tx: Queryable, campaignId: string): Promise<boolean> {
+  const rows = await tx`select 1 from runs where campaign_id = ${campaignId} limit 1`;
+  return rows.length === 1;
+}
+
 export type ParentCampaign = { campaignId: string; deliveryType: CampaignDeliveryType };
 
 /**
