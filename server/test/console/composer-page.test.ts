@@ -282,6 +282,36 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
     patience,
   );
 
+  test(
+    'undoes a send within ten seconds, and makes a scheduled campaign a draft again',
+    async () => {
+      const id = await draft(complete('Too early'));
+      const { page, context, faults } = await console.openSession();
+      await page.goto(`${console.home}/campaigns/${id}/edit?step=review`);
+      await page.getByRole('button', { name: 'Send', exact: true }).and(page.locator(':enabled')).click();
+      await page.getByRole('dialog').getByText('in 10 seconds; until then you can undo it', { exact: false }).waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
+      await page.getByText('“Too early” is sent in ten seconds').waitFor();
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await page.getByText('“Too early” is a draft again').waitFor();
+      await page.waitForURL(`**/campaigns/${id}/edit*`);
+      expect((await stored(id)).status).toBe('DRAFT');
+      expect(await console.bundle.database`select 1 from runs where campaign_id = ${id}`).toEqual([]);
+
+      const start = { delivery_type: 'AT_FIXED_TIME', start_time: '2098-01-01T10:00', timezone: 'UTC' };
+      await api('PATCH', `/v5/campaigns/${id}`, { updated_by: 'a program', scheduling_details: start });
+      expect((await api('PATCH', `/v5/campaigns/${id}/status`, { action: 'PUBLISH' })).status).toBe(200);
+      await page.goto(`${console.home}/campaigns/${id}`);
+      await page.getByRole('button', { name: 'Back to draft' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Back to draft' }).click();
+      await page.getByText('Draft', { exact: true }).first().waitFor();
+      expect((await stored(id)).status).toBe('DRAFT');
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+    patience,
+  );
+
   fullTest(
     'changes a scheduled campaign at once after a confirmation, and keeps its kind of schedule (FULL=1)',
     async () => {
