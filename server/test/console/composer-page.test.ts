@@ -81,6 +81,15 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }');
       await page.getByText('Is not a valid template', { exact: false }).first().waitFor();
       expect(await stepLink(page, 'Content').getAttribute('data-state')).toBe('open');
+      await page.getByRole('textbox', { name: 'Title' }).fill('Hi');
+      await page.getByRole('button', { name: 'Insert an emoji into Title' }).click();
+      const emoji = page.getByRole('dialog', { name: 'Insert an emoji into Title' });
+      await emoji.getByRole('button', { name: 'grinning face', exact: true }).waitFor();
+      await emoji.getByRole('textbox', { name: 'Find' }).fill('Party pop');
+      await expectAccessible(page);
+      await shoot(page, 'page-emoji');
+      await emoji.getByRole('button', { name: 'party popper' }).click();
+      await expect.poll(() => page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Hi🎉');
       await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }}');
       await page.getByRole('textbox', { name: 'Message' }).fill('There is news, and a picture of it.');
       // Typed once, the picture is in every platform's fields, and leaves them again.

@@ -7,6 +7,7 @@ import { useCampaignForm } from '../campaign-form.ts';
 import { AreaField, TextField } from '../form-fields.tsx';
 import { attributeNames, markerOf } from './attribute-marker.ts';
 import type { PickedAttribute } from './attribute-marker.ts';
+import { EmojiPicker } from './emoji-picker.tsx';
 
 type TemplateFieldProps = {
   path: string | string[];
@@ -17,7 +18,7 @@ type TemplateFieldProps = {
   isLong?: boolean;
 };
 
-/** A text that may be a template, with a menu that inserts attributes by name. */
+/** A text that may be a template, with menus that insert emoji, and attributes by name. */
 export function TemplateField({ isLong = false, ...props }: TemplateFieldProps) {
   const { body, write } = useCampaignForm();
   const id = useId();
@@ -41,7 +42,10 @@ export function TemplateField({ isLong = false, ...props }: TemplateFieldProps) 
       <Box style={{ flexGrow: 1, minWidth: 0 }}>
         <Field {...props} id={id} />
       </Box>
-      <AttributePicker label={props.label} onPicked={insert} />
+      <Group gap={4} wrap="nowrap">
+        <EmojiPicker label={props.label} onPicked={insert} />
+        <AttributePicker label={props.label} onPicked={insert} />
+      </Group>
     </Group>
   );
 }
