@@ -30,6 +30,7 @@ export function AndroidFields() {
         path={`${base}.basic_details.summary`}
         label="Summary"
         description="A short text below the message"
+        isShown
       />
       <PictureField path={`${base}.basic_details.image_url`} label="Image" of="Android" />
       <ClickActionFields base={base} />
@@ -125,7 +126,7 @@ export function IosFields() {
   const kind = textAt(body, `${base}.basic_details.rich_media_type`);
   return (
     <>
-      <TemplateField path={`${base}.basic_details.subtitle`} label="Subtitle" />
+      <TemplateField path={`${base}.basic_details.subtitle`} label="Subtitle" isShown />
       <ChoiceField
         path={`${base}.basic_details.rich_media_type`}
         label="Image, video or sound"

@@ -16,10 +16,12 @@ type TemplateFieldProps = {
   placeholder?: string;
   required?: boolean;
   isLong?: boolean;
+  /** People read it: it may have emoji. Others are addresses and names of files. */
+  isShown?: boolean;
 };
 
 /** A text that may be a template, with menus that insert emoji, and attributes by name. */
-export function TemplateField({ isLong = false, ...props }: TemplateFieldProps) {
+export function TemplateField({ isLong = false, isShown = false, ...props }: TemplateFieldProps) {
   const { body, write } = useCampaignForm();
   const id = useId();
   const paths = Array.isArray(props.path) ? props.path : [props.path];
@@ -43,7 +45,7 @@ export function TemplateField({ isLong = false, ...props }: TemplateFieldProps) 
         <Field {...props} id={id} />
       </Box>
       <Group gap={4} wrap="nowrap">
-        <EmojiPicker label={props.label} onPicked={insert} />
+        {isShown && <EmojiPicker label={props.label} onPicked={insert} />}
         <AttributePicker label={props.label} onPicked={insert} />
       </Group>
     </Group>
@@ -55,8 +57,8 @@ export function ShownTexts({ paths }: { paths: string[] }) {
   const at = (name: string) => paths.map((path) => `${path}.basic_details.${name}`);
   return (
     <>
-      <TemplateField path={at('title')} label="Title" required />
-      <TemplateField path={at('message')} label="Message" required isLong />
+      <TemplateField path={at('title')} label="Title" required isShown />
+      <TemplateField path={at('message')} label="Message" required isLong isShown />
     </>
   );
 }
