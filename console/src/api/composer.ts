@@ -39,6 +39,7 @@ export function makeComposerCalls({ ask }: ConsoleCaller) {
      */
     change: ({ workspaceId, id, campaign }: Asked & Key) =>
       ask('PATCH campaigns/:id', { params: { id }, query: { workspaceId }, body: campaign }),
+    countOpenHours: (workspaceId: string) => ask('GET composer/open-hours', { query: { workspaceId } }),
     /** Publishes a draft. One that is sent as soon as possible waits for `delaySeconds` (0 to 60), in which it can be recalled. */
     publish: ({ workspaceId, id, delaySeconds = 0 }: Key & { delaySeconds?: number }) =>
       ask('POST campaigns/:id/publish', { params: { id }, query: { workspaceId, delaySeconds: String(delaySeconds) } }),

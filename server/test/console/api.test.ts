@@ -162,6 +162,7 @@ describe('responses of the console', () => {
     await ask('POST composer/audience', { body: draftBody });
     await ask('POST composer/audience', { body: { segmentation_details: {} } });
     await ask('POST composer/local-times', { body: draftBody });
+    await ask('GET composer/open-hours');
     const inUserZones = { ...later, delivery_type: 'SEND_IN_USER_TIMEZONE' };
     await ask('POST composer/check', { body: { ...draftBody, scheduling_details: inUserZones } });
     await ask('POST composer/local-times', { body: { ...draftBody, scheduling_details: inUserZones } });

@@ -177,6 +177,13 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
     'writes a variation, a language and a best hour, previews the variations side by side, and stores all of it',
     async () => {
       const { page, context, faults } = await console.openSession({ viewport: { width: 1440, height: 900 } });
+      // An open in each of the last 2,000 hours, and in the morning hours more.
+      await console.bundle.database`
+        insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests, count, first_at)
+        select ${console.bundle.workspaceId}, 1, 'c', 'd' || back || '-' || one, 'CLICK', 'r', 'IOS', array['\\x00'::bytea], 1,
+          now() - make_interval(hours => back)
+        from generate_series(1, 2000) as back,
+          generate_series(1, 1 + case when extract(hour from now() - make_interval(hours => back)) between 7 and 9 then 3 else 0 end) as one`;
       await page.goto(`${console.home}/campaigns/new`);
       await page.getByRole('textbox', { name: 'Name' }).fill('Two of each');
       await stepLink(page, 'Content').click();
@@ -207,6 +214,9 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await card.getByText('from Kiribati (29 Nov 2098, 19:00 UTC) to American Samoa', { exact: false }).waitFor();
       await shoot(page, 'page-every-zone');
       await page.getByLabel('At the hour when each person opens the most').check();
+      const opens = card.getByRole('region', { name: 'When people open messages' });
+      await opens.getByText(/^Most on \w+days, 0[7-9]:00 to (08|09|10):00/).waitFor();
+      await shoot(page, 'page-open-hours');
       await page.getByLabel('Within hours').fill('12');
       await page.getByLabel('People without a known hour').selectOption('DO_NOT_SEND');
       await card.getByText('the hour, counted from this time', { exact: false }).waitFor();

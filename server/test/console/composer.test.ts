@@ -301,6 +301,32 @@ describe('console composer', () => {
     });
   });
 
+  test('counts the opens of each hour of the week in the zone of the workspace, of 90 days', async () => {
+    const { database } = bundle;
+    await database`update workspaces set time_zone = 'Asia/Kolkata' where id = ${workspaceId}`;
+    const opened = (id: string, at: Date, kind = 'CLICK') => database`
+      insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests, count, first_at)
+      values (${workspaceId}, 1, 'c', ${id}, ${kind}, 'r', 'IOS', array['\\x00'::bytea], 1, ${at})`;
+    // 20:00 UTC of a Sunday is 01:30 of a Monday in India.
+    const sunday = new Date();
+    sunday.setUTCDate(sunday.getUTCDate() - 7 - sunday.getUTCDay());
+    sunday.setUTCHours(20, 0, 0, 0);
+    await opened('one', sunday);
+    await opened('two', new Date(sunday.getTime() + 29 * 60_000));
+    await opened('three', new Date(sunday.getTime() + 31 * 60_000));
+    await opened('shown', sunday, 'IMPRESSION');
+    await opened('old', new Date(sunday.getTime() - 14 * 7 * 86_400_000));
+    expect(await client.composer.countOpenHours(workspaceId)).toEqual({
+      ...{ state: 'COUNTED', timeZone: 'Asia/Kolkata', days: 90 },
+      hours: [
+        { weekday: 1, hour: 1, opens: 2 },
+        { weekday: 1, hour: 2, opens: 1 },
+      ],
+    });
+    await database`update workspaces set time_zone = 'UTC' where id = ${workspaceId}`;
+    await database`delete from device_interactions`;
+  });
+
   describe('storing', () => {
     test('creates, changes and sends a draft in the name of the signed-in user, each with an audit line', async () => {
       const { id } = await client.composer.create({ workspaceId, campaign: campaign(later) });

@@ -45,6 +45,12 @@ export function openBrowser(): Promise<Browser> {
   return shared;
 }
 
+/** Stands for the pictures of shops that do not exist. */
+const onePixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 /** A node with its console, in Chromium. */
 export async function startConsoleBrowser(environment: Record<string, string> = {}) {
   const bundle = await startCarillonBundle(environment);
@@ -59,6 +65,10 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
     contexts.push(context);
     // A wait that is in vain says where, before the time of the test is over.
     context.setDefaultTimeout(30_000);
+    // Whether a name that does not exist is reported in time depends on the machine's resolver.
+    await context.route(/^https:\/\/(shop\.example|example\.com)\//, (asked) =>
+      asked.fulfill({ contentType: 'image/png', body: onePixel }),
+    );
     const page = await context.newPage();
     testEveryClick(page);
     const faults: string[] = [];

@@ -167,6 +167,28 @@ export type LocalTimeCount =
       state: 'NOT_LOCAL';
     };
 
+/** The messages that were opened in each hour of the week. */
+export type OpenHours =
+  | {
+      state: 'COUNTED';
+      timeZone: string;
+
+      /** The days that were counted, up to now. */
+      days: number;
+
+      /** Without the hours in which nothing was opened. */
+      hours: {
+        /** 1 Monday to 7 Sunday. */
+        weekday: number;
+        hour: number;
+        opens: number;
+      }[];
+    }
+  | {
+      state: 'TOO_SLOW';
+      afterSeconds: number;
+    };
+
 export type PlatformPreview = {
   outcome: 'RENDERED' | 'FALLBACK' | 'FAILED';
 

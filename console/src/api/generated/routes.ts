@@ -32,6 +32,7 @@ import type {
   CampaignCheck,
   ComposerResources,
   LocalTimeCount,
+  OpenHours,
   PreviewAnswer,
   TestResults,
 } from './composer.ts';
@@ -121,6 +122,7 @@ export type ConsoleAnswers = {
   'GET campaigns/:id/timeline': CampaignTimeline;
   'GET company/callback': undefined;
   'GET composer': ComposerResources;
+  'GET composer/open-hours': OpenHours;
   'GET credentials': {
     credentials: ProviderCredentialState[];
   };

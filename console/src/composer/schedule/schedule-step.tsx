@@ -7,6 +7,7 @@ import { useCampaignForm } from '../campaign-form.ts';
 import { PartFaults, ChoiceField, FlagField, MoreFields, NumberField } from '../form-fields.tsx';
 import { exceptionSentences, spanText } from './describe-times.ts';
 import { GoalFields } from './goal-fields.tsx';
+import { OpenHoursOfWeek } from './open-hours.tsx';
 import { TimingFields } from './timing-fields.tsx';
 import { scheduling, timingKind } from './timing.ts';
 import { useLocalTimes } from './use-local-times.ts';
@@ -81,6 +82,7 @@ function Occurrences() {
             {'Each person gets it at the hour, counted from this time, at which they open the most messages.'}
           </Text>
         )}
+        {['once', 'periodic'].includes(timingKind(body)) && <OpenHoursOfWeek />}
         {timingKind(body) === 'periodic' && (schedule?.occurrences.length ?? 0) > 0 && (
           <Text size="xs" c="dimmed">
             {schedule!.occurrences.length < 3 ? 'No further occurrences.' : 'And so on.'} The local time is kept across

@@ -1,11 +1,14 @@
 import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { bestTimeDays } from '../../domain/limits/campaigns.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
 import { withinTime } from '../../storage/database.ts';
-import type { Database } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { listAttributeNames } from '../../storage/users/identifiers.ts';
+import { countOpensOfWeek } from '../../storage/users/user-messages.ts';
+import type { OpenHour } from '../../storage/users/user-messages.ts';
 import { findWorkspaceControls } from '../../storage/workspaces.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
 import {
@@ -35,6 +38,9 @@ export type LocalTimeAnswer =
   | { kind: 'too slow'; afterSeconds: number }
   /** The campaign is not sent at the local time of each user, or its schedule or audience is invalid. */
   | { kind: 'not local' };
+
+export type OpenHourAnswer =
+  { kind: 'counted'; timeZone: string; days: number; hours: OpenHour[] } | { kind: 'too slow'; afterSeconds: number };
 
 const maxCountSeconds = 10;
 const maxAttributes = 500;
@@ -106,6 +112,24 @@ export async function countComposedLocalTimes(
   const counted = await withinTime(database, { milliseconds, work: (tx) => countLocalTimes(tx, asked) });
   if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };
   return counted.result === undefined ? { kind: 'not local' } : { kind: 'counted', count: counted.result };
+}
+
+/**
+ * Counts in which hours of the week users open messages, from the reports that decide the best hour of each user (decision 0049).
+ *
+ * @throws ServiceError NOT_FOUND
+ */
+export async function countOpenHours(
+  { database, clock }: Pick<AuthoringDependencies, 'database' | 'clock'>,
+  workspaceId: string,
+): Promise<OpenHourAnswer> {
+  const { timeZone } = await requireControls(database, workspaceId);
+  const since = new Date(clock.now().getTime() - bestTimeDays * 86_400_000);
+  const milliseconds = maxCountSeconds * 1000;
+  const work = (tx: Transaction) => countOpensOfWeek(tx, { workspaceId, since, timeZone });
+  const counted = await withinTime(database, { milliseconds, work });
+  if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };
+  return { kind: 'counted', timeZone, days: bestTimeDays, hours: counted.result };
 }
 
 /**

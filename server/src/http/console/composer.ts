@@ -8,9 +8,10 @@ import {
   checkComposed,
   countComposed,
   countComposedLocalTimes,
+  countOpenHours,
   readComposerResources,
 } from '../../app/campaigns/composer.ts';
-import type { CountAnswer, LocalTimeAnswer } from '../../app/campaigns/composer.ts';
+import type { CountAnswer, LocalTimeAnswer, OpenHourAnswer } from '../../app/campaigns/composer.ts';
 import { createDraftCampaign, publishDraftCampaign, recallCampaign } from '../../app/campaigns/create-campaign.ts';
 import { testCampaign } from '../../app/campaigns/test-campaign.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
@@ -144,6 +145,28 @@ export const LocalTimeCount = described(
   'The users whom a send at the local time of each user reaches, if it begins now.',
 );
 
+export const OpenHours = described(
+  Type.Union([
+    Type.Object({
+      state: Type.Literal('COUNTED'),
+      timeZone: Type.String(),
+      days: described(Type.Number(), 'The days that were counted, up to now.'),
+      hours: described(
+        Type.Array(
+          Type.Object({
+            weekday: described(Type.Number(), '1 Monday to 7 Sunday.'),
+            hour: Type.Number(),
+            opens: Type.Number(),
+          }),
+        ),
+        'Without the hours in which nothing was opened.',
+      ),
+    }),
+    Type.Object({ state: Type.Literal('TOO_SLOW'), afterSeconds: Type.Number() }),
+  ]),
+  'The messages that were opened in each hour of the week.',
+);
+
 export const PlatformPreview = Type.Object({
   outcome: oneOf(['RENDERED', 'FALLBACK', 'FAILED']),
   content: Type.Optional(
@@ -228,6 +251,9 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
       const asked = { workspaceId: workspaceOf(request), parts: partsOf(request) };
       return presentLocalTimes(await countComposedLocalTimes(composer, asked));
     });
+    scope.get(`${api}/composer/open-hours`, answering(OpenHours), async (request) =>
+      presentOpenHours(await countOpenHours(composer, workspaceOf(request))),
+    );
     scope.post(`${api}/composer/test`, answering(Type.Object({ results: TestResults })), async (request) => {
       const asked = parseTest(readObject(request), { version: 'V5' });
       const { results } = await testCampaign(composer, { ...callerOf(request), ...asked, requestId: undefined });
@@ -311,6 +337,11 @@ function presentTimelineEntry({ at, clockChange, everyZone, ...occurrence }: Des
     usualAt: everyZone.usualAt.toISOString(),
   };
   return { ...occurrence, at: at.toISOString(), clockChange: clockChange ?? null, everyZone: zones ?? null };
+}
+
+function presentOpenHours(answer: OpenHourAnswer) {
+  const { kind, ...found } = answer;
+  return { state: kind === 'counted' ? 'COUNTED' : 'TOO_SLOW', ...found };
 }
 
 function presentLocalTimes(answer: LocalTimeAnswer) {

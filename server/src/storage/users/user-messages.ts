@@ -351,5 +351,24 @@ export async function findOpenHours(
   );
 }
 
+/** `weekday`: 1 Monday to 7 Sunday. */
+export type OpenHour = { weekday: number; hour: number; opens: number };
+
+/**
+ * Counts the messages that the devices of a workspace opened in each hour of the week, in a time zone. Reads all reports of the span, so
+ * the caller limits the time. Index: device_interactions_age.
+ */
+export async function countOpensOfWeek(
+  tx: Queryable,
+  { workspaceId, since, timeZone }: { workspaceId: string; since: Date; timeZone: string },
+): Promise<OpenHour[]> {
+  return tx<OpenHour[]>`
+    select extract(isodow from first_at at time zone ${timeZone})::int as weekday,
+      extract(hour from first_at at time zone ${timeZone})::int as hour, count(*)::int as opens
+    from device_interactions
+    where workspace_id = ${workspaceId} and kind = 'CLICK' and first_at >= ${since}
+    group by 1, 2 order by 1, 2`;
+}
+
 /** For a user who has opened nothing. */
 export const noOpens: OpensByHour = new Array<number>(dayHours).fill(0);
