@@ -24,7 +24,9 @@ export function OpenHoursOfWeek() {
   });
   if (data === undefined) return null;
   if (data.state === 'TOO_SLOW')
-    return <Text size="sm">{`When people open messages was not counted within ${data.afterSeconds} seconds.`}</Text>;
+    return (
+      <Text size="sm">{`The hours in which messages are opened were not counted within ${data.afterSeconds} seconds.`}</Text>
+    );
   return <Counted {...data} />;
 }
 
