@@ -214,7 +214,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await card.getByText('from Kiribati (29 Nov 2098, 19:00 UTC) to American Samoa', { exact: false }).waitFor();
       await shoot(page, 'page-every-zone');
       await page.getByLabel('At the hour when each person opens the most').check();
-      const opens = card.getByRole('region', { name: 'When people open messages' });
+      const opens = card.getByRole('region', { name: 'When messages are opened' });
       await opens.getByText(/^Most on \w+days, 0[7-9]:00 to (08|09|10):00/).waitFor();
       await shoot(page, 'page-open-hours');
       await page.getByLabel('Within hours').fill('12');

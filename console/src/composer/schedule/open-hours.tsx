@@ -42,9 +42,9 @@ function Counted({ hours, timeZone, days }: Counted) {
   const opensAt = (weekday: number, hour: number) =>
     hours.find((one) => one.weekday === weekday && one.hour === hour)?.opens ?? 0;
   return (
-    <section aria-label="When people open messages">
-      <Title order={3} size="h6" mb={4}>
-        When people open messages
+    <section aria-labelledby="open-hours">
+      <Title order={3} size="h6" mb={4} id="open-hours">
+        When messages are opened
       </Title>
       <div className={styles.grid} aria-hidden>
         {weekdays.map((name, index) => (
