@@ -84,6 +84,13 @@ OperationId = Literal[
     "putAppAccess",
     "addIdentityKey",
     "removeIdentityKey",
+    "listTopics",
+    "createTopic",
+    "readTopic",
+    "changeTopic",
+    "removeTopic",
+    "readUserTopics",
+    "setUserTopics",
     "registerInstallation",
     "updateInstallation",
     "identifyInstallation",
@@ -327,6 +334,27 @@ OPERATIONS: Dict[OperationId, Operation] = {
     ),
     "removeIdentityKey": Operation(
         "DELETE", "/v1/app-access/identity-keys/{kid}", "data", ("kid",), (), ()
+    ),
+    "listTopics": Operation(
+        "GET", "/v1/topics", "data", (), (), ()
+    ),
+    "createTopic": Operation(
+        "POST", "/v1/topics", "data", (), (), ()
+    ),
+    "readTopic": Operation(
+        "GET", "/v1/topics/{topic}", "data", ("topic",), (), ()
+    ),
+    "changeTopic": Operation(
+        "PATCH", "/v1/topics/{topic}", "data", ("topic",), (), ()
+    ),
+    "removeTopic": Operation(
+        "DELETE", "/v1/topics/{topic}", "data", ("topic",), (), ()
+    ),
+    "readUserTopics": Operation(
+        "GET", "/v1/users/{customer_id}/topics", "data", ("customer_id",), (), ()
+    ),
+    "setUserTopics": Operation(
+        "PATCH", "/v1/users/{customer_id}/topics", "data", ("customer_id",), (), ()
     ),
     "registerInstallation": Operation(
         "POST", "/v1/app/installations", "none", (), (), ()

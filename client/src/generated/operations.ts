@@ -113,7 +113,13 @@ import type {
   SegmentList,
   SegmentName,
   StatsRequest,
+  Topic,
+  TopicChange,
+  TopicRequest,
+  Topics,
   TransitionRequest,
+  UserTopics,
+  UserTopicsRequest,
 } from './shapes.ts';
 
 /** How each operation is called. `*` stands for the abbreviation of the installation. */
@@ -631,6 +637,27 @@ export const operations = {
     method: 'DELETE',
     path: '/v1/app-access/identity-keys/{kid}',
     family: 'Apps',
+    key: 'data',
+    query: [],
+    headers: [],
+  },
+  listTopics: { method: 'GET', path: '/v1/topics', family: 'Topics', key: 'data', query: [], headers: [] },
+  createTopic: { method: 'POST', path: '/v1/topics', family: 'Topics', key: 'data', query: [], headers: [] },
+  readTopic: { method: 'GET', path: '/v1/topics/{topic}', family: 'Topics', key: 'data', query: [], headers: [] },
+  changeTopic: { method: 'PATCH', path: '/v1/topics/{topic}', family: 'Topics', key: 'data', query: [], headers: [] },
+  removeTopic: { method: 'DELETE', path: '/v1/topics/{topic}', family: 'Topics', key: 'data', query: [], headers: [] },
+  readUserTopics: {
+    method: 'GET',
+    path: '/v1/users/{customer_id}/topics',
+    family: 'Topics',
+    key: 'data',
+    query: [],
+    headers: [],
+  },
+  setUserTopics: {
+    method: 'PATCH',
+    path: '/v1/users/{customer_id}/topics',
+    family: 'Topics',
     key: 'data',
     query: [],
     headers: [],
@@ -1260,6 +1287,48 @@ export type Operations = {
     parameters: { kid: string };
     body: undefined;
     reply: undefined;
+  };
+  /** List the topics of the workspace */
+  listTopics: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: Topics;
+  };
+  /** Add a topic that users can join or leave */
+  createTopic: {
+    parameters: Record<never, never>;
+    body: TopicRequest;
+    reply: Topic;
+  };
+  /** Read a topic */
+  readTopic: {
+    parameters: { topic: string };
+    body: undefined;
+    reply: Topic;
+  };
+  /** Change the name, the description or the position of a topic */
+  changeTopic: {
+    parameters: { topic: string };
+    body: TopicChange;
+    reply: Topic;
+  };
+  /** Remove a topic, with what users chose */
+  removeTopic: {
+    parameters: { topic: string };
+    body: undefined;
+    reply: undefined;
+  };
+  /** Read which topics a user is in */
+  readUserTopics: {
+    parameters: { customer_id: string };
+    body: undefined;
+    reply: UserTopics;
+  };
+  /** Set which topics a user is in */
+  setUserTopics: {
+    parameters: { customer_id: string };
+    body: UserTopicsRequest;
+    reply: UserTopics;
   };
   /** Register or refresh an installation of an app */
   registerInstallation: {

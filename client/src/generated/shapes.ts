@@ -453,6 +453,9 @@ export type CampaignAdvanced = {
 
   /** Apps whose devices are reached; absent: all */
   app_ids?: string[];
+
+  /** Key of a topic: users who are not in it are left out. Absent: none */
+  topic?: string;
 };
 
 export type CampaignAnswerV5 = {
@@ -3588,6 +3591,8 @@ export type ExplanationStep =
   | 'RUN_STOPPED'
   | 'TEMPLATE_FAILED'
   | 'TIME_ZONE_UNKNOWN'
+  | 'TOPIC_NOT_OPTED_IN'
+  | 'TOPIC_OPTED_OUT'
   | 'TRIAL_NOT_MEANT'
   | 'USER_TIME_ZONE'
   | 'WAITING';
@@ -4248,7 +4253,8 @@ export type Problem = {
     | 'SEGMENT_NOT_OF_FILES'
     | 'SEGMENT_OPERATIONS_LIMITED'
     | 'STORAGE_REFUSES_WRITES'
-    | 'STORAGE_UNAVAILABLE';
+    | 'STORAGE_UNAVAILABLE'
+    | 'TOPIC_IN_USE';
 
   /** The subject */
   field?: string;
@@ -4314,6 +4320,9 @@ export type PushAdvancedSettings = {
 
   /** Apps whose devices are reached; absent: all */
   appIds?: string[];
+
+  /** Not accepted: a push has no topic */
+  topic?: string;
 
   /** Accepted without effect */
   deliverWhenActive?: boolean | 'true' | 'false';
@@ -6635,10 +6644,94 @@ export type TokenRequest = {
   client_secret: string;
 };
 
+export type Topic = {
+  /** The key */
+  topic: string;
+
+  /** Users read it */
+  name: string;
+
+  /** Users read it */
+  description: string;
+
+  /** Whether users without a choice are in the topic */
+  default: 'opted_in' | 'opted_out';
+
+  /** Order in lists, then by key */
+  position: number;
+};
+
+/** Members that are absent stay as they are */
+export type TopicChange = {
+  /** Users read it */
+  name?: string;
+
+  /** Users read it. Absent: none */
+  description?: string;
+
+  /** Order in lists, then by key. Absent: 0 */
+  position?: number;
+};
+
+export type TopicRequest = {
+  /** The name in requests and campaigns; cannot be changed */
+  key: string;
+
+  /** Whether users without a choice are in the topic; cannot be changed */
+  default: 'opted_in' | 'opted_out';
+
+  /** Users read it */
+  name: string;
+
+  /** Users read it. Absent: none */
+  description?: string;
+
+  /** Order in lists, then by key. Absent: 0 */
+  position?: number;
+};
+
+export type Topics = {
+  /** In the order in which users see them */
+  topics: Topic[];
+};
+
 export type TransitionRequest = {
   /** Kind of the object */
   type: 'transition';
 
   /** Users, devices and events */
   elements: (CustomerRequest | EventRequest | DeviceRequest)[];
+};
+
+export type UserTopic = {
+  /** The key */
+  topic: string;
+
+  /** Users read it */
+  name: string;
+
+  /** Users read it */
+  description: string;
+
+  /** True if the user is in the topic */
+  opted_in: boolean;
+
+  /** Whether users without a choice are in the topic */
+  default: 'opted_in' | 'opted_out';
+
+  /** Null: the user made no choice and follows the default */
+  chosen_at: string | null;
+
+  /** What sent the events */
+  source: ('api' | 'app' | 'console' | 'import' | 'page') | null;
+};
+
+export type UserTopics = {
+  /** All topics of the workspace, in their order */
+  topics: UserTopic[];
+};
+
+export type UserTopicsRequest = {
+  /** By the keys of topics; others stay as they are */
+  topics: Record<string, boolean>;
 };

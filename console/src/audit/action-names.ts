@@ -108,5 +108,8 @@ export const actionNames: Record<string, string> = {
   'token-secret.retire': 'Token secret retired',
   'token.end-all': 'All tokens ended',
   'webhook-secret.read': 'Webhook secret read',
+  'topic.add': 'Topic added',
+  'topic.change': 'Topic changed',
+  'topic.remove': 'Topic removed',
   'workspace.change': 'Settings changed',
 };

@@ -95,6 +95,11 @@ const examples: Record<string, readonly string[]> = {
   ],
   'apps change': ['apps change courier --platform ios --name Riders'],
   'apps remove': ['apps remove courier --platform ios'],
+  'topics list': ['topics list', 'topics list --json'],
+  'topics add': ['topics add offers --name "Offers and sales" --default out'],
+  'topics change': ['topics change offers --name Offers --position 2'],
+  'topics remove': ['topics remove offers'],
+  'topics user': ['topics user ada', 'topics user ada --join offers --leave news'],
   ...Object.fromEntries(
     providerNames.map((name) => {
       const command = `credentials set ${name}`;

@@ -43,6 +43,7 @@ import { segmentRoutes } from '../http/segments/routes.ts';
 import { reportRoutes } from '../http/stats/reports.ts';
 import { statsRoutes } from '../http/stats/stats.ts';
 import { tokenRoutes } from '../http/tokens.ts';
+import { topicRoutes } from '../http/topics.ts';
 import { makeVendorHeaders } from '../http/route/vendor-headers.ts';
 import { openPictureStore } from './node/pictures.ts';
 import type { Composition } from './node/composition.ts';
@@ -113,6 +114,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     businessEventRoutes(deps),
     appRoutes(deps),
     appAccessRoutes(deps),
+    topicRoutes(deps),
     installationRoutes({
       ...{ authentication: { database: acrossWorkspaces, clock, isSandbox }, vendorHeaders },
       ...{ serviceDomain: config.serviceDomain, identity: { ...deps, isSandbox }, installations },

@@ -72,6 +72,7 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield* tokenCalls(walk);
   yield* dataCalls(walk);
   yield* appCalls();
+  yield* topicCalls();
   yield* eventStreamCalls(walk);
   yield* pushCalls(walk);
   yield* liveActivityCalls();
@@ -197,6 +198,19 @@ function* appCalls(): Generator<ExampleCall> {
   yield { operationId: 'listApps' };
   yield { operationId: 'readApp', parameters: { ...courier, platform: 'ANDROID' } };
   yield { operationId: 'removeApp', parameters: { ...courier, platform: 'ANDROID' } };
+}
+
+function* topicCalls(): Generator<ExampleCall> {
+  yield {
+    operationId: 'createTopic',
+    body: { key: 'offers', name: 'Offers', description: 'Sales, about once a week', default: 'opted_out', position: 1 },
+  };
+  yield { operationId: 'listTopics' };
+  yield { operationId: 'readTopic', parameters: { topic: 'offers' } };
+  yield { operationId: 'changeTopic', parameters: { topic: 'offers' }, body: { name: 'Offers and sales' } };
+  yield { operationId: 'setUserTopics', parameters: { customer_id: 'ada' }, body: { topics: { offers: true } } };
+  yield { operationId: 'readUserTopics', parameters: { customer_id: 'ada' } };
+  yield { operationId: 'removeTopic', parameters: { topic: 'offers' } };
 }
 
 function* eventStreamCalls({ receiver, said }: Walk): Generator<ExampleCall> {
