@@ -91,10 +91,13 @@ OperationId = Literal[
     "removeTopic",
     "readUserTopics",
     "setUserTopics",
+    "makePreferenceLink",
     "registerInstallation",
     "updateInstallation",
     "identifyInstallation",
     "logoutInstallation",
+    "readInstallationTopics",
+    "setInstallationTopics",
     "reportAppEvents",
     "reportAppReceipts",
     "explainDelivery",
@@ -356,6 +359,9 @@ OPERATIONS: Dict[OperationId, Operation] = {
     "setUserTopics": Operation(
         "PATCH", "/v1/users/{customer_id}/topics", "data", ("customer_id",), (), ()
     ),
+    "makePreferenceLink": Operation(
+        "POST", "/v1/users/{customer_id}/preference_link", "data", ("customer_id",), (), ()
+    ),
     "registerInstallation": Operation(
         "POST", "/v1/app/installations", "none", (), (), ()
     ),
@@ -367,6 +373,12 @@ OPERATIONS: Dict[OperationId, Operation] = {
     ),
     "logoutInstallation": Operation(
         "POST", "/v1/app/installations/{id}/logout", "none", ("id",), (), ()
+    ),
+    "readInstallationTopics": Operation(
+        "GET", "/v1/app/installations/{id}/topics", "none", ("id",), (), ()
+    ),
+    "setInstallationTopics": Operation(
+        "PATCH", "/v1/app/installations/{id}/topics", "none", ("id",), (), ()
     ),
     "reportAppEvents": Operation(
         "POST", "/v1/app/events", "none", (), (), ()

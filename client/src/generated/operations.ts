@@ -93,6 +93,8 @@ import type {
   LiveActivityTokensRequest,
   MergeAnswer,
   MergeRequest,
+  PreferenceLink,
+  PreferenceLinkRequest,
   PushAnswer,
   PushRequestV2,
   PushRequestV21,
@@ -662,6 +664,14 @@ export const operations = {
     query: [],
     headers: [],
   },
+  makePreferenceLink: {
+    method: 'POST',
+    path: '/v1/users/{customer_id}/preference_link',
+    family: 'Topics',
+    key: 'data',
+    query: [],
+    headers: [],
+  },
   registerInstallation: {
     method: 'POST',
     path: '/v1/app/installations',
@@ -689,6 +699,22 @@ export const operations = {
   logoutInstallation: {
     method: 'POST',
     path: '/v1/app/installations/{id}/logout',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  readInstallationTopics: {
+    method: 'GET',
+    path: '/v1/app/installations/{id}/topics',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  setInstallationTopics: {
+    method: 'PATCH',
+    path: '/v1/app/installations/{id}/topics',
     family: 'Apps of phones and sites',
     key: 'none',
     query: [],
@@ -1330,6 +1356,12 @@ export type Operations = {
     body: UserTopicsRequest;
     reply: UserTopics;
   };
+  /** Make a link to the page on which a user chooses topics */
+  makePreferenceLink: {
+    parameters: { customer_id: string };
+    body: PreferenceLinkRequest;
+    reply: PreferenceLink;
+  };
   /** Register or refresh an installation of an app */
   registerInstallation: {
     parameters: Record<never, never>;
@@ -1353,6 +1385,18 @@ export type Operations = {
     parameters: { id: string };
     body: undefined;
     reply: Installation;
+  };
+  /** Read which topics the signed-in user is in */
+  readInstallationTopics: {
+    parameters: { id: string };
+    body: undefined;
+    reply: UserTopics;
+  };
+  /** Set which topics the signed-in user is in */
+  setInstallationTopics: {
+    parameters: { id: string };
+    body: UserTopicsRequest;
+    reply: UserTopics;
   };
   /** Report events and changes of attributes of the current user */
   reportAppEvents: {

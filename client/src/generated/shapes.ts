@@ -4171,6 +4171,19 @@ export type PlatformStats = {
   } & Record<string, unknown>;
 };
 
+export type PreferenceLink = {
+  /** Opens the page for this user only. Whoever has it can change the choices */
+  url: string;
+
+  /** The page rejects the link from then on */
+  expires_at: string;
+};
+
+export type PreferenceLinkRequest = {
+  /** How long the link is valid. Absent: 30 */
+  days?: number;
+};
+
 export type Problem = {
   /** urn:carillon:error: and the code */
   type: string;
@@ -4220,6 +4233,7 @@ export type Problem = {
     | 'IDEMPOTENCY_CONFLICT'
     | 'IDEMPOTENCY_KEY_INVALID'
     | 'IDENTITY_TOKEN_INVALID'
+    | 'INSTALLATION_SIGNED_OUT'
     | 'INSTALLATION_UNKNOWN'
     | 'INTERACTION_RATE_LIMITED'
     | 'INTERACTION_TOKEN_UNKNOWN'
@@ -4320,9 +4334,6 @@ export type PushAdvancedSettings = {
 
   /** Apps whose devices are reached; absent: all */
   appIds?: string[];
-
-  /** Not accepted: a push has no topic */
-  topic?: string;
 
   /** Accepted without effect */
   deliverWhenActive?: boolean | 'true' | 'false';

@@ -6,20 +6,24 @@ import {
   listWorkspaceTopics,
   removeTopic,
 } from '../app/topics/manage-topics.ts';
-import type { TopicDependencies } from '../app/topics/manage-topics.ts';
+import type { StoredTopic, TopicDependencies } from '../app/topics/manage-topics.ts';
+import { makePreferenceLink } from '../app/topics/preference-page.ts';
+import type { PreferenceLinkDependencies } from '../app/topics/preference-page.ts';
 import { readUserTopics, setUserTopics } from '../app/topics/user-topics.ts';
 import type { UserTopic } from '../app/topics/user-topics.ts';
 import {
+  maxPreferenceLinkDays,
   maxTopicDescriptionCharacters,
   maxTopicKeyCharacters,
   maxTopicNameCharacters,
   maxTopicPosition,
+  preferenceLinkDays,
 } from '../domain/limits/topics.ts';
 import { choiceSources } from '../domain/topics.ts';
 import type { ChoiceSource } from '../domain/topics.ts';
 import { enumeration, flag, record, required, requiredText, text, whole } from '../fields/combinators.ts';
 import { reading, schemaOf } from '../fields/field.ts';
-import type { StoredTopic } from '../storage/topics.ts';
+import { serviceOrigin } from './console/access.ts';
 import { codeShape, named } from './openapi/shapes.ts';
 import { makeOwnDialect, makeOwnReader, refuseOwnFaults } from './route/own-dialect.ts';
 import type { OwnDependencies } from './route/own-dialect.ts';
@@ -66,7 +70,7 @@ const topicsAnswer = named(
 const choiceMembers = {
   topics: required(record(flag('True: the user is in the topic'), 'By the keys of topics; others stay as they are')),
 };
-const choiceBody = schemaOf(choiceMembers, { title: 'UserTopicsRequest' });
+export const choiceBody = schemaOf(choiceMembers, { title: 'UserTopicsRequest' });
 
 const userTopicShape = {
   topic: topicShape.topic,
@@ -86,7 +90,7 @@ const userTopic = named(
     source: Type.Union([codeShape(choiceSources.map(presentSource), 'Where the choice was made'), Type.Null()]),
   }),
 );
-const userTopicsAnswer = named(
+export const userTopicsAnswer = named(
   'UserTopics',
   Type.Object({ topics: Type.Array(userTopic, { description: 'All topics of the workspace, in their order' }) }),
 );
@@ -94,7 +98,21 @@ const userTopicsAnswer = named(
 const topicParameters = Type.Object({ topic: Type.String({ description: 'The key of the topic' }) });
 const userParameters = Type.Object({ customer_id: Type.String({ description: 'The customer id of the user' }) });
 
-export type TopicRouteDependencies = TopicDependencies & OwnDependencies;
+const linkMembers = {
+  days: whole(1, maxPreferenceLinkDays, `How long the link is valid. Absent: ${preferenceLinkDays}`),
+};
+const linkBody = schemaOf(linkMembers, { title: 'PreferenceLinkRequest' });
+const linkAnswer = named(
+  'PreferenceLink',
+  Type.Object({
+    url: Type.String({ description: 'Opens the page for this user only. Whoever has it can change the choices' }),
+    expires_at: Type.String({ format: 'date-time', description: 'The page rejects the link from then on' }),
+  }),
+);
+
+export type TopicRouteDependencies = TopicDependencies &
+  PreferenceLinkDependencies &
+  OwnDependencies & { publicUrl: string | undefined };
 
 /** Routes for the topics of a workspace and for what its users chose. They require the data key. */
 export function topicRoutes(deps: TopicRouteDependencies): RouteFamily {
@@ -198,6 +216,28 @@ function choiceRoutes(deps: TopicRouteDependencies, dialect: RouteDialect<KeyCal
           }),
         ),
     }),
+    route(dialect, {
+      method: 'POST',
+      url: '/v1/users/:customer_id/preference_link',
+      params: userParameters,
+      operationId: 'makePreferenceLink',
+      summary: 'Make a link to the page on which a user chooses topics',
+      body: linkBody,
+      config: { isAnswerSecret: true },
+      answers: { 201: linkAnswer },
+      refuses: [404],
+      read({ body }) {
+        const reader = makeOwnReader(body);
+        const days = linkMembers.days.read(reader, 'days');
+        refuseOwnFaults(reader);
+        return { ...(days === undefined ? {} : { days }) };
+      },
+      async handle({ input, params, workspaceId, request }) {
+        const link = await makePreferenceLink(deps, { ...input, workspaceId, customerId: params.customer_id });
+        const origin = serviceOrigin(request, deps.publicUrl);
+        return { url: `${origin}/preferences/${link.token}`, expires_at: link.expiresAt.toISOString() };
+      },
+    }),
   ];
 }
 
@@ -230,8 +270,8 @@ function parseChange(body: Body) {
   return change;
 }
 
-/** @throws ServiceError PARAMETER_INVALID */
-function parseChoices(body: Body): Map<string, boolean> {
+/** Parses choices by the keys of topics. @throws ServiceError PARAMETER_INVALID */
+export function parseChoices(body: Body): Map<string, boolean> {
   const reader = makeOwnReader(body);
   const topics = choiceMembers.topics.read(reader, 'topics');
   const sent = reader.findPart('topics');

@@ -109,6 +109,9 @@ function* installationCalls({ said }: Walk): Generator<ExampleCall> {
   yield { operationId: 'updateInstallation', parameters: one, body: { opted_in: true, app_version: '4.1' } };
   // The node is a sandbox: in production the token is required.
   yield { operationId: 'identifyInstallation', parameters: one, body: { user_id: 'ada' } };
+  yield { operationId: 'setInstallationTopics', parameters: one, body: { topics: { offers: false } } };
+  yield { operationId: 'readInstallationTopics', parameters: one };
+  yield { operationId: 'removeTopic', parameters: { topic: 'offers' } };
   yield {
     operationId: 'reportAppEvents',
     parameters: secret,
@@ -210,7 +213,7 @@ function* topicCalls(): Generator<ExampleCall> {
   yield { operationId: 'changeTopic', parameters: { topic: 'offers' }, body: { name: 'Offers and sales' } };
   yield { operationId: 'setUserTopics', parameters: { customer_id: 'ada' }, body: { topics: { offers: true } } };
   yield { operationId: 'readUserTopics', parameters: { customer_id: 'ada' } };
-  yield { operationId: 'removeTopic', parameters: { topic: 'offers' } };
+  yield { operationId: 'makePreferenceLink', parameters: { customer_id: 'ada' }, body: { days: 7 } };
 }
 
 function* eventStreamCalls({ receiver, said }: Walk): Generator<ExampleCall> {

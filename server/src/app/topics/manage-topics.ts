@@ -21,6 +21,8 @@ import { audit } from '../accounts/audit.ts';
 import type { Actor } from '../accounts/audit.ts';
 import { requireWorkspace } from '../workspaces.ts';
 
+export type { StoredTopic };
+
 export type TopicDependencies = { database: Database; clock: Clock };
 
 type By = { actor: Actor; workspaceId: string };
