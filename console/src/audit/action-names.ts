@@ -18,6 +18,7 @@ export const kindNames = new Map([
   ['template', 'Template'],
   ['token', 'Tokens'],
   ['token-secret', 'Token secret'],
+  ['topic', 'Topic'],
   ['webhook-secret', 'Webhook secret'],
   ['workspace', 'Workspace'],
 ]);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countComposed } from '../../src/app/campaigns/composer.ts';
 import { addTopic, removeTopic } from '../../src/app/topics/manage-topics.ts';
 import { setUserTopics } from '../../src/app/topics/user-topics.ts';
 import { whatMayNotChange } from '../../src/domain/campaign-document/changes.ts';
@@ -185,6 +186,22 @@ describe('a campaign with a topic', () => {
     await remove();
     const again = await bundle.draft(named('brief'));
     expect((await bundle.act(again, 'PUBLISH')).statusCode).toBe(400);
+  });
+
+  test('counts before it is sent whom the topic leaves out, and why', async () => {
+    const { database, clock, workspaceId } = bundle;
+    const count = async (topic: string | undefined) => {
+      const answer = await countComposed({ database, clock }, { workspaceId, parts: campaign(named(topic)) });
+      if (answer.kind !== 'counted') return answer;
+      const reached = ['REACHED', 'TOPIC_OPTED_OUT', 'TOPIC_NOT_OPTED_IN'];
+      return answer.count.users
+        .filter(({ reach }) => reached.includes(reach))
+        .map(({ reach, users }) => `${reach} ${users}`);
+    };
+    expect(await count(undefined)).toEqual(['REACHED 3']);
+    expect(await count('news')).toEqual(['REACHED 2', 'TOPIC_OPTED_OUT 1']);
+    expect(await count('offers')).toEqual(['REACHED 1', 'TOPIC_OPTED_OUT 1', 'TOPIC_NOT_OPTED_IN 1']);
+    expect(await count('none')).toMatchObject({ kind: 'unreadable' });
   });
 
   test('leaves out users of its control group before those outside the topic', async () => {

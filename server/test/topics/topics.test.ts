@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeClock } from '../../src/clock.ts';
+import { exportRows } from '../../src/app/export.ts';
 import { addTopic } from '../../src/app/topics/manage-topics.ts';
 import { maxTopics } from '../../src/domain/limits/topics.ts';
 import { makeRemoveTopics } from '../../src/engine/housekeeping/remove-topics.ts';
@@ -130,6 +131,25 @@ describe('the choices of a user', () => {
     expect(await topicsOf('eve/1')).toEqual(['news true opted_in api', 'offers true opted_out api']);
     const [rows] = await bundle.database`select count(*)::int as choices from topic_choices`;
     expect(rows).toEqual({ choices: 2 });
+  });
+
+  test('are exported with the customer id, the time and the source', async () => {
+    const { database, workspaceId } = bundle;
+    let text = '';
+    const request = { workspaceId, format: 'csv' as const, at: new Date(), subject: { kind: 'topics' as const } };
+    const { rows } = await exportRows(database, { ...request, write: async (piece) => void (text += piece) });
+    expect(rows).toBe(2);
+    expect(
+      text
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'at')
+        .split('\r\n')
+        .sort(),
+    ).toEqual([
+      '',
+      'customer_id,topic,opted_in,chosen_at,source',
+      'eve/1,news,true,at,api',
+      'eve/1,offers,true,at,api',
+    ]);
   });
 
   test('are all rejected if one is of an unknown topic, or neither true nor false', async () => {

@@ -1,8 +1,10 @@
 import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { noSuchTopic } from '../../domain/topics.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
+import { findTopic } from '../../storage/topics.ts';
 import { withinTime } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { listAttributeNames } from '../../storage/users/identifiers.ts';
@@ -13,6 +15,7 @@ import {
   findPlatformCredentials,
   readAudience,
   readPlatformsOf,
+  readTopicKey,
   countAudience,
   countLocalTimes,
 } from './check-campaign.ts';
@@ -73,7 +76,7 @@ export async function checkComposed(
 
 /** @throws ServiceError NOT_FOUND */
 export async function countComposed(
-  { database, clock }: AuthoringDependencies,
+  { database, clock }: Pick<AuthoringDependencies, 'database' | 'clock'>,
   { workspaceId, parts }: Composed,
 ): Promise<CountAnswer> {
   await requireControls(database, workspaceId);
@@ -81,7 +84,11 @@ export async function countComposed(
   if (!audience) return { kind: 'unreadable', faults: [] };
   const found = await findCampaignSegment(database, { workspaceId, audience });
   if ('fault' in found) return { kind: 'unreadable', faults: [found.fault] };
-  const asked = { workspaceId, segment: found.segment, platforms: readPlatformsOf(parts), at: clock.now() };
+  const key = readTopicKey(parts);
+  const topic = key === undefined ? undefined : await findTopic(database, { workspaceId, key });
+  if (key !== undefined && !topic)
+    return { kind: 'unreadable', faults: [{ field: 'advanced.topic', reason: noSuchTopic(key) }] };
+  const asked = { workspaceId, segment: found.segment, platforms: readPlatformsOf(parts), topic, at: clock.now() };
   const milliseconds = maxCountSeconds * 1000;
   const counted = await withinTime(database, { milliseconds, work: (tx) => countAudience(tx, asked) });
   if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };

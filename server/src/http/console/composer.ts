@@ -1,3 +1,4 @@
+import { topicCodes } from '../../domain/topics.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
@@ -108,7 +109,7 @@ export const CampaignCheck = Type.Object({
 });
 
 export const Reach = described(
-  oneOf(['REACHED', 'OTHER_PLATFORM', 'OPTED_OUT', 'BLOCKED', 'GONE', 'NO_DEVICE']),
+  oneOf(['REACHED', ...topicCodes, 'OTHER_PLATFORM', 'OPTED_OUT', 'BLOCKED', 'GONE', 'NO_DEVICE']),
   "The best result of a user's devices: reached, or the reason why not.",
 );
 
