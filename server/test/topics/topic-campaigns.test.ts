@@ -147,14 +147,14 @@ describe('a campaign with a topic', () => {
     }
   });
 
-  test('is sent to everyone as a test, which names no reason', async () => {
+  test('is sent to everyone as a test, whose reply says that the topic has no effect', async () => {
     const sent = await bundle.call('POST', '/v5/campaigns/test', {
       ...named('offers'),
       channel: 'PUSH',
       campaign_content: (await bundle.row(await bundle.draft(named('offers')))).parts.campaign_content,
       test_campaign_meta: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: everyone },
     });
-    expect(sent.statusCode).toBe(200);
+    expect([sent.statusCode, sent.headers['x-svc-warning']]).toEqual([200, 'advanced.topic has no effect in a test']);
     expect(await bundle.deliver()).toEqual(everyone);
   });
 
