@@ -126,6 +126,13 @@ export type ComposerResources = {
     }[];
   }[];
 
+  /** In the order in which users see them. */
+  topics: {
+    key: string;
+    name: string;
+    isInByDefault: boolean;
+  }[];
+
   /** Absent: the workspace has no credential of that platform's provider. */
   credentials: {
     ANDROID?: 'real' | 'simulated';

@@ -4,7 +4,7 @@ import { noSuchTopic } from '../../domain/topics.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
-import { findTopic } from '../../storage/topics.ts';
+import { findTopic, listTopics } from '../../storage/topics.ts';
 import { withinTime } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { listAttributeNames } from '../../storage/users/identifiers.ts';
@@ -50,7 +50,7 @@ const maxEvents = 50;
 /** Returns what a campaign may use in a workspace. @throws ServiceError NOT_FOUND */
 export async function readComposerResources({ database, clock }: AuthoringDependencies, workspaceId: string) {
   const controls = await requireControls(database, workspaceId);
-  const [attributes, events, credentials] = await Promise.all([
+  const [attributes, events, credentials, found] = await Promise.all([
     listAttributeNames(database, { workspaceId, perBucket: sampledPerBucket, limit: maxAttributes }),
     listBusinessEvents(database, {
       workspaceId,
@@ -60,9 +60,11 @@ export async function readComposerResources({ database, clock }: AuthoringDepend
       limit: maxEvents,
     }),
     findPlatformCredentials(database, workspaceId),
+    listTopics(database, workspaceId),
   ]);
+  const topics = found.map(({ key, name, isInByDefault }) => ({ key, name, isInByDefault }));
   const businessEvents = events.map(({ id, name, attributes: known }) => ({ id, name, attributes: known }));
-  return { attributes, businessEvents, credentials, controls, now: clock.now() };
+  return { attributes, businessEvents, credentials, topics, controls, now: clock.now() };
 }
 
 /** @throws ServiceError NOT_FOUND, CAMPAIGN_NOT_FOUND */

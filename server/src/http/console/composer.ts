@@ -38,6 +38,10 @@ export const ComposerResources = described(
         attributes: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
       }),
     ),
+    topics: described(
+      Type.Array(Type.Object({ key: Type.String(), name: Type.String(), isInByDefault: Type.Boolean() })),
+      'In the order in which users see them.',
+    ),
     credentials: described(
       Type.Object({
         ANDROID: Type.Optional(oneOf(['real', 'simulated'])),
