@@ -76,10 +76,20 @@ const (
 	PutAppAccess                       OperationID = "putAppAccess"
 	AddIdentityKey                     OperationID = "addIdentityKey"
 	RemoveIdentityKey                  OperationID = "removeIdentityKey"
+	ListTopics                         OperationID = "listTopics"
+	CreateTopic                        OperationID = "createTopic"
+	ReadTopic                          OperationID = "readTopic"
+	ChangeTopic                        OperationID = "changeTopic"
+	RemoveTopic                        OperationID = "removeTopic"
+	ReadUserTopics                     OperationID = "readUserTopics"
+	SetUserTopics                      OperationID = "setUserTopics"
+	MakePreferenceLink                 OperationID = "makePreferenceLink"
 	RegisterInstallation               OperationID = "registerInstallation"
 	UpdateInstallation                 OperationID = "updateInstallation"
 	IdentifyInstallation               OperationID = "identifyInstallation"
 	LogoutInstallation                 OperationID = "logoutInstallation"
+	ReadInstallationTopics             OperationID = "readInstallationTopics"
+	SetInstallationTopics              OperationID = "setInstallationTopics"
 	ReportAppEvents                    OperationID = "reportAppEvents"
 	ReportAppReceipts                  OperationID = "reportAppReceipts"
 	ExplainDelivery                    OperationID = "explainDelivery"
@@ -188,10 +198,20 @@ var operations = map[OperationID]operation{
 	PutAppAccess:                       {"PUT", "/v1/app-access", "data", nil, nil, false},
 	AddIdentityKey:                     {"POST", "/v1/app-access/identity-keys", "data", nil, nil, false},
 	RemoveIdentityKey:                  {"DELETE", "/v1/app-access/identity-keys/{kid}", "data", nil, nil, false},
+	ListTopics:                         {"GET", "/v1/topics", "data", nil, nil, true},
+	CreateTopic:                        {"POST", "/v1/topics", "data", nil, nil, false},
+	ReadTopic:                          {"GET", "/v1/topics/{topic}", "data", nil, nil, true},
+	ChangeTopic:                        {"PATCH", "/v1/topics/{topic}", "data", nil, nil, false},
+	RemoveTopic:                        {"DELETE", "/v1/topics/{topic}", "data", nil, nil, false},
+	ReadUserTopics:                     {"GET", "/v1/users/{customer_id}/topics", "data", nil, nil, true},
+	SetUserTopics:                      {"PATCH", "/v1/users/{customer_id}/topics", "data", nil, nil, false},
+	MakePreferenceLink:                 {"POST", "/v1/users/{customer_id}/preference_link", "data", nil, nil, false},
 	RegisterInstallation:               {"POST", "/v1/app/installations", "none", nil, nil, false},
 	UpdateInstallation:                 {"PATCH", "/v1/app/installations/{id}", "none", nil, nil, false},
 	IdentifyInstallation:               {"POST", "/v1/app/installations/{id}/identify", "none", nil, nil, false},
 	LogoutInstallation:                 {"POST", "/v1/app/installations/{id}/logout", "none", nil, nil, false},
+	ReadInstallationTopics:             {"GET", "/v1/app/installations/{id}/topics", "none", nil, nil, true},
+	SetInstallationTopics:              {"PATCH", "/v1/app/installations/{id}/topics", "none", nil, nil, false},
 	ReportAppEvents:                    {"POST", "/v1/app/events", "none", nil, nil, false},
 	ReportAppReceipts:                  {"POST", "/v1/app/receipts", "none", nil, nil, false},
 	ExplainDelivery:                    {"GET", "/v5/campaigns/{id}/explain", "campaigns", []string{"customer_id", "run_id"}, []string{"*-APPKEY"}, true},

@@ -20,6 +20,7 @@ import { segmentRoutes } from '../server/src/http/segments/routes.ts';
 import { reportRoutes } from '../server/src/http/stats/reports.ts';
 import { statsRoutes } from '../server/src/http/stats/stats.ts';
 import { tokenRoutes } from '../server/src/http/tokens.ts';
+import { topicRoutes } from '../server/src/http/topics.ts';
 import { makeVendorHeaders } from '../server/src/http/route/vendor-headers.ts';
 import { makeLog } from '../server/src/log.ts';
 
@@ -66,6 +67,7 @@ export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promi
       businessEventRoutes(edge),
       appRoutes(edge),
       appAccessRoutes(edge),
+      topicRoutes(edge),
       installationRoutes(edge),
       explainRoutes(edge),
       eventStreamRoutes(edge),

@@ -25,7 +25,17 @@ const sections: [name: string, sources: string[]][] = [
   [
     'Sending',
     [
-      ...['clients', 'bodies', 'fields', 'apps', 'phones', 'live-activities', 'experiments', 'triggered-campaigns'],
+      ...[
+        'clients',
+        'bodies',
+        'fields',
+        'apps',
+        'phones',
+        'live-activities',
+        'topics',
+        'experiments',
+        'triggered-campaigns',
+      ],
       ...['statistics', 'event-stream', 'sandbox'],
     ],
   ],

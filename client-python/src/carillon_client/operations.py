@@ -84,10 +84,20 @@ OperationId = Literal[
     "putAppAccess",
     "addIdentityKey",
     "removeIdentityKey",
+    "listTopics",
+    "createTopic",
+    "readTopic",
+    "changeTopic",
+    "removeTopic",
+    "readUserTopics",
+    "setUserTopics",
+    "makePreferenceLink",
     "registerInstallation",
     "updateInstallation",
     "identifyInstallation",
     "logoutInstallation",
+    "readInstallationTopics",
+    "setInstallationTopics",
     "reportAppEvents",
     "reportAppReceipts",
     "explainDelivery",
@@ -328,6 +338,30 @@ OPERATIONS: Dict[OperationId, Operation] = {
     "removeIdentityKey": Operation(
         "DELETE", "/v1/app-access/identity-keys/{kid}", "data", ("kid",), (), ()
     ),
+    "listTopics": Operation(
+        "GET", "/v1/topics", "data", (), (), ()
+    ),
+    "createTopic": Operation(
+        "POST", "/v1/topics", "data", (), (), ()
+    ),
+    "readTopic": Operation(
+        "GET", "/v1/topics/{topic}", "data", ("topic",), (), ()
+    ),
+    "changeTopic": Operation(
+        "PATCH", "/v1/topics/{topic}", "data", ("topic",), (), ()
+    ),
+    "removeTopic": Operation(
+        "DELETE", "/v1/topics/{topic}", "data", ("topic",), (), ()
+    ),
+    "readUserTopics": Operation(
+        "GET", "/v1/users/{customer_id}/topics", "data", ("customer_id",), (), ()
+    ),
+    "setUserTopics": Operation(
+        "PATCH", "/v1/users/{customer_id}/topics", "data", ("customer_id",), (), ()
+    ),
+    "makePreferenceLink": Operation(
+        "POST", "/v1/users/{customer_id}/preference_link", "data", ("customer_id",), (), ()
+    ),
     "registerInstallation": Operation(
         "POST", "/v1/app/installations", "none", (), (), ()
     ),
@@ -339,6 +373,12 @@ OPERATIONS: Dict[OperationId, Operation] = {
     ),
     "logoutInstallation": Operation(
         "POST", "/v1/app/installations/{id}/logout", "none", ("id",), (), ()
+    ),
+    "readInstallationTopics": Operation(
+        "GET", "/v1/app/installations/{id}/topics", "none", ("id",), (), ()
+    ),
+    "setInstallationTopics": Operation(
+        "PATCH", "/v1/app/installations/{id}/topics", "none", ("id",), (), ()
     ),
     "reportAppEvents": Operation(
         "POST", "/v1/app/events", "none", (), (), ()

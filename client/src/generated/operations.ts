@@ -93,6 +93,8 @@ import type {
   LiveActivityTokensRequest,
   MergeAnswer,
   MergeRequest,
+  PreferenceLink,
+  PreferenceLinkRequest,
   PushAnswer,
   PushRequestV2,
   PushRequestV21,
@@ -113,7 +115,13 @@ import type {
   SegmentList,
   SegmentName,
   StatsRequest,
+  Topic,
+  TopicChange,
+  TopicRequest,
+  Topics,
   TransitionRequest,
+  UserTopics,
+  UserTopicsRequest,
 } from './shapes.ts';
 
 /** How each operation is called. `*` stands for the abbreviation of the installation. */
@@ -635,6 +643,35 @@ export const operations = {
     query: [],
     headers: [],
   },
+  listTopics: { method: 'GET', path: '/v1/topics', family: 'Topics', key: 'data', query: [], headers: [] },
+  createTopic: { method: 'POST', path: '/v1/topics', family: 'Topics', key: 'data', query: [], headers: [] },
+  readTopic: { method: 'GET', path: '/v1/topics/{topic}', family: 'Topics', key: 'data', query: [], headers: [] },
+  changeTopic: { method: 'PATCH', path: '/v1/topics/{topic}', family: 'Topics', key: 'data', query: [], headers: [] },
+  removeTopic: { method: 'DELETE', path: '/v1/topics/{topic}', family: 'Topics', key: 'data', query: [], headers: [] },
+  readUserTopics: {
+    method: 'GET',
+    path: '/v1/users/{customer_id}/topics',
+    family: 'Topics',
+    key: 'data',
+    query: [],
+    headers: [],
+  },
+  setUserTopics: {
+    method: 'PATCH',
+    path: '/v1/users/{customer_id}/topics',
+    family: 'Topics',
+    key: 'data',
+    query: [],
+    headers: [],
+  },
+  makePreferenceLink: {
+    method: 'POST',
+    path: '/v1/users/{customer_id}/preference_link',
+    family: 'Topics',
+    key: 'data',
+    query: [],
+    headers: [],
+  },
   registerInstallation: {
     method: 'POST',
     path: '/v1/app/installations',
@@ -662,6 +699,22 @@ export const operations = {
   logoutInstallation: {
     method: 'POST',
     path: '/v1/app/installations/{id}/logout',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  readInstallationTopics: {
+    method: 'GET',
+    path: '/v1/app/installations/{id}/topics',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  setInstallationTopics: {
+    method: 'PATCH',
+    path: '/v1/app/installations/{id}/topics',
     family: 'Apps of phones and sites',
     key: 'none',
     query: [],
@@ -1261,6 +1314,54 @@ export type Operations = {
     body: undefined;
     reply: undefined;
   };
+  /** List the topics of the workspace */
+  listTopics: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: Topics;
+  };
+  /** Add a topic that users can join or leave */
+  createTopic: {
+    parameters: Record<never, never>;
+    body: TopicRequest;
+    reply: Topic;
+  };
+  /** Read a topic */
+  readTopic: {
+    parameters: { topic: string };
+    body: undefined;
+    reply: Topic;
+  };
+  /** Change the name, the description or the position of a topic */
+  changeTopic: {
+    parameters: { topic: string };
+    body: TopicChange;
+    reply: Topic;
+  };
+  /** Remove a topic, with what users chose */
+  removeTopic: {
+    parameters: { topic: string };
+    body: undefined;
+    reply: undefined;
+  };
+  /** Read which topics a user is in */
+  readUserTopics: {
+    parameters: { customer_id: string };
+    body: undefined;
+    reply: UserTopics;
+  };
+  /** Set which topics a user is in */
+  setUserTopics: {
+    parameters: { customer_id: string };
+    body: UserTopicsRequest;
+    reply: UserTopics;
+  };
+  /** Make a link to the page on which a user chooses topics */
+  makePreferenceLink: {
+    parameters: { customer_id: string };
+    body: PreferenceLinkRequest;
+    reply: PreferenceLink;
+  };
   /** Register or refresh an installation of an app */
   registerInstallation: {
     parameters: Record<never, never>;
@@ -1284,6 +1385,18 @@ export type Operations = {
     parameters: { id: string };
     body: undefined;
     reply: Installation;
+  };
+  /** Read which topics the signed-in user is in */
+  readInstallationTopics: {
+    parameters: { id: string };
+    body: undefined;
+    reply: UserTopics;
+  };
+  /** Set which topics the signed-in user is in */
+  setInstallationTopics: {
+    parameters: { id: string };
+    body: UserTopicsRequest;
+    reply: UserTopics;
   };
   /** Report events and changes of attributes of the current user */
   reportAppEvents: {

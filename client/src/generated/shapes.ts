@@ -453,6 +453,9 @@ export type CampaignAdvanced = {
 
   /** Apps whose devices are reached; absent: all */
   app_ids?: string[];
+
+  /** Key of a topic: users who are not in it are left out. Absent: none */
+  topic?: string;
 };
 
 export type CampaignAnswerV5 = {
@@ -3588,6 +3591,8 @@ export type ExplanationStep =
   | 'RUN_STOPPED'
   | 'TEMPLATE_FAILED'
   | 'TIME_ZONE_UNKNOWN'
+  | 'TOPIC_NOT_OPTED_IN'
+  | 'TOPIC_OPTED_OUT'
   | 'TRIAL_NOT_MEANT'
   | 'USER_TIME_ZONE'
   | 'WAITING';
@@ -4166,6 +4171,19 @@ export type PlatformStats = {
   } & Record<string, unknown>;
 };
 
+export type PreferenceLink = {
+  /** Opens the page for this user only. Whoever has it can change the choices */
+  url: string;
+
+  /** The page rejects the link from then on */
+  expires_at: string;
+};
+
+export type PreferenceLinkRequest = {
+  /** How long the link is valid. Absent: 30 */
+  days?: number;
+};
+
 export type Problem = {
   /** urn:carillon:error: and the code */
   type: string;
@@ -4215,6 +4233,7 @@ export type Problem = {
     | 'IDEMPOTENCY_CONFLICT'
     | 'IDEMPOTENCY_KEY_INVALID'
     | 'IDENTITY_TOKEN_INVALID'
+    | 'INSTALLATION_SIGNED_OUT'
     | 'INSTALLATION_UNKNOWN'
     | 'INTERACTION_RATE_LIMITED'
     | 'INTERACTION_TOKEN_UNKNOWN'
@@ -4248,7 +4267,8 @@ export type Problem = {
     | 'SEGMENT_NOT_OF_FILES'
     | 'SEGMENT_OPERATIONS_LIMITED'
     | 'STORAGE_REFUSES_WRITES'
-    | 'STORAGE_UNAVAILABLE';
+    | 'STORAGE_UNAVAILABLE'
+    | 'TOPIC_IN_USE';
 
   /** The subject */
   field?: string;
@@ -6635,10 +6655,94 @@ export type TokenRequest = {
   client_secret: string;
 };
 
+export type Topic = {
+  /** The key */
+  topic: string;
+
+  /** Users read it */
+  name: string;
+
+  /** Users read it */
+  description: string;
+
+  /** Whether users without a choice are in the topic */
+  default: 'opted_in' | 'opted_out';
+
+  /** Order in lists, then by key */
+  position: number;
+};
+
+/** Members that are absent stay as they are */
+export type TopicChange = {
+  /** Users read it */
+  name?: string;
+
+  /** Users read it. Absent: none */
+  description?: string;
+
+  /** Order in lists, then by key. Absent: 0 */
+  position?: number;
+};
+
+export type TopicRequest = {
+  /** The name in requests and campaigns; cannot be changed */
+  key: string;
+
+  /** Whether users without a choice are in the topic; cannot be changed */
+  default: 'opted_in' | 'opted_out';
+
+  /** Users read it */
+  name: string;
+
+  /** Users read it. Absent: none */
+  description?: string;
+
+  /** Order in lists, then by key. Absent: 0 */
+  position?: number;
+};
+
+export type Topics = {
+  /** In the order in which users see them */
+  topics: Topic[];
+};
+
 export type TransitionRequest = {
   /** Kind of the object */
   type: 'transition';
 
   /** Users, devices and events */
   elements: (CustomerRequest | EventRequest | DeviceRequest)[];
+};
+
+export type UserTopic = {
+  /** The key */
+  topic: string;
+
+  /** Users read it */
+  name: string;
+
+  /** Users read it */
+  description: string;
+
+  /** True if the user is in the topic */
+  opted_in: boolean;
+
+  /** Whether users without a choice are in the topic */
+  default: 'opted_in' | 'opted_out';
+
+  /** Null: the user made no choice and follows the default */
+  chosen_at: string | null;
+
+  /** What sent the events */
+  source: ('api' | 'app' | 'console' | 'import' | 'page') | null;
+};
+
+export type UserTopics = {
+  /** All topics of the workspace, in their order */
+  topics: UserTopic[];
+};
+
+export type UserTopicsRequest = {
+  /** By the keys of topics; others stay as they are */
+  topics: Record<string, boolean>;
 };

@@ -18,6 +18,7 @@ export const kindNames = new Map([
   ['template', 'Template'],
   ['token', 'Tokens'],
   ['token-secret', 'Token secret'],
+  ['topic', 'Topic'],
   ['webhook-secret', 'Webhook secret'],
   ['workspace', 'Workspace'],
 ]);
@@ -109,5 +110,8 @@ export const actionNames: Record<string, string> = {
   'token-secret.retire': 'Token secret retired',
   'token.end-all': 'All tokens ended',
   'webhook-secret.read': 'Webhook secret read',
+  'topic.add': 'Topic added',
+  'topic.change': 'Topic changed',
+  'topic.remove': 'Topic removed',
   'workspace.change': 'Settings changed',
 };

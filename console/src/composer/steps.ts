@@ -19,6 +19,7 @@ const partsOfSteps: [prefix: string, step: Step][] = [
   ['basic_details', 'audience'],
   ['segmentation_details', 'audience'],
   ['campaign_content', 'content'],
+  ['advanced.topic', 'audience'],
   ['advanced', 'schedule'],
 ];
 

@@ -25,6 +25,7 @@ export const jobNames: Record<string, string> = {
   'release-due-triggers': 'Starts campaigns that user events have triggered',
   'release-runs': 'Finds the audience of runs',
   'remove-pictures': 'Deletes uploaded pictures that nothing uses',
+  'remove-topics': 'Deletes what users chose about removed topics',
   'report-minutes': 'Writes the metrics of this node',
   'report-node': 'Reports that this node is alive',
   'retry-deliveries': 'Retries messages',

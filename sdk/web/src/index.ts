@@ -4,6 +4,8 @@ import { enqueueLogout, ensureRegistered, flush, iso } from './sync.ts';
 import type { Notice } from './sync.ts';
 import { askSoftly } from './soft-prompt.ts';
 import type { SoftPrompt } from './soft-prompt.ts';
+import { askTopics } from './topics.ts';
+import type { Topic } from './topics.ts';
 import { subscribeBrowser } from './subscribe.ts';
 
 export type StartOptions = {
@@ -153,6 +155,23 @@ export const Carillon = {
   /** Stops messages to this browser, whoever is signed in, until optIn. */
   optOut: (): Promise<void> => setOptIn(false),
 
+  /** Returns the topics of the workspace, each as the signed-in user has it, after what waits was sent. @throws TopicError */
+  async getTopics(): Promise<Topic[]> {
+    await sync();
+    return askTopics();
+  },
+
+  /**
+   * Puts the signed-in user into a topic, or takes the user out of it, on all of the user's devices.
+   *
+   * @returns all topics
+   * @throws TopicError; nothing is stored then, also offline
+   */
+  async setTopic(topic: string, isIn: boolean): Promise<Topic[]> {
+    await sync();
+    return askTopics({ [topic]: isIn });
+  },
+
   /** Calls the listener for each push that arrives while a page of the site is open. @returns a function that ends it */
   onMessage: (listener: (message: Message) => void): (() => void) => addTo(messageListeners, listener),
 
@@ -183,5 +202,7 @@ function addTo<Listener>(listeners: Set<Listener>, listener: Listener): () => vo
   return () => void listeners.delete(listener);
 }
 
-export type { Notice, SoftPrompt };
+export type { Notice, SoftPrompt, Topic };
 export { SubscribeError } from './subscribe.ts';
+export { TopicError } from './topics.ts';
+export type { TopicErrorCode } from './topics.ts';

@@ -63,7 +63,7 @@ function takeSame(items: Item[]): Item[] {
 }
 
 async function send(state: State, items: Item[]): Promise<Answer> {
-  const { id, host } = state;
+  const { id } = state;
   const [item] = items as [Item];
   const own = `/installations/${id}`;
   const [method, path, body] = ((): [string, string, unknown] => {
@@ -82,8 +82,15 @@ async function send(state: State, items: Item[]): Promise<Answer> {
         return ['POST', '/receipts', { installation_id: id, receipts: items.map(bodyOf) }];
     }
   })();
+  return call(state, { method, path, body });
+}
+
+type Request = { method: string; path: string; body?: unknown };
+
+/** Calls the service as this installation. Status 0: it could not be reached. */
+export async function call(state: State, { method, path, body }: Request): Promise<Answer> {
   try {
-    const response = await fetch(`${host}/v1/app${path}`, {
+    const response = await fetch(`${state.host}/v1/app${path}`, {
       ...{ method, credentials: 'omit', keepalive: true },
       headers: {
         authorization: `Bearer ${state.appKey}`,

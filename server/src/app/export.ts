@@ -14,15 +14,19 @@ import {
   streamDevices,
   streamEvents,
   streamMembers,
+  streamTopicChoices,
   streamUsers,
 } from '../storage/exports.ts';
 import type { DeliveryToExport, DeviceToExport, EventToExport, UserToExport } from '../storage/exports.ts';
 import { streamFilterUsers } from '../storage/segments/segment-filters.ts';
 import { findReferencedSegments } from '../storage/segments/segment-members.ts';
+import { listTopics } from '../storage/topics.ts';
 import { findSegmentByName } from '../storage/segments/segments.ts';
 
 export type ExportSubject =
-  { kind: 'users' | 'devices' | 'events' } | { kind: 'segment'; name: string } | { kind: 'ledger'; campaignId: string };
+  | { kind: 'users' | 'devices' | 'events' | 'topics' }
+  | { kind: 'segment'; name: string }
+  | { kind: 'ledger'; campaignId: string };
 
 export type ExportRequest = {
   workspaceId: string;
@@ -72,6 +76,8 @@ async function openPages(tx: Transaction, { workspaceId, subject, at }: ExportRe
       return mapPages(streamDevices(tx, workspaceId), presentDevice);
     case 'events':
       return mapPages(streamEvents(tx, workspaceId), presentEvent);
+    case 'topics':
+      return openChoices(tx, workspaceId);
     case 'segment':
       return mapPages(await openSegment(tx, { workspaceId, name: subject.name, at }), ({ customerId }) => ({
         customer_id: customerId,
@@ -84,6 +90,19 @@ async function openPages(tx: Transaction, { workspaceId, subject, at }: ExportRe
     default:
       return unknownCase(subject);
   }
+}
+
+/** The choices of topics that were removed are left out: they are about to be deleted. */
+async function openChoices(tx: Transaction, workspaceId: string): Promise<AsyncIterable<ExportedRow[]>> {
+  const keys = new Map((await listTopics(tx, workspaceId)).map(({ id, key }) => [id, key]));
+  const choices = streamTopicChoices(tx, { workspaceId, topicIds: [...keys.keys()] });
+  return mapPages(choices, ({ customerId, topicId, isIn, source, chosenAt }) => ({
+    customer_id: customerId,
+    topic: keys.get(topicId)!,
+    opted_in: isIn,
+    chosen_at: chosenAt,
+    source: source.toLowerCase(),
+  }));
 }
 
 /** A filter segment consists of the users who pass its filters at the time of the export. */
@@ -141,6 +160,7 @@ const columnsOf = {
     ...['customer_id', 'action', 'user_time', 'device_id', 'platform', 'app_version', 'user_timezone_offset'],
     'attributes:json',
   ],
+  topics: ['customer_id', 'topic', 'opted_in', 'chosen_at', 'source'],
   segment: ['customer_id'],
   ledger: [
     ...[

@@ -22,6 +22,7 @@ const examples: Record<string, readonly string[]> = {
   'export users': ['export users --out users.jsonl', 'export users --format csv --out users.csv'],
   'export devices': ['export devices --out devices.jsonl'],
   'export events': ['export events --out events.jsonl'],
+  'export topics': ['export topics --format csv --out choices.csv'],
   'export segment': ['export segment "Spring buyers" --out buyers.csv --format csv'],
   'export campaign': ['export campaign 01a205d1deb61da051ccde15 ledger --out ledger.jsonl'],
   'segments list': ['segments list', 'segments list --json'],
@@ -95,6 +96,11 @@ const examples: Record<string, readonly string[]> = {
   ],
   'apps change': ['apps change courier --platform ios --name Riders'],
   'apps remove': ['apps remove courier --platform ios'],
+  'topics list': ['topics list', 'topics list --json'],
+  'topics add': ['topics add offers --name "Offers and sales" --default out'],
+  'topics change': ['topics change offers --name Offers --position 2'],
+  'topics remove': ['topics remove offers'],
+  'topics user': ['topics user ada', 'topics user ada --join offers --leave news'],
   ...Object.fromEntries(
     providerNames.map((name) => {
       const command = `credentials set ${name}`;

@@ -45,6 +45,7 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   erasures: async () => (await import('./commands/erasures.ts')).registerErasures,
   workspaces: async () => (await import('./commands/workspaces.ts')).registerWorkspaces,
   apps: async () => (await import('./commands/apps.ts')).registerApps,
+  topics: async () => (await import('./commands/topics.ts')).registerTopics,
   credentials: async () => (await import('./commands/credentials.ts')).registerCredentials,
   'master-key': async () => (await import('./commands/master-key.ts')).registerMasterKey,
   sandbox: async () => (await import('./commands/sandbox.ts')).registerSandbox,

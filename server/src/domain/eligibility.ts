@@ -5,11 +5,13 @@ import type { LocalSend } from './timing/local-send.ts';
 import { userZone } from './timing/local-time.ts';
 import { bestTimeOf } from './timing/timing.ts';
 import type { BestTime, OpensByHour } from './timing/timing.ts';
+import { topicCodes } from './topics.ts';
 import { quietUntil } from './workspace-controls.ts';
 import type { FrequencyCap, QuietHours, WorkspaceControls } from './workspace-controls.ts';
 
 /** The reasons why a device gets no message, or not yet; the values of `deliveries.code`. */
 export const eligibilityCodes = [
+  ...topicCodes,
   ...controlGroups,
   'CAMPAIGN_AUDIENCE_LIMIT',
   'CAMPAIGN_SEND_LIMIT',

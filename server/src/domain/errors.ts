@@ -7,6 +7,7 @@ import { pictureRegistry } from './errors/pictures.ts';
 import { pushRegistry } from './errors/push.ts';
 import { requestRegistry } from './errors/requests.ts';
 import { segmentRegistry } from './errors/segments.ts';
+import { topicRegistry } from './errors/topics.ts';
 
 /**
  * The closed registry of errors that this service can return. The key is the name that all code below `http` uses. The
@@ -21,6 +22,7 @@ export const errorRegistry = {
   ...campaignRegistry,
   ...accountRegistry,
   ...pictureRegistry,
+  ...topicRegistry,
   ...requestRegistry,
 } satisfies Record<string, ErrorDeclaration>;
 

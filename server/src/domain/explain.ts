@@ -4,6 +4,7 @@ import { describeTrigger } from './events/triggers.ts';
 import type { ToldTrigger } from './events/triggers.ts';
 import { controlGroups } from './experiments/control-groups.ts';
 import type { NamedVariant } from './experiments/variants.ts';
+import { topicCodes } from './topics.ts';
 import { unknownCase } from './unknown-case.ts';
 import { suspicionHours, suspicionSends } from './users/devices.ts';
 import type { DeviceState, ReportedSuspicion } from './users/devices.ts';
@@ -28,6 +29,7 @@ export const steps = [
   'RUN_STOPPED',
   'CHUNK_SET_ASIDE',
   'CHANGED_SINCE',
+  ...topicCodes,
   ...controlGroups,
   'TIME_ZONE_UNKNOWN',
   'BEST_TIME',
@@ -209,6 +211,7 @@ function explainDelivery(delivery: ExplainedDelivery, devices: ExplainedDevice[]
 }
 
 const eligibilitySteps: readonly string[] = [
+  ...topicCodes,
   ...controlGroups,
   'BEST_TIME',
   'USER_TIME_ZONE',
@@ -250,6 +253,8 @@ const sentences: Record<Step, string> = {
   RUN_STOPPED: 'The run was stopped before.',
   CHUNK_SET_ASIDE: 'A part of the run crashed its workers repeatedly and was quarantined.',
   CHANGED_SINCE: 'The device could not be sent to at the time of the run, and has changed since then.',
+  TOPIC_OPTED_OUT: 'The person left the topic of the campaign.',
+  TOPIC_NOT_OPTED_IN: 'The person has not joined the topic of the campaign, which only those get who join it.',
   GLOBAL_CONTROL_GROUP:
     'The person is in the control group of the workspace, which gets no campaigns so that results can be compared.',
   CAMPAIGN_CONTROL_GROUP:

@@ -43,6 +43,7 @@ import { makeDropOldDays, makePrepareDays } from './housekeeping/days.ts';
 import { makeDropOldReceipts, makeDropOldRecords, makeTrimOldRecords } from './housekeeping/old-records.ts';
 import { makeEraseLogBodies } from './housekeeping/erase-log-bodies.ts';
 import { makeEraseDueUsers } from './housekeeping/erase-users.ts';
+import { makeRemoveTopics } from './housekeeping/remove-topics.ts';
 import { makeRemovePictures } from './pictures/remove-pictures.ts';
 import type { RemovePicturesDependencies } from './pictures/remove-pictures.ts';
 import { makeWriteReportFiles } from './report-files.ts';
@@ -247,6 +248,7 @@ function startHousekeeping(deps: WorkerDependencies): RunningJob {
     makeDropOldDays({ database, clock, log, retention }),
     makeTrimOldRecords({ database, clock, log, retention }),
     makeRemovePictures({ database, clock, log, ...deps.pictures }),
+    makeRemoveTopics({ database }),
     makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
   ];
   return startJobs(jobs, deps);

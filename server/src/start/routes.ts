@@ -4,10 +4,12 @@ import { documentedAuthoringLimits } from '../app/campaigns/authoring.ts';
 import { makeCampaignTotals } from '../app/campaigns/search-campaigns.ts';
 import { makeEnsureToday } from '../app/users/events.ts';
 import { makeAppEvents } from '../app/installations/app-events.ts';
+import { makeInstallationTopics } from '../app/installations/installation-topics.ts';
 import { makeInstallations } from '../app/installations/installations.ts';
 import { makeReceipts } from '../app/installations/receipts.ts';
 import { makeInteractionReports } from '../app/interactions.ts';
 import { makeServePictures } from '../app/pictures/serve-pictures.ts';
+import { makePreferencePages } from '../app/topics/preference-page.ts';
 import { makeAcceptPush } from '../app/push/accept-push.ts';
 import { makeAdmitPush } from '../app/push/admit-push.ts';
 import type { CallRecorder } from '../app/api-log.ts';
@@ -20,6 +22,7 @@ import type { Doorbell } from '../engine/doorbell.ts';
 import type { OwnRuns } from '../storage/runs/named-runs.ts';
 import type { NodeMeter } from '../engine/monitoring/node-meter.ts';
 import { measureContent } from '../engine/fan-out/compose-message.ts';
+import { makePreferenceLinks } from '../domain/preference-links.ts';
 import { makeInteractionTokens } from '../domain/events/interactions.ts';
 import type { RouteFamily } from '../http/server/build-server.ts';
 import { appAccessRoutes } from '../http/app-access.ts';
@@ -34,6 +37,7 @@ import { healthRoutes } from '../http/health.ts';
 import { installationRoutes } from '../http/installations/routes.ts';
 import { interactionRoutes } from '../http/interactions.ts';
 import { liveActivityRoutes } from '../http/live-activities.ts';
+import { preferencePageRoutes } from '../http/preference-page.ts';
 import { pictureRoutes } from '../http/pictures.ts';
 import { pushRoutes } from '../http/push/routes.ts';
 import { apiFaultHook, sandboxRoutes } from '../http/sandbox/routes.ts';
@@ -43,6 +47,7 @@ import { segmentRoutes } from '../http/segments/routes.ts';
 import { reportRoutes } from '../http/stats/reports.ts';
 import { statsRoutes } from '../http/stats/stats.ts';
 import { tokenRoutes } from '../http/tokens.ts';
+import { topicRoutes } from '../http/topics.ts';
 import { makeVendorHeaders } from '../http/route/vendor-headers.ts';
 import { openPictureStore } from './node/pictures.ts';
 import type { Composition } from './node/composition.ts';
@@ -90,6 +95,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     ...{ database: acrossWorkspaces, clock, tokens: interactionTokens },
     keptDays: config.keepInteractionsDays,
   });
+  const links = makePreferenceLinks(installation.secretFor('interactions'));
   const isSandbox = config.mode === 'sandbox';
   const pictureStore = openPictureStore(composition);
   const servedBy = { database: acrossWorkspaces, clock, log: composition.log, objects: pictureStore };
@@ -113,9 +119,12 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     businessEventRoutes(deps),
     appRoutes(deps),
     appAccessRoutes(deps),
+    topicRoutes({ ...deps, links, publicUrl: config.publicUrl }),
+    preferencePageRoutes({ preferencePages: makePreferencePages({ database: acrossWorkspaces, clock, links }) }),
     installationRoutes({
       ...{ authentication: { database: acrossWorkspaces, clock, isSandbox }, vendorHeaders },
       ...{ serviceDomain: config.serviceDomain, identity: { ...deps, isSandbox }, installations },
+      topics: makeInstallationTopics({ ...deps, installations }),
       acceptEvents: makeAppEvents({ ...deps, ensureToday }),
       acceptReceipts: makeReceipts({ installations, interactions }),
     }),

@@ -4,6 +4,7 @@ import { providerOf } from '../domain/delivery/providers.ts';
 import type { ProviderName } from '../domain/delivery/providers.ts';
 import { namedVariant } from '../domain/experiments/variants.ts';
 import type { NamedVariant } from '../domain/experiments/variants.ts';
+import type { ChoiceSource } from '../domain/topics.ts';
 import type { Attributes } from '../domain/users/user-attributes.ts';
 import { listRunDays } from './campaigns/campaign-failures.ts';
 import type { RunDay } from './campaigns/campaign-failures.ts';
@@ -88,6 +89,29 @@ export function streamDevices(tx: Queryable, workspaceId: string): Pages<DeviceT
       and users.id = devices.user_id
     where devices.workspace_id = ${workspaceId}
     order by devices.bucket, devices.id`.cursor(pageRows);
+}
+
+export type ChoiceToExport = {
+  customerId: string;
+  topicId: string;
+  isIn: boolean;
+  source: ChoiceSource;
+  chosenAt: Date;
+};
+
+/** Streams the explicit choices of these topics with their users' customer ids. Indexes: topic_choices and users primary keys. */
+export function streamTopicChoices(
+  tx: Queryable,
+  { workspaceId, topicIds }: { workspaceId: string; topicIds: readonly string[] },
+): Pages<ChoiceToExport> {
+  return tx<ChoiceToExport[]>`
+    select users.customer_id as "customerId", topic_choices.topic_id as "topicId", topic_choices.is_in as "isIn",
+      topic_choices.source, topic_choices.chosen_at as "chosenAt"
+    from topic_choices
+    join users on users.workspace_id = topic_choices.workspace_id and users.bucket = topic_choices.bucket
+      and users.id = topic_choices.user_id
+    where topic_choices.workspace_id = ${workspaceId} and topic_choices.topic_id = any(${[...topicIds]})
+    order by topic_choices.bucket, topic_choices.user_id, topic_choices.topic_id`.cursor(pageRows);
 }
 
 export type EventToExport = {

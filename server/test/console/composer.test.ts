@@ -464,6 +464,7 @@ describe('console composer', () => {
     expect(resources.attributes.filter((name) => name.startsWith('device:'))).toEqual([]);
     expect(resources).toMatchObject({
       businessEvents: [],
+      topics: [],
       credentials: { ANDROID: 'simulated', IOS: 'simulated', WEB: 'simulated' },
       controls: { frequencyCaps: [], quietHours: null, minimumDelayMinutes: null },
     });

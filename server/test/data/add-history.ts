@@ -101,6 +101,10 @@ export async function addHistory(bundle: DataBundle, customerId: string): Promis
     select workspace_id, bucket, id, 1, array[${runId}], array[${campaignId}], array[${start}::timestamptz], '{true}'
     from users where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
   await database`
+    insert into topic_choices (workspace_id, bucket, user_id, topic_id, is_in, source, chosen_at)
+    select workspace_id, bucket, id, 'topic', false, 'APP', ${start}
+    from users where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
+  await database`
     insert into installations (workspace_id, bucket, id, secret_hash, key_id, registration, user_bucket, user_id, is_identified,
       created_at, refreshed_at)
     select workspace_id, 7, ${`app-of-${customerId}`}, ${Buffer.alloc(32, 1)}, 'key', '{}', bucket, id, true, ${start}, ${start}

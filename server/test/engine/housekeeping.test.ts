@@ -494,7 +494,15 @@ describe('old records and erased users', () => {
           'triggers',
           'segment_members',
         ],
-        ...['device_interactions', 'conversions', 'deliveries', 'user_messages', 'audience_seats', 'runs'],
+        ...[
+          'device_interactions',
+          'conversions',
+          'deliveries',
+          'user_messages',
+          'topic_choices',
+          'audience_seats',
+          'runs',
+        ],
         ...['event_stream_batches', 'sandbox_messages', 'audit_log', 'target_selectors', 'filters'],
       ].map((table) => [table, 0]),
     );

@@ -538,7 +538,7 @@ describe('a worker', () => {
       'drop-segment-leftovers',
       'prepare-days',
     ],
-    ...['drop-old-days', 'trim-old-records', 'remove-pictures', 'attribute-conversions'],
+    ...['drop-old-days', 'trim-old-records', 'remove-pictures', 'remove-topics', 'attribute-conversions'],
   ];
   const all = [...byTime, ...fanOut, ...receivers, ...housekeeping];
 

@@ -72,6 +72,7 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield* tokenCalls(walk);
   yield* dataCalls(walk);
   yield* appCalls();
+  yield* topicCalls();
   yield* eventStreamCalls(walk);
   yield* pushCalls(walk);
   yield* liveActivityCalls();
@@ -108,6 +109,9 @@ function* installationCalls({ said }: Walk): Generator<ExampleCall> {
   yield { operationId: 'updateInstallation', parameters: one, body: { opted_in: true, app_version: '4.1' } };
   // The node is a sandbox: in production the token is required.
   yield { operationId: 'identifyInstallation', parameters: one, body: { user_id: 'ada' } };
+  yield { operationId: 'setInstallationTopics', parameters: one, body: { topics: { offers: false } } };
+  yield { operationId: 'readInstallationTopics', parameters: one };
+  yield { operationId: 'removeTopic', parameters: { topic: 'offers' } };
   yield {
     operationId: 'reportAppEvents',
     parameters: secret,
@@ -197,6 +201,19 @@ function* appCalls(): Generator<ExampleCall> {
   yield { operationId: 'listApps' };
   yield { operationId: 'readApp', parameters: { ...courier, platform: 'ANDROID' } };
   yield { operationId: 'removeApp', parameters: { ...courier, platform: 'ANDROID' } };
+}
+
+function* topicCalls(): Generator<ExampleCall> {
+  yield {
+    operationId: 'createTopic',
+    body: { key: 'offers', name: 'Offers', description: 'Sales, about once a week', default: 'opted_out', position: 1 },
+  };
+  yield { operationId: 'listTopics' };
+  yield { operationId: 'readTopic', parameters: { topic: 'offers' } };
+  yield { operationId: 'changeTopic', parameters: { topic: 'offers' }, body: { name: 'Offers and sales' } };
+  yield { operationId: 'setUserTopics', parameters: { customer_id: 'ada' }, body: { topics: { offers: true } } };
+  yield { operationId: 'readUserTopics', parameters: { customer_id: 'ada' } };
+  yield { operationId: 'makePreferenceLink', parameters: { customer_id: 'ada' }, body: { days: 7 } };
 }
 
 function* eventStreamCalls({ receiver, said }: Walk): Generator<ExampleCall> {

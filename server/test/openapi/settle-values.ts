@@ -46,20 +46,27 @@ export function makeSettle(walk: {
   const settleText = (text: string): string => {
     let settled = text;
     for (const value of fixed) settled = settled.replaceAll(value, known.get(value)!);
-    return settled
-      .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) =>
-        numbered('uuid', id, (number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`),
-      )
-      .replace(/\b(cat|crt)_(?:[\w-]{120}|[\w-]{43})/g, (token, kind: string) =>
-        numbered(kind, token, (number) => `${kind}_${'example'.padEnd(42, '0')}${number}`),
-      )
-      .replace(/\bwhsec_[A-Za-z0-9+/=]{44}/g, () => `whsec_${'example'.padEnd(43, '0')}=`)
-      .replace(/\b[0-9a-f]{32}\b/g, (id) => numbered('request', id, (number) => String(number).padStart(32, '0')))
-      .replace(/\b[0-9a-f]{24}\b/g, (id) => numbered('id', id, (number) => String(number).padStart(24, '0')))
-      .replace(/\b20(?!99)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d/g, '2026-01-31T09:30:00')
-      .replace(/\b20(?!99)\d\d-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-01-31 09:30:00')
-      .replace(/\b20(?!99)\d\d-\d\d-\d\d(?![T ]\d)/g, '2026-01-31')
-      .replace(/(?<=09:30:00\.)\d+/g, (fraction) => '0'.repeat(fraction.length));
+    return (
+      settled
+        .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) =>
+          numbered('uuid', id, (number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`),
+        )
+        .replace(/\b(cat|crt)_(?:[\w-]{120}|[\w-]{43})/g, (token, kind: string) =>
+          numbered(kind, token, (number) => `${kind}_${'example'.padEnd(42, '0')}${number}`),
+        )
+        // Of a link to the preference page: the port of the walk's node, and a token under its own key.
+        .replace(
+          /http:\/\/127\.0\.0\.1:\d+\/preferences\/[\w-]+/g,
+          `https://push.example.com/preferences/${'example'.padEnd(86, '0')}`,
+        )
+        .replace(/\bwhsec_[A-Za-z0-9+/=]{44}/g, () => `whsec_${'example'.padEnd(43, '0')}=`)
+        .replace(/\b[0-9a-f]{32}\b/g, (id) => numbered('request', id, (number) => String(number).padStart(32, '0')))
+        .replace(/\b[0-9a-f]{24}\b/g, (id) => numbered('id', id, (number) => String(number).padStart(24, '0')))
+        .replace(/\b20(?!99)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d/g, '2026-01-31T09:30:00')
+        .replace(/\b20(?!99)\d\d-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-01-31 09:30:00')
+        .replace(/\b20(?!99)\d\d-\d\d-\d\d(?![T ]\d)/g, '2026-01-31')
+        .replace(/(?<=09:30:00\.)\d+/g, (fraction) => '0'.repeat(fraction.length))
+    );
   };
 
   const settleMember = (name: string, value: unknown): unknown => {

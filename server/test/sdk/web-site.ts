@@ -20,6 +20,8 @@ export type PageOfSite = {
     login(userId: string, identityToken?: string): Promise<void>;
     logout(): Promise<void>;
     track(name: string): Promise<void>;
+    getTopics(): Promise<unknown[]>;
+    setTopic(topic: string, isIn: boolean): Promise<unknown[]>;
   };
   notices: string[];
   messages: unknown[];

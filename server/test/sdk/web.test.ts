@@ -133,8 +133,27 @@ describe.skipIf(!hasChromium)(
       await click('Shown on the site');
       await until(async () => (await figures(payload.campaign_id)).CLICK === 1);
 
+      await bundle.call('POST', '/v1/topics', {
+        headers: bundle.basic(),
+        body: { key: 'offers', name: 'Offers', default: 'opted_out' },
+      });
+      const ofTopics = (work: 'read' | 'join' | 'join another') =>
+        page.evaluate(async (asked) => {
+          const { Carillon } = globalThis as unknown as PageOfSite;
+          const ask = () => {
+            if (asked === 'read') return Carillon.getTopics();
+            return Carillon.setTopic(asked === 'join' ? 'offers' : 'none', true);
+          };
+          return ask().catch((error: { code: string }) => error.code);
+        }, work);
+      const offers = { topic: 'offers', name: 'Offers', description: '' };
+      expect(await ofTopics('read')).toEqual([{ ...offers, isIn: false, isChosen: false }]);
+      expect(await ofTopics('join')).toEqual([{ ...offers, isIn: true, isChosen: true }]);
+      expect(await ofTopics('join another')).toBe('unknown-topic');
+
       await page.evaluate(() => (globalThis as unknown as PageOfSite).Carillon.logout());
       expect([await devicesOf('nora'), await devicesOf('anonymous-%')]).toEqual([[], ['WEB']]);
+      expect(await ofTopics('read')).toBe('signed-out');
       await push('For nobody here');
       await until(async () => {
         const [run] = await bundle.database<{ status: string }[]>`

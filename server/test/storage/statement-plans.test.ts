@@ -19,6 +19,7 @@ import { deleteSeats, findSeatOutcomes, findSeats, listSeats } from '../../src/s
 import type { Cursor } from '../../src/storage/runs/chunks.ts';
 import { addMembersByCustomerId, deleteRemovedMembers } from '../../src/storage/segments/segment-members.ts';
 import { listAttributeNames } from '../../src/storage/users/identifiers.ts';
+import { findTopicChoices } from '../../src/storage/users/topic-choices.ts';
 import {
   findOpenHours,
   findUsersForEligibility,
@@ -440,6 +441,10 @@ describe('plans of a user’s messages', () => {
       select 'W', number % 256, lpad(to_hex(number), 24, '0'), 1, '{r1}', '{c1}', array[timestamptz '2026-03-01'], '{true}'
       from generate_series(1, ${userCount}) as number`;
     await database`
+      insert into topic_choices (workspace_id, bucket, user_id, topic_id, is_in, source, chosen_at)
+      select 'W', number % 256, lpad(to_hex(number), 24, '0'), topic, true, 'APP', '2026-03-01'
+      from generate_series(1, ${userCount}) as number, unnest('{t1,t2,t3}'::text[]) as topic`;
+    await database`
       insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
       select 'l', 'r1', number % 256, lpad(to_hex(number), 24, '0'), 'W' from generate_series(1, ${userCount}) as number`;
     await database`
@@ -467,6 +472,16 @@ describe('plans of a user’s messages', () => {
       (tx) =>
         findUsersForEligibility(tx, { workspaceId, users: window, zoneAttribute: 'time_zone', withMessages: 'yes' }),
       ['users_pkey', 'user_messages_pkey'],
+    ],
+    [
+      'a window of a campaign with a topic',
+      (tx) => findTopicChoices(tx, { workspaceId, topicId: 't2', users: window }),
+      ['topic_choices_pkey'],
+    ],
+    [
+      'a small audience of a campaign with a topic',
+      (tx) => findTopicChoices(tx, { workspaceId, topicId: 't2', users }),
+      ['topic_choices_pkey'],
     ],
     [
       'a window at its best time',
@@ -542,7 +557,7 @@ describe('plans of a user’s messages', () => {
     await statement(collectPlansOfSent(bundle.application.forWorkspace('W'), plans));
     const all = plans.join('\n');
     const read = ['users', 'user_messages', 'devices', 'deliveries', 'segment_members'];
-    for (const table of [...read, 'audience_seats', 'device_interactions'])
+    for (const table of [...read, 'audience_seats', 'device_interactions', 'topic_choices'])
       expect(all).not.toMatch(new RegExp(`Seq Scan on ${table}`));
     // Of rows that are given to a cluster to insert the plan ends where they are told to their shards.
     const isGiven = isOnCluster && name === 'a window written down';

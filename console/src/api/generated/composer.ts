@@ -126,6 +126,13 @@ export type ComposerResources = {
     }[];
   }[];
 
+  /** In the order in which users see them. */
+  topics: {
+    key: string;
+    name: string;
+    isInByDefault: boolean;
+  }[];
+
   /** Absent: the workspace has no credential of that platform's provider. */
   credentials: {
     ANDROID?: 'real' | 'simulated';
@@ -218,7 +225,15 @@ export type PreviewAnswer = {
 };
 
 /** The best result of a user's devices: reached, or the reason why not. */
-export type Reach = 'REACHED' | 'OTHER_PLATFORM' | 'OPTED_OUT' | 'BLOCKED' | 'GONE' | 'NO_DEVICE';
+export type Reach =
+  | 'REACHED'
+  | 'TOPIC_OPTED_OUT'
+  | 'TOPIC_NOT_OPTED_IN'
+  | 'OTHER_PLATFORM'
+  | 'OPTED_OUT'
+  | 'BLOCKED'
+  | 'GONE'
+  | 'NO_DEVICE';
 
 /** By the value that was asked for. */
 export type TestResults = Record<

@@ -135,6 +135,8 @@ function DeviceTable({ count, chosen }: CountedProps) {
 
 const reasons: Record<Exclude<Reach, 'REACHED'>, (count: string, chosen: string) => string> = {
   NO_DEVICE: (count) => `${count} have no known device`,
+  TOPIC_OPTED_OUT: (count) => `${count} left the topic`,
+  TOPIC_NOT_OPTED_IN: (count) => `${count} have not joined the topic`,
   OTHER_PLATFORM: (count, chosen) => `${count} can be reached, but not on ${chosen}`,
   OPTED_OUT: (count) => `${count} turned messages off`,
   BLOCKED: (count) => `${count} have only devices that are blocked`,
@@ -175,6 +177,7 @@ export function useAudienceCount() {
     sentBody({
       basic_details: { platforms: platformsOf(body) },
       segmentation_details: body.segmentation_details ?? {},
+      ...(body.advanced?.topic === undefined ? {} : { advanced: { topic: body.advanced.topic } }),
     }),
   );
   const [settled] = useDebouncedValue(asked, settleMilliseconds);

@@ -7,7 +7,7 @@ import type { ShownContent } from '../content/variants.ts';
 import { listAt, newContent, platformPath, platforms, platformsOf, readAt } from '../campaign-body.ts';
 import type { Platform } from '../campaign-body.ts';
 import { useCampaignForm, useFault } from '../campaign-form.ts';
-import { TextField } from '../form-fields.tsx';
+import { ChoiceField, TextField } from '../form-fields.tsx';
 import { AudienceCountCard } from './audience-count-card.tsx';
 import {
   audienceKind,
@@ -55,7 +55,10 @@ export function AudienceStep() {
                 The audience cannot be changed once a campaign is live. Duplicate the campaign to change it.
               </Text>
             ) : (
-              <Recipients />
+              <Stack gap="sm">
+                <Recipients />
+                <TopicChoice />
+              </Stack>
             )}
           </Card>
         </Stack>
@@ -85,6 +88,27 @@ function PlatformChoice() {
         ))}
       </Group>
     </Checkbox.Group>
+  );
+}
+
+/** Only in a workspace with topics, or with a campaign whose topic was removed. */
+function TopicChoice() {
+  const { body, resources } = useCampaignForm();
+  const chosen = body.advanced?.topic;
+  const known = resources.topics.map(({ key, name, isInByDefault }) => ({
+    value: key,
+    label: `${name} (${isInByDefault ? 'everyone who did not leave it' : 'only people who joined it'})`,
+  }));
+  const removed = typeof chosen === 'string' && !known.some(({ value }) => value === chosen) ? [chosen] : [];
+  if (known.length === 0 && removed.length === 0) return null;
+  return (
+    <ChoiceField
+      path="advanced.topic"
+      label="Topic"
+      description="People who are not in the topic are left out"
+      none="None: people cannot leave these messages"
+      data={[...known, ...removed.map((value) => ({ value, label: `${value} (removed)` }))]}
+    />
   );
 }
 

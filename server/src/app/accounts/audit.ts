@@ -23,12 +23,12 @@ export type Actor =
 
 /**
  * The actions, or their first parts, that are logged of each kind of actor. The API log has the calls of programs; only the
- * apps that they change are in the audit log as well.
+ * apps and topics that they change are in the audit log as well.
  */
 const loggedActions: Record<Actor['kind'], readonly string[]> = {
   account: [''],
   visitor: [''],
-  program: ['app.'],
+  program: ['app.', 'topic.'],
   'command-line': [''],
   system: [],
 };

@@ -1,3 +1,4 @@
+import type { CampaignTopic, TopicCode } from '../../domain/topics.ts';
 import { defaultAppId } from '../../domain/apps.ts';
 import { readSegmentation } from '../../domain/campaign-document/audience.ts';
 import { makeDocumentReader, authoredDeliveryTypes, readCampaign } from '../../domain/campaign-document/campaign.ts';
@@ -23,7 +24,12 @@ import { describeOccurrences } from '../../domain/timing/occurrences.ts';
 import type { DescribedOccurrence } from '../../domain/timing/occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import { listApps } from '../../storage/apps.ts';
-import { countAudienceDevices, countAudienceUsers, countAudienceZones } from '../../storage/campaigns/audience.ts';
+import {
+  countAudienceChoices,
+  countAudienceDevices,
+  countAudienceUsers,
+  countAudienceZones,
+} from '../../storage/campaigns/audience.ts';
 import type { CountedAudience, Reach } from '../../storage/campaigns/audience.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
@@ -195,7 +201,8 @@ async function findWarned(tx: Queryable, { workspaceId, prepared, occurrences, n
 }
 
 export type AudienceCount = {
-  users: { reach: Reach; users: number }[];
+  /** Each user once, by the best of their devices; of those reached, the ones outside the topic have its reason. */
+  users: { reach: Reach | TopicCode; users: number }[];
   /** Devices of these users, including those of other platforms and states. */
   devices: DeviceCount[];
   /** Segments that are still being filled or cannot be used; the count covers their present members. */
@@ -206,20 +213,49 @@ export type AudienceQuestion = {
   workspaceId: string;
   segment: PreparedCampaign['segment'];
   platforms: readonly Platform[];
+  /** Undefined: the campaign has no topic. */
+  topic?: Pick<CampaignTopic, 'id' | 'isInByDefault'> | undefined;
   at: Date;
 };
 
 /** Counts the audience that a run starting now would freeze, with reasons for exclusions. */
 export async function countAudience(
   tx: Queryable,
-  { workspaceId, segment, platforms, at }: AudienceQuestion,
+  { workspaceId, segment, platforms, topic, at }: AudienceQuestion,
 ): Promise<AudienceCount> {
   const found = await resolveAudience(tx, { workspaceId, segment, at });
   if ('reason' in found) return { users: [], devices: [], pending: [found.reason] };
   const { audience, pending } = found;
   const users = await countAudienceUsers(tx, { workspaceId, audience, platforms });
   const devices = await countAudienceDevices(tx, { workspaceId, audience });
-  return { users: users, devices, pending };
+  const choices = topic && (await countAudienceChoices(tx, { workspaceId, audience, platforms, topicId: topic.id }));
+  return { users: choices ? splitByTopic(users, { topic, choices }) : users, devices, pending };
+}
+
+type TopicQuestion = { topic: Pick<CampaignTopic, 'isInByDefault'>; choices: { isIn: boolean; users: number }[] };
+
+/** Takes the users who are not in the topic out of those who are reached, under the reason that sending would record. */
+function splitByTopic(
+  users: readonly { reach: Reach; users: number }[],
+  { topic, choices }: TopicQuestion,
+): AudienceCount['users'] {
+  const chose = (isIn: boolean): number => choices.find((row) => row.isIn === isIn)?.users ?? 0;
+  return users.flatMap((row): AudienceCount['users'] => {
+    if (row.reach !== 'REACHED') return [row];
+    const silent = row.users - chose(true) - chose(false);
+    const reached = chose(true) + (topic.isInByDefault ? silent : 0);
+    return [
+      { reach: 'REACHED', users: reached },
+      { reach: 'TOPIC_OPTED_OUT', users: chose(false) },
+      ...(topic.isInByDefault ? [] : [{ reach: 'TOPIC_NOT_OPTED_IN' as const, users: silent }]),
+    ];
+  });
+}
+
+/** Returns the key of the topic that the parts name, even if other parts are invalid. */
+export function readTopicKey(parts: CampaignParts): string | undefined {
+  const topic = objectOf(parts.advanced).topic;
+  return typeof topic === 'string' && topic !== '' ? topic : undefined;
 }
 
 export type LocalTimeCount = Record<LocalSendShare, number>;

@@ -1,9 +1,11 @@
 import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { bestTimeDays } from '../../domain/limits/campaigns.ts';
+import { noSuchTopic } from '../../domain/topics.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
+import { findTopic, listTopics } from '../../storage/topics.ts';
 import { withinTime } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { listAttributeNames } from '../../storage/users/identifiers.ts';
@@ -16,6 +18,7 @@ import {
   findPlatformCredentials,
   readAudience,
   readPlatformsOf,
+  readTopicKey,
   countAudience,
   countLocalTimes,
 } from './check-campaign.ts';
@@ -53,7 +56,7 @@ const maxEvents = 50;
 /** Returns what a campaign may use in a workspace. @throws ServiceError NOT_FOUND */
 export async function readComposerResources({ database, clock }: AuthoringDependencies, workspaceId: string) {
   const controls = await requireControls(database, workspaceId);
-  const [attributes, events, credentials] = await Promise.all([
+  const [attributes, events, credentials, found] = await Promise.all([
     listAttributeNames(database, { workspaceId, perBucket: sampledPerBucket, limit: maxAttributes }),
     listBusinessEvents(database, {
       workspaceId,
@@ -63,9 +66,11 @@ export async function readComposerResources({ database, clock }: AuthoringDepend
       limit: maxEvents,
     }),
     findPlatformCredentials(database, workspaceId),
+    listTopics(database, workspaceId),
   ]);
+  const topics = found.map(({ key, name, isInByDefault }) => ({ key, name, isInByDefault }));
   const businessEvents = events.map(({ id, name, attributes: known }) => ({ id, name, attributes: known }));
-  return { attributes, businessEvents, credentials, controls, now: clock.now() };
+  return { attributes, businessEvents, credentials, topics, controls, now: clock.now() };
 }
 
 /** @throws ServiceError NOT_FOUND, CAMPAIGN_NOT_FOUND */
@@ -79,7 +84,7 @@ export async function checkComposed(
 
 /** @throws ServiceError NOT_FOUND */
 export async function countComposed(
-  { database, clock }: AuthoringDependencies,
+  { database, clock }: Pick<AuthoringDependencies, 'database' | 'clock'>,
   { workspaceId, parts }: Composed,
 ): Promise<CountAnswer> {
   await requireControls(database, workspaceId);
@@ -87,7 +92,11 @@ export async function countComposed(
   if (!audience) return { kind: 'unreadable', faults: [] };
   const found = await findCampaignSegment(database, { workspaceId, audience });
   if ('fault' in found) return { kind: 'unreadable', faults: [found.fault] };
-  const asked = { workspaceId, segment: found.segment, platforms: readPlatformsOf(parts), at: clock.now() };
+  const key = readTopicKey(parts);
+  const topic = key === undefined ? undefined : await findTopic(database, { workspaceId, key });
+  if (key !== undefined && !topic)
+    return { kind: 'unreadable', faults: [{ field: 'advanced.topic', reason: noSuchTopic(key) }] };
+  const asked = { workspaceId, segment: found.segment, platforms: readPlatformsOf(parts), topic, at: clock.now() };
   const milliseconds = maxCountSeconds * 1000;
   const counted = await withinTime(database, { milliseconds, work: (tx) => countAudience(tx, asked) });
   if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };

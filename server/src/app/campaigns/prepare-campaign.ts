@@ -10,11 +10,15 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import type { BusinessAttribute } from '../../domain/events/events.ts';
 import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import { noSuchTopic } from '../../domain/topics.ts';
+import type { CampaignTopic } from '../../domain/topics.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { listApps } from '../../storage/apps.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
 import { findSegmentById } from '../../storage/segments/segments.ts';
+import { holdTopic } from '../../storage/topics.ts';
 import { findWorkspace, findWorkspaceControls } from '../../storage/workspaces.ts';
 import { findUnknownApp } from '../apps.ts';
 import { prepareFilters } from '../segments/filter-segments.ts';
@@ -23,7 +27,7 @@ import { unknownCase } from '../../domain/unknown-case.ts';
 /** A campaign that can go live now. */
 export type PreparedCampaign = {
   parts: CampaignParts;
-  definition: CampaignDefinition;
+  definition: Omit<CampaignDefinition, 'settings'> & { settings: DeliverySettings };
   timing: Timing;
   /** The named segment, the filters that the campaign will own, or undefined for all users. */
   segment: { id: string } | { filters: PreparedFilters } | undefined;
@@ -54,9 +58,12 @@ export async function prepareCampaign(
   const apps = unknownApp === undefined ? [] : [{ field: 'advanced.app_ids', reason: noSuchApp(unknownApp) }];
   const groups = definition.settings.leavesOutGlobalControlGroup ? await controlGroupFaults(tx, workspaceId) : [];
   const late = [timing, found, event].flatMap((result) => ('fault' in result ? [result.fault] : []));
+  const topic = await findCampaignTopic(tx, { workspaceId, key: definition.topicKey });
+  if (topic && 'fault' in topic) late.push(topic.fault);
   late.push(...unreadable, ...apps, ...groups, ...(await soundFaults(tx, { workspaceId, definition })));
   if ('fault' in timing || 'fault' in found || 'fault' in event || late.length > 0) return { faults: late };
-  return { parts, definition, timing, segment: found.segment, businessEventId: event.id };
+  const settings = { ...definition.settings, ...(topic && !('fault' in topic) ? { topic } : {}) };
+  return { parts, definition: { ...definition, settings }, timing, segment: found.segment, businessEventId: event.id };
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
@@ -83,6 +90,17 @@ async function soundFaults(
   // Most campaigns use no critical sound, and then nothing is read.
   if (asking([]).length === 0 || asking(await listApps(tx, workspaceId)).length === 0) return [];
   return [{ field: 'campaign_content', reason: `push.ios.options.sound.critical ${needsCriticalAlerts}` }];
+}
+
+/** Returns the topic that a campaign names, which is not removed until the transaction ends. Without a name nothing is read. */
+export async function findCampaignTopic(
+  tx: Queryable,
+  { workspaceId, key }: { workspaceId: string; key: string | undefined },
+): Promise<CampaignTopic | { fault: RequestFault } | undefined> {
+  if (key === undefined) return undefined;
+  return (
+    (await holdTopic(tx, { workspaceId, key })) ?? { fault: { field: 'advanced.topic', reason: noSuchTopic(key) } }
+  );
 }
 
 type FoundEvent = { id: string | null; attributes: BusinessAttribute[] } | { fault: RequestFault };

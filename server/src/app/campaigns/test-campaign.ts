@@ -30,7 +30,12 @@ export type TestCommand = AuthoringCaller & {
 };
 
 export type TestResult = { value: string; outcome: 'found' | 'not found' };
-export type TestAnswer = { campaignId: string | undefined; results: TestResult[] };
+export type TestAnswer = {
+  campaignId: string | undefined;
+  results: TestResult[];
+  /** The topic that the campaign names; a test reaches its users whatever they chose. */
+  ignoredTopic?: string | undefined;
+};
 
 /**
  * Sends a campaign to named users through the normal fan-out: a run of audience `User`, marked as a test, of a separate
@@ -51,13 +56,14 @@ export async function testCampaign(deps: AuthoringDependencies, command: TestCom
       value,
       outcome: matched.length > 0 ? 'found' : 'not found',
     }));
-    if (users.size === 0) return { campaignId: undefined, results };
+    const ignoredTopic = definition.topicKey;
+    if (users.size === 0) return { campaignId: undefined, results, ignoredTopic };
     const campaignId = await sendTest(tx, { command, definition, users: [...users.values()], at });
     // Without the users: the log outlives them.
     const detail = { asked: command.values.length };
     const object = { id: campaignId };
     await audit(tx, { actor, workspaceId, action: 'campaign.test', object, detail, at: deps.clock.realNow() });
-    return { campaignId, results };
+    return { campaignId, results, ignoredTopic };
   });
 }
 

@@ -25,6 +25,7 @@ import {
   moveEvents,
   moveMemberships,
 } from '../../storage/users/merged-users.ts';
+import { moveTopicChoices } from '../../storage/users/topic-choices.ts';
 import { moveUserMessages } from '../../storage/users/user-messages.ts';
 import {
   setUserAttributes,
@@ -191,6 +192,7 @@ async function mergePair(tx: Transaction, { workspaceId, from, to, at }: Pair): 
   await moveDeliveries(tx, { ...merge, devices });
   await moveTriggers(tx, merge);
   await moveUserMessages(tx, merge);
+  await moveTopicChoices(tx, merge);
   await moveMemberships(tx, merge);
   await moveInstallations(tx, merge);
   await deleteIdentifiersOfUser(tx, { workspaceId, ...from });

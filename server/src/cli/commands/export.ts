@@ -20,6 +20,7 @@ export function registerExport(program: Command): void {
     ['users', 'Users with their attributes'],
     ['devices', 'Devices with their states'],
     ['events', 'Events of users'],
+    ['topics', 'What users chose about topics'],
   ] as const) {
     addOptions(exports.command(kind).description(description)).action((options: ExportOptions) =>
       run({ kind }, options),

@@ -60,7 +60,10 @@ export type CampaignDefinition = BasicDetails & {
   goals: ConversionGoal[];
   /** Only for a campaign that events of users start. */
   trigger: TriggerCondition | undefined;
-  settings: DeliverySettings;
+  /** The topic comes from the database. */
+  settings: Omit<DeliverySettings, 'topic'>;
+  /** Undefined: the campaign has no topic. */
+  topicKey: string | undefined;
 };
 
 export type ReadCampaign = {
@@ -185,12 +188,16 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const groups = read('control_group_details');
   const limit = readAudienceLimit(record.part('campaign_audience_limit'), deliveryType);
   const utm = read('utm_params');
-  const settings = { ...read('advanced'), ...controls, ...groups, ...limit, ...(utm && { utm }) };
+  const { topicKey, ...ofAdvanced } = read('advanced');
+  const settings = { ...ofAdvanced, ...controls, ...groups, ...limit, ...(utm && { utm }) };
   const goals = read('conversion_goal_details');
   checkLearning(record, { variants, deliveryType, goals });
   const definition =
     faults.length === 0 && deliveryType && schedule
-      ? { ...basics, deliveryType, content, variants, audience, schedule, goals, settings, trigger: trigger?.condition }
+      ? {
+          ...{ ...basics, deliveryType, content, variants, audience, schedule, goals },
+          ...{ settings, topicKey, trigger: trigger?.condition },
+        }
       : undefined;
   return {
     basics,

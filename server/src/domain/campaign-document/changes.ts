@@ -18,6 +18,8 @@ const frozen = {
     'segmentation_details',
     // The apps are part of the audience.
     'advanced.app_ids',
+    // So is the topic: without it, the campaign would reach users who left it.
+    'advanced.topic',
     'conversion_goal_details',
   ],
 } as const;

@@ -1,3 +1,4 @@
+import { maxTopicKeyCharacters } from '../limits/topics.ts';
 import { defaultDeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { DeliverySettings, Allowance } from '../campaigns/delivery-settings.ts';
 import {
@@ -210,18 +211,32 @@ export const appIds = readWith<string[]>(
   },
 );
 
-/** `advanced` (fact 6.2): time to live, priorities, and the target apps. */
+/** The topic that users must be in; whether it exists is checked in the database. Like `appIds`, an empty text is never absent. */
+const topicKey = readWith<string>(
+  text({
+    maxLength: maxTopicKeyCharacters,
+    description: 'Key of a topic: users who are not in it are left out. Absent: none',
+  }),
+  (reader, name) => {
+    const sent = reader.members[name];
+    if (sent === '') reader.invalid(name, 'must name a topic');
+    return sent === '' ? undefined : reader.text(name, maxTopicKeyCharacters);
+  },
+);
+
+/** `advanced` (fact 6.2): time to live, priorities, the target apps, and the topic. */
 export const advanced = partOrEmpty(
-  { expiration_settings: expiration, platform_level_priority: priorities, app_ids: appIds },
+  { expiration_settings: expiration, platform_level_priority: priorities, app_ids: appIds, topic: topicKey },
   {
     title: 'CampaignAdvanced',
-    read(_advanced, read): DeliverySettings {
+    read(_advanced, read): DeliverySettings & { topicKey: string | undefined } {
       const minutes = read('expiration_settings') ?? defaultDeliverySettings.ttlMinutes.ANDROID;
       return {
         ...defaultDeliverySettings,
         ttlMinutes: { ANDROID: minutes, IOS: minutes, WEB: minutes },
         ...read('platform_level_priority'),
         ...withoutAbsent<Pick<DeliverySettings, 'appIds'>>({ appIds: read('app_ids') }),
+        topicKey: read('topic'),
       };
     },
   },

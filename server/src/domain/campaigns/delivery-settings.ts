@@ -1,6 +1,7 @@
 import type { UtmParameters } from '../content/utm.ts';
 import { defaultTtlMinutes } from '../limits/campaigns.ts';
 import type { TemplateMode } from '../template/parser.ts';
+import type { CampaignTopic } from '../topics.ts';
 
 /** How a message is delivered, from `advancedSettings` (fact 3.4). Stored with the campaign, with defaults filled in. */
 export type DeliverySettings = {
@@ -13,6 +14,8 @@ export type DeliverySettings = {
   iosDevices: IosDevices;
   /** Only devices of these apps are reached, on any platform; absent: devices of all apps. */
   appIds?: readonly string[];
+  /** Only users in this topic get it; absent: the campaign has no topic. */
+  topic?: CampaignTopic;
   /** Maximum devices per minute; overrides `spreadMinutes`. */
   devicesPerMinute: number | null;
   /** Time over which messages to the whole audience are spread. */

@@ -59,6 +59,9 @@ const ours: Record<string, string> = {
   OVERRIDE_INVALID:
     'payload.providerOverrides turns the message into one that cannot be sent; the delivery log has the reason. Correct the override.',
   CREDENTIAL_UNUSABLE: wrongCredential,
+  TOPIC_OPTED_OUT: 'Nothing to do: these people left the topic of the campaign (advanced.topic).',
+  TOPIC_NOT_OPTED_IN:
+    'Nothing to do: these people have not joined the topic of the campaign (advanced.topic). Offer it to them in your app, or with a link to the preference page.',
   GLOBAL_CONTROL_GROUP: controlGroup,
   CAMPAIGN_CONTROL_GROUP: controlGroup,
   CAMPAIGN_AUDIENCE_LIMIT:

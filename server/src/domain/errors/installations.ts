@@ -16,6 +16,12 @@ export const installationRegistry = {
     text: 'The installation is not known, or its secret is wrong.',
     advice: 'Register the installation again with POST /v1/app/installations, under a new id if that is refused too.',
   },
+  INSTALLATION_SIGNED_OUT: {
+    status: 409,
+    text: 'No user is signed in on the installation.',
+    advice:
+      'Sign the user in with POST /v1/app/installations/{id}/identify first. Topics are of users, not of devices.',
+  },
   IDENTITY_TOKEN_INVALID: {
     status: 401,
     text: 'The identity token <reason>.',

@@ -254,8 +254,18 @@ export const keptTables: readonly KeptTables[] = [
   },
   {
     what: 'Users with all their data',
-    tables: ['users', 'identifiers', 'devices', 'push_addresses', 'user_messages', 'merged_users', 'erased_devices'],
-    grows: 'With the users and devices that you register; at most the newest 100 messages per user',
+    tables: [
+      'users',
+      'identifiers',
+      'devices',
+      'push_addresses',
+      'user_messages',
+      'topic_choices',
+      'merged_users',
+      'erased_devices',
+    ],
+    grows:
+      'With the users and devices that you register; at most the newest 100 messages per user, and a row for each topic that a user chose',
     kept: { until: 'the user is deleted' },
     removed:
       '`POST /v1/customer/delete` erases all of it; a digest of each erased device stays, so that its reports are not counted.',
@@ -326,6 +336,7 @@ export const keptTables: readonly KeptTables[] = [
       'apps',
       'app_access',
       'identity_keys',
+      'topics',
       'provider_credentials',
       'business_events',
       'event_streams',
@@ -343,7 +354,7 @@ export const keptTables: readonly KeptTables[] = [
       'bucket_shards',
     ],
     grows:
-      'At most 50 business events, 5 event streams and 200 campaign templates per workspace, 50 saved views per screen and account, 20 passkeys and 10 recovery codes per account, its roles, a row for each migration, a key for each rotation, five token secrets a year; `bucket_shards` is empty',
+      'At most 50 business events, 50 topics, 5 event streams and 200 campaign templates per workspace, 50 saved views per screen and account, 20 passkeys and 10 recovery codes per account, its roles, a row for each migration, a key for each rotation, five token secrets a year; `bucket_shards` is empty',
     kept: { until: 'they are removed' },
     removed:
       'By a user. An archived key stays, because log lines name it, and a retired token secret, because it recognises expired tokens.',

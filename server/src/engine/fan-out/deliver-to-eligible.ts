@@ -14,6 +14,8 @@ import type { Eligibility, EligibilityRules } from '../../domain/eligibility.ts'
 import { bestTimeDays } from '../../domain/limits/campaigns.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { bestTimeOfTiming, fromStoredTiming } from '../../domain/timing/timing.ts';
+import { topicCodes, topicRefusal } from '../../domain/topics.ts';
+import type { TopicCode } from '../../domain/topics.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import type { UserKey } from '../../domain/users/users.ts';
 import type { Logger } from '../../log.ts';
@@ -23,6 +25,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { countBadges } from '../../storage/devices/device-badges.ts';
 import type { BadgeStep } from '../../storage/devices/device-badges.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
+import { findTopicChoices } from '../../storage/users/topic-choices.ts';
 import {
   findUsersForEligibility,
   reserveUserMessages,
@@ -49,10 +52,11 @@ export type DeliverToEligibleDependencies = {
 export type DeliverToEligible = (run: RunToSend, devices: DeviceToDeliver[]) => Promise<DeviceResult[]>;
 
 /**
- * Delivers to the devices of a window whose users are in no control group and are eligible now, and reports the reason for the
- * others. The control group is checked first, so that its users are neither counted nor held for later. Texts are rendered for
- * eligible users only. Messages are recorded before they are sent: after a crash a message may be counted but never sent, but
- * no message is sent without being counted. A run without delivery controls makes no query.
+ * Delivers to the devices of a window whose users are in no control group, are in the topic and are eligible now, and reports the
+ * reason for the others. The control group is checked first, so that its users are neither counted nor held for later, and that it
+ * stays comparable with the others, some of whom are not in the topic either. Texts are rendered for eligible users only.
+ * Messages are recorded before they are sent: after a crash a message may be counted but never sent, but
+ * no message is sent without being counted. A run without a topic and delivery controls makes no query.
  */
 export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): DeliverToEligible {
   const { database } = deps;
@@ -61,14 +65,16 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
     const controlGroupOf = makeRunControlGroupOf(run);
     const leftOut = new Map(controlGroupOf ? devices.map(({ device }) => [device, controlGroupOf(device.userId)]) : []);
     const meant = controlGroupOf ? devices.filter(({ device }) => !leftOut.get(device)) : devices;
-    const eligibilities = await admitUsers(deps, { run, devices: meant });
+    const topicRefusalOf = await makeRunTopicRefusalOf(database, { run, devices: meant });
+    const inTopic = topicRefusalOf ? meant.filter(({ device }) => !topicRefusalOf(device.userId)) : meant;
+    const eligibilities = await admitUsers(deps, { run, devices: inTopic });
     const refusalOf = (device: AudienceDevice): Refusal | undefined => {
-      const code = leftOut.get(device);
+      const code = leftOut.get(device) ?? topicRefusalOf?.(device.userId);
       if (code) return { kind: 'withhold', code };
       const eligibility = eligibilities?.get(keyOf(device));
       return eligibility?.kind === 'send' ? undefined : eligibility;
     };
-    const admitted = eligibilities ? meant.filter(({ device }) => !refusalOf(device)) : meant;
+    const admitted = eligibilities ? inTopic.filter(({ device }) => !refusalOf(device)) : inTopic;
     const variationOf = await makeRunVariationOf(database, { run, users: meant.map(({ device }) => device) });
     const sent = await deliverVariants({ database, run, devices: admitted, variationOf, deliver });
     if (admitted.length === devices.length) return sent;
@@ -82,6 +88,25 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
       return { delivery: { ...delivery, variant: { variation: variationOf(device.device), locale: 0 } } };
     });
   };
+}
+
+/**
+ * Returns a function that gives the reason why a user of the window is not in the run's topic. Undefined if the campaign names none,
+ * and for a test of a campaign, which its receivers asked for. One statement for the whole window, and again for every
+ * attempt: a user who leaves the topic while a message waits does not get it.
+ */
+async function makeRunTopicRefusalOf(
+  database: Database,
+  { run, devices }: Asked,
+): Promise<((userId: string) => TopicCode | undefined) | undefined> {
+  const { topic } = deliverySettings(run.settings);
+  if (!topic || run.isTest || devices.length === 0) return undefined;
+  const users = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
+  const choices = await inTransaction(database, async (tx) => {
+    await planByValues(tx);
+    return findTopicChoices(tx, { workspaceId: run.workspaceId, topicId: topic.id, users });
+  });
+  return (userId) => topicRefusal(topic, choices.get(userId));
 }
 
 /** Delivers the content of a run to the admitted devices. */
@@ -280,6 +305,12 @@ function contentOf(run: RunToSend, { platform, personal }: Recipient): OwnConten
 type Settled = { run: RunToSend; chunk: 'HELD' | 'ENDED'; results: DeviceResult[] };
 
 const failures = new Set(['GONE', 'REJECTED', 'EXPIRED', 'FAILED']);
+const topicRefusals: ReadonlySet<string | null> = new Set(topicCodes);
+
+/** True if the device will not get the message. A user may have left the topic after the message was recorded. */
+function isUnsent({ outcome, code }: DeviceResult['delivery']): boolean {
+  return failures.has(outcome) || (outcome === 'WITHHELD' && topicRefusals.has(code));
+}
 
 /**
  * Withdraws messages that no device of a user accepted, so that they count against no cap. Runs in the transaction that stores
@@ -289,7 +320,7 @@ export async function withdrawUnsent(tx: Transaction, { run, chunk, results }: S
   if (!eligibilityRulesOfRun(run)?.record) return;
   const users = new Map<string, UserKey>();
   for (const { delivery } of results)
-    if (failures.has(delivery.outcome))
+    if (isUnsent(delivery))
       users.set(`${delivery.bucket}/${delivery.userId}`, { bucket: delivery.bucket, userId: delivery.userId });
   if (users.size === 0) return;
   await planByValues(tx);

@@ -16,6 +16,7 @@ import {
   eraseMemberships,
   eraseTargets,
   eraseTriggers,
+  eraseTopicChoices,
   eraseUserMessages,
   eraseUsers,
   listDevicesOf,
@@ -95,6 +96,7 @@ async function eraseTraces(tx: Transaction, user: User & { names: string[] }): P
   const conversions = await anonymiseConversions(tx, salted);
   const deliveries = await anonymiseDeliveries(tx, salted);
   const userMessages = await eraseUserMessages(tx, user);
+  const topicChoices = await eraseTopicChoices(tx, user);
   const seats = await eraseAudienceSeats(tx, user);
   const runs = await eraseTargets(tx, user);
   const installations = await eraseInstallations(tx, user);
@@ -113,6 +115,7 @@ async function eraseTraces(tx: Transaction, user: User & { names: string[] }): P
     conversions,
     deliveries,
     user_messages: userMessages,
+    topic_choices: topicChoices,
     audience_seats: seats,
     runs,
     event_stream_batches: streamed,

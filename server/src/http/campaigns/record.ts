@@ -97,7 +97,7 @@ function presentControls({ settings: stored }: CampaignRecord) {
 }
 
 function presentAdvanced({ settings: stored }: CampaignRecord) {
-  const { androidPriority, iosPriority, ttlMinutes, appIds } = deliverySettings(stored);
+  const { androidPriority, iosPriority, ttlMinutes, appIds, topic } = deliverySettings(stored);
   // A record has one time to live, in whole hours; any other time to live is omitted.
   const minutes = ttlMinutes.ANDROID;
   const hasWholeHours = minutes % 60 === 0 && ttlMinutes.IOS === minutes && ttlMinutes.WEB === minutes;
@@ -115,6 +115,7 @@ function presentAdvanced({ settings: stored }: CampaignRecord) {
       ios_specific_priority: { apns_priority: String(iosPriority) },
     },
     ...(appIds ? { app_ids: appIds } : {}),
+    ...(topic ? { topic: topic.key } : {}),
   };
 }
 

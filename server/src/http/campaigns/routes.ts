@@ -22,6 +22,8 @@ import { readCampaign } from '../../domain/campaign-document/campaign.ts';
 import type { KeyCaller } from '../route/auth.ts';
 import { addRoutes, route } from '../route/route.ts';
 import type { Body, Route, RouteDialect } from '../route/route.ts';
+import { addWarnings } from '../route/warnings.ts';
+import type { AnsweredCall } from '../route/warnings.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import {
   parseChange,
@@ -174,12 +176,21 @@ function v1AuthoringRoutes(deps: CampaignRouteDependencies, { v1, prefix }: V1):
       answers: { 200: v1TestAnswer },
       read: ({ body }) => parseTest(body, { version: 'V1' }),
       async handle(call) {
-        const { results } = await testCampaign(deps, { ...callerOf(call), ...call.input });
+        const { results, ignoredTopic } = await testCampaign(deps, { ...callerOf(call), ...call.input });
+        warnOfTopic(deps, { call, ignoredTopic });
         return { data: presentTestResults(results), message: 'Test campaign created successfully' };
       },
       findUnknown: findUnknownParts,
     }),
   ];
+}
+
+/** A test reaches the users that it names, also those who are not in the topic. */
+function warnOfTopic(
+  { vendorHeaders }: CampaignRouteDependencies,
+  { call, ignoredTopic }: { call: AnsweredCall; ignoredTopic: string | undefined },
+): void {
+  if (ignoredTopic !== undefined) addWarnings(vendorHeaders, call, ['advanced.topic has no effect in a test']);
 }
 
 const v1Search = { version: 'V1', versioning: 'off' } as const;
@@ -264,7 +275,11 @@ function v5AuthoringRoutes(deps: CampaignRouteDependencies, v5: RouteDialect<V5C
       refuses: [404],
       read: ({ body, form }) => parseTest(body, form),
       async handle(call) {
-        const { results } = await testCampaign(deps, { ...callerOf(call), ...call.input, requestId: undefined });
+        const { results, ignoredTopic } = await testCampaign(deps, {
+          ...{ ...callerOf(call), ...call.input },
+          requestId: undefined,
+        });
+        warnOfTopic(deps, { call, ignoredTopic });
         return presentV5(presentTestResults(results));
       },
       findUnknown: findUnknownParts,

@@ -1,3 +1,4 @@
+import { topicCodes } from '../../domain/topics.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
@@ -37,6 +38,10 @@ export const ComposerResources = described(
         name: Type.String(),
         attributes: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
       }),
+    ),
+    topics: described(
+      Type.Array(Type.Object({ key: Type.String(), name: Type.String(), isInByDefault: Type.Boolean() })),
+      'In the order in which users see them.',
     ),
     credentials: described(
       Type.Object({
@@ -109,7 +114,7 @@ export const CampaignCheck = Type.Object({
 });
 
 export const Reach = described(
-  oneOf(['REACHED', 'OTHER_PLATFORM', 'OPTED_OUT', 'BLOCKED', 'GONE', 'NO_DEVICE']),
+  oneOf(['REACHED', ...topicCodes, 'OTHER_PLATFORM', 'OPTED_OUT', 'BLOCKED', 'GONE', 'NO_DEVICE']),
   "The best result of a user's devices: reached, or the reason why not.",
 );
 

@@ -48,6 +48,7 @@ export function makeInstallationDialect(deps: InstallationDialectDependencies): 
       'APP_KEY_UNKNOWN',
       'APP_ORIGIN_REFUSED',
       'INSTALLATION_UNKNOWN',
+      'INSTALLATION_SIGNED_OUT',
       'APP_RATE_LIMITED',
       'PUSH_TOKEN_HELD',
       'IDENTITY_TOKEN_INVALID',

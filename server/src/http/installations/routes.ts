@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AcceptAppEvents } from '../../app/installations/app-events.ts';
+import type { InstallationTopics } from '../../app/installations/installation-topics.ts';
 import type { Installations, InstallationState } from '../../app/installations/installations.ts';
 import type { AcceptReceipts } from '../../app/installations/receipts.ts';
 import { verifyIdentity } from '../../app/installations/verify-identity.ts';
@@ -8,6 +9,7 @@ import type { IdentityDependencies } from '../../app/installations/verify-identi
 import { maxAppBodyBytes } from '../../domain/limits/installations.ts';
 import { addRoutes, route } from '../route/route.ts';
 import type { Route, RouteDialect } from '../route/route.ts';
+import { choiceBody, parseChoices, presentUserTopics, userTopicsAnswer } from '../topics.ts';
 import { callerAddress } from '../server/call-origin.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { makeInstallationDialect, nameInstallation, preflightRoute } from './dialect.ts';
@@ -33,6 +35,7 @@ import {
 export type InstallationRouteDependencies = InstallationDialectDependencies & {
   identity: IdentityDependencies;
   installations: Installations;
+  topics: InstallationTopics;
   acceptEvents: AcceptAppEvents;
   acceptReceipts: AcceptReceipts;
 };
@@ -49,6 +52,7 @@ export function installationRoutes(deps: InstallationRouteDependencies): RouteFa
     ofOne,
     `${ofOne}/identify`,
     `${ofOne}/logout`,
+    `${ofOne}/topics`,
     '/v1/app/events',
     '/v1/app/receipts',
   ];
@@ -56,6 +60,7 @@ export function installationRoutes(deps: InstallationRouteDependencies): RouteFa
     addRoutes(server, [
       ...preflights.map((url) => preflightRoute(dialect, url)),
       ...registrationRoutes(deps, dialect),
+      ...topicRoutes(deps, dialect),
       ...reportRoutes(deps, dialect),
     ]);
 }
@@ -126,6 +131,33 @@ function registrationRoutes(deps: InstallationRouteDependencies, dialect: Instal
       refuses: [413, 415],
       handle: async ({ params: { id }, ...caller }) =>
         present(await deps.installations.logout(nameInstallation(caller, id))),
+    }),
+  ];
+}
+
+function topicRoutes(deps: InstallationRouteDependencies, dialect: InstallationDialect): Route[] {
+  const ofTopics = { url: `${ofOne}/topics`, params, answers: { 200: userTopicsAnswer } };
+  return [
+    route(dialect, {
+      method: 'GET',
+      ...ofTopics,
+      operationId: 'readInstallationTopics',
+      summary: 'Read which topics the signed-in user is in',
+      refuses: [409],
+      handle: async ({ params: { id }, ...caller }) =>
+        presentUserTopics(await deps.topics.read(nameInstallation(caller, id))),
+    }),
+    route(dialect, {
+      method: 'PATCH',
+      ...ofTopics,
+      operationId: 'setInstallationTopics',
+      summary: 'Set which topics the signed-in user is in',
+      body: choiceBody,
+      ...common,
+      refuses: [409],
+      read: ({ body }) => parseChoices(body),
+      handle: async ({ input: choices, params: { id }, ...caller }) =>
+        presentUserTopics(await deps.topics.set({ ...nameInstallation(caller, id), choices })),
     }),
   ];
 }

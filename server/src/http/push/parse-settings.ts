@@ -45,6 +45,9 @@ function readSettings(settings: RequestReader, read: ReadSetting): DeliverySetti
   // This version does not support `true` for these; it is rejected by name, never ignored (decision D30).
   read('preCacheSegment');
   read('pushAmp+');
+  // As an unknown field it would be warned of, and the push would reach users who left the topic.
+  if (settings.members.topic !== undefined)
+    settings.invalid('topic', 'is for campaigns (advanced.topic): a push is sent to everyone whom it names');
   const isSilent = read('silent') ?? false;
   const ttl = read('ttl');
   const general = parseGeneralPriority(read);

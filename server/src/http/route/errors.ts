@@ -4,6 +4,7 @@ import { accountRegistry } from '../../domain/errors/access.ts';
 import { installationRegistry } from '../../domain/errors/installations.ts';
 import { pictureRegistry } from '../../domain/errors/pictures.ts';
 import { requestRegistry } from '../../domain/errors/requests.ts';
+import { topicRegistry } from '../../domain/errors/topics.ts';
 import { errorRegistry, ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 
@@ -77,6 +78,7 @@ export const problemErrors: readonly ErrorName[] = [
   ...namesOf(accountRegistry),
   ...namesOf(installationRegistry),
   ...namesOf(pictureRegistry),
+  ...namesOf(topicRegistry),
   'AUTHENTICATION_INVALID',
   'AUTHENTICATION_EXPIRED',
   'SCOPE_MISSING',

@@ -245,20 +245,42 @@ export async function countAudienceZones(
   tx: Queryable,
   { workspaceId, audience, platforms, zoneAttribute }: AskedZones,
 ): Promise<{ named: string | null; users: number }[]> {
-  const devices = tx`
-    devices.workspace_id = ${workspaceId} and devices.state = 'ACTIVE' and devices.platform = any(${[...platforms]})`;
-  const reached =
-    audience.kind === 'all'
-      ? tx`select distinct devices.bucket, devices.user_id from devices where ${devices}`
-      : tx`
-          select distinct member.bucket, member.user_id
-          from (${membersOf(tx, { workspaceId, audience })}) as member
-          join devices on devices.bucket = member.bucket and devices.user_id = member.user_id and ${devices}`;
+  const reached = reachedUsers(tx, { workspaceId, audience, platforms });
   return tx<{ named: string | null; users: number }[]>`
     select users.attributes ->> ${zoneAttribute} as named, count(*) as users
     from (${reached}) as reached
     join users on users.workspace_id = ${workspaceId} and users.bucket = reached.bucket and users.id = reached.user_id
     group by named`;
+}
+
+/**
+ * Counts the users of an audience whom these platforms reach and who joined (`isIn`) or left a topic. Indexes: as
+ * countAudienceUsers, and topic_choices primary key.
+ */
+export async function countAudienceChoices(
+  tx: Queryable,
+  { workspaceId, audience, platforms, topicId }: Asked & { platforms: readonly Platform[]; topicId: string },
+): Promise<{ isIn: boolean; users: number }[]> {
+  return tx<{ isIn: boolean; users: number }[]>`
+    select topic_choices.is_in as "isIn", count(*) as users
+    from (${reachedUsers(tx, { workspaceId, audience, platforms })}) as reached
+    join topic_choices on topic_choices.workspace_id = ${workspaceId} and topic_choices.bucket = reached.bucket
+      and topic_choices.user_id = reached.user_id and topic_choices.topic_id = ${topicId}
+    group by topic_choices.is_in`;
+}
+
+/** Selects the buckets and ids of the users of an audience whom these platforms reach. */
+function reachedUsers(
+  tx: Queryable,
+  { workspaceId, audience, platforms }: Asked & { platforms: readonly Platform[] },
+): Fragment {
+  const devices = tx`
+    devices.workspace_id = ${workspaceId} and devices.state = 'ACTIVE' and devices.platform = any(${[...platforms]})`;
+  if (audience.kind === 'all') return tx`select distinct devices.bucket, devices.user_id from devices where ${devices}`;
+  return tx`
+    select distinct member.bucket, member.user_id
+    from (${membersOf(tx, { workspaceId, audience })}) as member
+    join devices on devices.bucket = member.bucket and devices.user_id = member.user_id and ${devices}`;
 }
 
 type Members = { workspaceId: string; audience: Exclude<CountedAudience, { kind: 'all' }> };

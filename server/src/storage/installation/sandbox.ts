@@ -85,6 +85,8 @@ export const emptiedTables = [
   'campaigns',
   'business_events',
   'user_messages',
+  'topic_choices',
+  'topics',
   'users',
   'api_keys',
 ];

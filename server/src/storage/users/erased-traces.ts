@@ -299,6 +299,16 @@ export async function eraseUserMessages(tx: Queryable, user: User): Promise<numb
   });
 }
 
+/** Deletes the user's choices of topics. Index: topic_choices primary key. */
+export async function eraseTopicChoices(tx: Queryable, user: User): Promise<number> {
+  return sumOverRows(user, async (row) => {
+    const rows = await tx`
+      delete from topic_choices
+      where workspace_id = ${row.workspaceId} and bucket = ${row.bucket} and user_id = ${row.userId}`;
+    return rows.count;
+  });
+}
+
 /** Deletes the user's seats in runs with an audience limit. */
 export async function eraseAudienceSeats(tx: Queryable, user: User): Promise<number> {
   return sumOverRows(user, (row) => eraseSeats(tx, row));

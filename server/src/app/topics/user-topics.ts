@@ -1,0 +1,81 @@
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { isInTopic, noSuchTopic } from '../../domain/topics.ts';
+import type { ChoiceSource, TopicChoice } from '../../domain/topics.ts';
+import type { UserKey } from '../../domain/users/users.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import { listTopics } from '../../storage/topics.ts';
+import type { StoredTopic } from '../../storage/topics.ts';
+import { listTopicChoices, upsertTopicChoices } from '../../storage/users/topic-choices.ts';
+import { findUsersByCustomerIds } from '../../storage/users/users.ts';
+import { lockUserOrRetained } from '../users/users.ts';
+
+export type UserTopicDependencies = { database: Database; clock: Clock };
+
+/** A topic as one user has it. */
+export type UserTopic = StoredTopic & {
+  isIn: boolean;
+  /** Null: the user made no choice and follows the default. */
+  choice: TopicChoice | null;
+};
+
+/** What a user chose: true to be in the topic with that key. */
+export type TopicChoices = ReadonlyMap<string, boolean>;
+
+type Named = { workspaceId: string; customerId: string };
+
+/** Returns all topics of the workspace, each as the user has it. @throws ServiceError NOT_FOUND for an unknown user */
+export async function readUserTopics(database: Queryable, { workspaceId, customerId }: Named): Promise<UserTopic[]> {
+  const [user] = await findUsersByCustomerIds(database, { workspaceId, customerIds: [customerId], limit: 1 });
+  if (!user) throw unknownUser();
+  return topicsOfUser(database, { workspaceId, bucket: user.bucket, userId: user.userId });
+}
+
+/** Returns all topics of the workspace, each as the user has it. */
+export async function topicsOfUser(database: Queryable, user: UserKey & { workspaceId: string }): Promise<UserTopic[]> {
+  const topics = await listTopics(database, user.workspaceId);
+  if (topics.length === 0) return [];
+  const choices = new Map((await listTopicChoices(database, user)).map((choice) => [choice.topicId, choice]));
+  return topics.map((topic) => {
+    const found = choices.get(topic.id);
+    const choice = found ? { isIn: found.isIn, source: found.source, chosenAt: found.chosenAt } : null;
+    return { ...topic, isIn: isInTopic(topic, found), choice };
+  });
+}
+
+/**
+ * Stores what a user chose. Topics that are not named stay as they are. Nothing is stored if one of them is unknown.
+ *
+ * @throws ServiceError NOT_FOUND for an unknown user, PARAMETER_INVALID for an unknown topic
+ */
+export async function setUserTopics(
+  { database, clock }: UserTopicDependencies,
+  { workspaceId, customerId, ...chosen }: Named & { choices: TopicChoices; source: ChoiceSource },
+): Promise<UserTopic[]> {
+  return inTransaction(database, async (tx) => {
+    // The lock keeps a merge or an erasure from missing a choice.
+    const user = await lockUserOrRetained(tx, { workspaceId, customerId });
+    if (!user) throw unknownUser();
+    const { bucket, userId } = user;
+    return storeChoices(tx, { workspaceId, bucket, userId, ...chosen, at: clock.now() });
+  });
+}
+
+type Stored = UserKey & { workspaceId: string; choices: TopicChoices; source: ChoiceSource; at: Date };
+
+/** Stores choices of a user whose lock the caller holds. @throws ServiceError PARAMETER_INVALID for an unknown topic */
+export async function storeChoices(tx: Transaction, { choices, source, at, ...user }: Stored): Promise<UserTopic[]> {
+  const byKey = new Map((await listTopics(tx, user.workspaceId)).map((topic) => [topic.key, topic]));
+  const stored = [...choices].map(([key, isIn]) => {
+    const topic = byKey.get(key);
+    if (!topic) throw new ServiceError('PARAMETER_INVALID', { field: 'topics', reason: noSuchTopic(key) });
+    return { topicId: topic.id, isIn, source, chosenAt: at };
+  });
+  await upsertTopicChoices(tx, { ...user, choices: stored });
+  return topicsOfUser(tx, user);
+}
+
+function unknownUser(): ServiceError {
+  return new ServiceError('NOT_FOUND', { field: 'customer_id', reason: 'is not the id of a user' });
+}
