@@ -75,7 +75,10 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     passwordSignIn: config.passwordSignIn,
     publicUrl: config.publicUrl,
     log,
-    overview: makeConsoleOverview({ database: acrossWorkspaces, clock, readyCurl, findTroubles, isSandbox, limits }),
+    overview: makeConsoleOverview({
+      ...{ database: acrossWorkspaces, clock, readyCurl, findTroubles, isSandbox, limits },
+      isEmbedded: installation.embedded !== undefined,
+    }),
     measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     composer: { ...useCases, limits: limits.authoring },
     campaigns: {
