@@ -62,6 +62,7 @@ async function answer(
   { render, token }: MetricsServerDependencies,
   { request, response }: { request: IncomingMessage; response: ServerResponse },
 ): Promise<void> {
+  response.setHeader('x-content-type-options', 'nosniff');
   if (request.url?.split('?', 1)[0] !== '/metrics') return end(response, 404);
   if (request.method !== 'GET' && request.method !== 'HEAD') return end(response.setHeader('allow', 'GET, HEAD'), 405);
   if (token !== undefined && !isMetricsToken(token, request.headers.authorization))

@@ -73,7 +73,12 @@ function answerProtocolErrors(server: Server): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { status, type, text } = writeDefaultError(new ServiceError('EXPECTATION_UNKNOWN'));
     response
-      .writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text), connection: 'close' })
+      .writeHead(status, {
+        'content-type': type,
+        'content-length': Buffer.byteLength(text),
+        'x-content-type-options': 'nosniff',
+        connection: 'close',
+      })
       .end(text);
   });
 }
@@ -113,6 +118,7 @@ function refuse(socket: Duplex, error: ServiceError): void {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${type}`,
     `content-length: ${Buffer.byteLength(text)}`,
+    'x-content-type-options: nosniff',
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
