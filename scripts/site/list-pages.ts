@@ -31,7 +31,7 @@ const sections: [name: string, sources: string[]][] = [
   ],
   [
     'Operating',
-    ['install', 'containers', 'operations', 'cluster', 'capacity', 'backup', 'upgrade', 'metrics', 'tracing'],
+    ['install', 'containers', 'operations', 'managed-postgresql', 'cluster', 'capacity', 'backup', 'upgrade', 'metrics', 'tracing'],
   ],
   ['Reference', ['routes', 'errors', 'settings', 'limits', 'retention', 'states']],
   [
@@ -40,11 +40,13 @@ const sections: [name: string, sources: string[]][] = [
       'performance',
       'reliability',
       'promises',
+      'asvs',
       'tour',
       'internals',
       'testing',
       'console-screens',
       'dependencies',
+      'supply-chain',
       'release',
     ],
   ],
