@@ -31,7 +31,18 @@ const sections: [name: string, sources: string[]][] = [
   ],
   [
     'Operating',
-    ['install', 'containers', 'operations', 'managed-postgresql', 'cluster', 'capacity', 'backup', 'upgrade', 'metrics', 'tracing'],
+    [
+      'install',
+      'containers',
+      'operations',
+      'managed-postgresql',
+      'cluster',
+      'capacity',
+      'backup',
+      'upgrade',
+      'metrics',
+      'tracing',
+    ],
   ],
   ['Reference', ['routes', 'errors', 'settings', 'limits', 'retention', 'states']],
   [

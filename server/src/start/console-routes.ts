@@ -30,7 +30,7 @@ import type { RouteFamily } from '../http/server/build-server.ts';
 import { makeAskProvider } from '../providers/check-credential.ts';
 import type { Queryable } from '../storage/database.ts';
 import { carillonVersion } from './carillon-version.ts';
-import { listChangedSettings, phoneDefaultsOf, retentionOf } from './config.ts';
+import { isServedByHttps, listChangedSettings, phoneDefaultsOf, retentionOf } from './config.ts';
 import { makeSubscriptionsOf } from './node/composition.ts';
 import type { Composition } from './node/composition.ts';
 import { deliveryOptions } from './node/engine.ts';
@@ -122,7 +122,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     segments: { ...useCases, limits: limits.segments, webhookSecretOf },
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
     workerFile: join(import.meta.dirname, '..', '..', '..', 'client', 'browser', 'carillon-service-worker.js'),
-    isSecure: config.publicUrl?.startsWith('https:') ?? config.tlsCert !== undefined,
+    isSecure: isServedByHttps(config),
     installationSecret: installation.secretFor('interactions'),
   });
 }

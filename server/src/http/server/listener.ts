@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import { describeDefaultError, presentDefaultError } from '../route/errors.ts';
+import { dataHeaders } from './browser-headers.ts';
 
 /** A request must arrive completely within this time; Node checks every five seconds. */
 export const requestMilliseconds = 30_000;
@@ -76,7 +77,7 @@ function answerProtocolErrors(server: Server): void {
       .writeHead(status, {
         'content-type': type,
         'content-length': Buffer.byteLength(text),
-        'x-content-type-options': 'nosniff',
+        ...dataHeaders,
         connection: 'close',
       })
       .end(text);
@@ -118,7 +119,7 @@ function refuse(socket: Duplex, error: ServiceError): void {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${type}`,
     `content-length: ${Buffer.byteLength(text)}`,
-    'x-content-type-options: nosniff',
+    ...Object.entries(dataHeaders).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
