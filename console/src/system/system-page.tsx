@@ -105,6 +105,7 @@ function DatabaseCard({ state: { database, now } }: { state: SystemState }) {
       facts={[
         ['PostgreSQL', `${database.version}, ${database.isEmbedded ? 'embedded' : 'external'}`],
         ['Size', formatBytes(database.sizeBytes)],
+        ['Page checksums', database.hasPageChecksums ? 'On' : 'Off: a page that the disk changed goes unnoticed'],
         ['Connections', `${database.connections} of ${database.maxConnections}`],
         ['Connections of nodes', `up to ${database.nodesMayOpen} of ${database.openToNodes}`],
         ['Running since', <Ago key="since" at={database.startedAt} />],

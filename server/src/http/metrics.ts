@@ -9,6 +9,7 @@ import type { MetricSample, MetricSamples, MetricEntry, MetricName } from '../do
 import { presentOwnError } from './route/own-dialect.ts';
 import { addRoutes, hiddenRoute } from './route/route.ts';
 import type { RouteRules } from './route/route.ts';
+import { dataHeaders } from './server/browser-headers.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 export type MetricsDependencies = { render: () => Promise<RenderedMetrics>; token: string };
@@ -62,6 +63,7 @@ async function answer(
   { render, token }: MetricsServerDependencies,
   { request, response }: { request: IncomingMessage; response: ServerResponse },
 ): Promise<void> {
+  for (const [name, value] of Object.entries(dataHeaders)) response.setHeader(name, value);
   if (request.url?.split('?', 1)[0] !== '/metrics') return end(response, 404);
   if (request.method !== 'GET' && request.method !== 'HEAD') return end(response.setHeader('allow', 'GET, HEAD'), 405);
   if (token !== undefined && !isMetricsToken(token, request.headers.authorization))

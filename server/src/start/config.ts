@@ -153,6 +153,11 @@ function requireCompanyAccount(config: Config): void {
     );
 }
 
+/** Returns true if callers reach the node by https: its own, or that of a proxy in front of it. */
+export function isServedByHttps({ publicUrl, tlsCert }: Pick<Config, 'publicUrl' | 'tlsCert'>): boolean {
+  return publicUrl?.startsWith('https:') ?? tlsCert !== undefined;
+}
+
 /** Returns the roles that groups of the company give. @throws ConfigError */
 export function groupRolesOf({ oidcGroupRoles }: Pick<Config, 'oidcGroupRoles'>): GroupRole[] {
   return oidcGroupRoles.map((text) => {

@@ -30,7 +30,7 @@ import type { RouteFamily } from '../http/server/build-server.ts';
 import { makeAskProvider } from '../providers/check-credential.ts';
 import type { Queryable } from '../storage/database.ts';
 import { carillonVersion } from './carillon-version.ts';
-import { listChangedSettings, phoneDefaultsOf, retentionOf } from './config.ts';
+import { isServedByHttps, listChangedSettings, phoneDefaultsOf, retentionOf } from './config.ts';
 import { makeSubscriptionsOf } from './node/composition.ts';
 import type { Composition } from './node/composition.ts';
 import { deliveryOptions } from './node/engine.ts';
@@ -75,7 +75,10 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     passwordSignIn: config.passwordSignIn,
     publicUrl: config.publicUrl,
     log,
-    overview: makeConsoleOverview({ database: acrossWorkspaces, clock, readyCurl, findTroubles, isSandbox, limits }),
+    overview: makeConsoleOverview({
+      ...{ database: acrossWorkspaces, clock, readyCurl, findTroubles, isSandbox, limits },
+      isEmbedded: installation.embedded !== undefined,
+    }),
     measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     composer: { ...useCases, limits: limits.authoring },
     campaigns: {
@@ -119,7 +122,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     segments: { ...useCases, limits: limits.segments, webhookSecretOf },
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
     workerFile: join(import.meta.dirname, '..', '..', '..', 'client', 'browser', 'carillon-service-worker.js'),
-    isSecure: config.publicUrl?.startsWith('https:') ?? config.tlsCert !== undefined,
+    isSecure: isServedByHttps(config),
     installationSecret: installation.secretFor('interactions'),
   });
 }

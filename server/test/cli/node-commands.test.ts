@@ -109,7 +109,19 @@ describe('status command', () => {
       'database',
       'clock',
       'migrations',
-    ].concat(...['connections', 'master key', 'extensions', 'partitions', 'nodes', 'queues', 'backups', 'credentials']);
+    ].concat(
+      ...[
+        'connections',
+        'master key',
+        'page checksums',
+        'extensions',
+        'partitions',
+        'nodes',
+        'queues',
+        'backups',
+        'credentials',
+      ],
+    );
     const allGood = Object.fromEntries(all.map((check) => [check, 'good']));
 
     test('finds a running sandbox well, by transactions that cannot write', async () => {

@@ -90,6 +90,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       database,
       clock,
       isSandbox: false,
+      isEmbedded: true,
       findTroubles: async () => [],
       readyCurl: async () => 'curl of a key',
       limits: { segments: documentedSegmentLimits, authoring: documentedAuthoringLimits },

@@ -193,7 +193,11 @@ describe('overview', () => {
       expect(await found()).toMatchObject([
         { what: expect.stringMatching(/^The certificate of .* expires on .*, in 5 days\.$/) },
       ]);
-      expect((await system()).database).toMatchObject({ backupHours: null, isBackupLate: false });
+      expect((await system()).database).toMatchObject({
+        backupHours: null,
+        isBackupLate: false,
+        hasPageChecksums: true,
+      });
       await noteBackupSchedule(database, { everyHours: 24, lookedAt: now });
       expect(await found()).toMatchObject([
         { level: 'attention', what: 'The newest backup is 40 hours old; one is due every 24 hours.' },

@@ -15,6 +15,7 @@ test('every route of the console answers with the headers that restrict a browse
       expect(headers, `${method} ${url}`).toMatchObject({
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
+        'cache-control': expect.stringContaining('no-store'),
         'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
         'strict-transport-security': expect.stringContaining('max-age='),
         'cross-origin-opener-policy': 'same-origin',

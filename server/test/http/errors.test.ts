@@ -208,13 +208,23 @@ describe('protocol errors', () => {
     ]);
   });
 
+  test('forbids a browser to guess the type of an answer to bytes that no route gets (ASVS 3.4.4)', async () => {
+    const head = 'GET /slow HTTP/1.1\r\nHost: a\r\n';
+    for (const bytes of ['nonsense\r\n\r\n', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', `${head}Expect: x\r\n\r\n`])
+      expect((await readBytes(bytes)).toLowerCase()).toContain('\r\nx-content-type-options: nosniff\r\n');
+  });
+
   /** Sends bytes as they are and reads every answer until the connection closes. */
-  function exchange(bytes: string): Promise<Raw[]> {
+  async function exchange(bytes: string): Promise<Raw[]> {
+    return readAnswers(await readBytes(bytes));
+  }
+
+  function readBytes(bytes: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
       let text = '';
       socket.setEncoding('latin1').on('data', (piece) => (text += piece));
-      socket.on('error', reject).on('close', () => resolve(readAnswers(text)));
+      socket.on('error', reject).on('close', () => resolve(text));
     });
   }
 });

@@ -107,6 +107,7 @@ describe('a node that was asked for metrics', () => {
           401,
           expect.stringMatching(/^Bearer/),
         ]);
+        expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
         expect(await answer.text()).not.toContain('carillon_');
       }
     }

@@ -95,6 +95,9 @@ export type SystemState = {
     nodesMayOpen: number;
     openToNodes: number;
     startedAt: string;
+
+    /** True if each page of the database has a checksum, so that a page that the disk changed is an error. */
+    hasPageChecksums: boolean;
     isEmbedded: boolean;
     replicas: {
       state: string;

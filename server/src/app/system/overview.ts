@@ -22,6 +22,7 @@ import {
   listWorkspacesAfter,
   listWorkspaces,
 } from '../../storage/installation/overview.ts';
+import { hasPageChecksums } from '../../storage/installation/installation.ts';
 import { listSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
 import { listEndingKeys } from '../../storage/keys/api-keys.ts';
@@ -40,6 +41,7 @@ export type OverviewDependencies = {
   readyCurl: ReadyCurl;
   findTroubles: () => Promise<string[]>;
   isSandbox: boolean;
+  isEmbedded: boolean;
   limits: Omit<ReadLimitsDependencies, 'database'>;
 };
 
@@ -160,6 +162,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
       failures: hour.failures,
       tooManyConnections: connections.finding,
+      isEmbeddedWithoutChecksums: deps.isEmbedded && !(await hasPageChecksums(database)),
       // A window of a minute may be full for only an instant, but the push limit rejects messages in the meantime.
       limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
     },

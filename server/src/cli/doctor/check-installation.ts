@@ -9,7 +9,7 @@ import { adviseOnCheck } from '../../domain/credentials/checks.ts';
 import { encryptionContext, DecryptionError, makeEncryption } from '../../domain/crypto/encryption.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { isBackupLate } from '../../domain/operations/backup.ts';
-import { findIssues } from '../../domain/operations/conditions.ts';
+import { findIssues, pageChecksumsOff } from '../../domain/operations/conditions.ts';
 import { troubleMeanings } from '../../domain/operations/readiness.ts';
 import type { UpkeepFacts } from '../../domain/operations/upkeep.ts';
 import type { Logger } from '../../log.ts';
@@ -29,6 +29,7 @@ import { pingDatabase, readDatabaseClock } from '../../storage/installation/data
 import type { LoginRights } from '../../storage/installation/database-roles.ts';
 import {
   hasInstallation,
+  hasPageChecksums,
   readDatabaseFacts,
   readUsefulExtensions,
   findInstallation,
@@ -126,14 +127,25 @@ async function checkConnections(database: Database, clock: Clock): Promise<Diagn
 }
 
 const extensions = diagnosing('extensions');
+const checksums = diagnosing('page checksums');
 const partitions = diagnosing('partitions');
 const backups = diagnosing('backups');
 
 type CheckedStores = { database: Database; clock: Clock; config: Config };
 
-/** Checks what the database should have besides tables: extensions, partitions of the coming days, and a backup. */
+/** Checks what the database should have besides tables: page checksums, extensions, partitions of the coming days, and a backup. */
 export async function checkStores(asked: CheckedStores): Promise<Diagnosis[]> {
-  return [await checkExtensions(asked), await checkPartitions(asked), await checkBackups(asked)];
+  return [
+    await checkChecksums(asked),
+    await checkExtensions(asked),
+    await checkPartitions(asked),
+    await checkBackups(asked),
+  ];
+}
+
+async function checkChecksums({ database }: CheckedStores): Promise<Diagnosis> {
+  if (await hasPageChecksums(database)) return checksums.good('They are on.');
+  return checksums.attention(pageChecksumsOff.what, pageChecksumsOff.todo);
 }
 
 async function checkExtensions({ database }: CheckedStores): Promise<Diagnosis> {

@@ -26,6 +26,12 @@ const endingDays = 7;
 
 const systemPage = { screen: 'system' } as const;
 
+/** The doctor, the log of a start and the overview use the same words. */
+export const pageChecksumsOff = {
+  what: 'The database has no page checksums, so a page that the disk changed goes unnoticed.',
+  todo: 'Run "pg_checksums --enable" while the database is stopped, or restore a backup into a new data folder (docs/operations.md, page checksums).',
+};
+
 /** The kinds of alerts; a workspace can mute each. Pages, metrics and the console list them in this order. */
 export const alertKinds = ['provider', 'queue', 'node', 'job', 'credential', 'backup', 'certificate'] as const;
 export type AlertKind = (typeof alertKinds)[number];
@@ -172,6 +178,11 @@ export const conditionTable = {
           place: { screen: name.startsWith('Active segments') ? 'segments' : 'log' },
         })),
   },
+  checksums: {
+    of: 'overview',
+    find: ({ isEmbeddedWithoutChecksums }) =>
+      isEmbeddedWithoutChecksums ? [{ level: 'attention', ...pageChecksumsOff, place: systemPage }] : [],
+  },
   connections: { of: 'overview', find: ({ tooManyConnections }) => (tooManyConnections ? [tooManyConnections] : []) },
   backup: {
     of: 'installation',
@@ -253,6 +264,8 @@ export type OverviewFacts = {
   limits: { name: string; used: number; most: number }[];
   /** Set if the nodes may open more connections than the database has available for them. */
   tooManyConnections: ShownIssue | undefined;
+  /** True for an embedded database without page checksums. Of other databases the doctor and the system page report it. */
+  isEmbeddedWithoutChecksums: boolean;
 };
 
 export type ConditionFacts = At & {

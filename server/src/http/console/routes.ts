@@ -203,6 +203,8 @@ function serveConsoleFiles(server: FastifyInstance, folder: string): void {
 function sendServerTime(server: FastifyInstance, clock: Clock): void {
   server.addHook('onSend', async (request, reply) => {
     if (!request.routeOptions.url?.startsWith(consoleApi)) return;
+    // Answers have data of users, which must not stay in a cache of the browser (ASVS 14.3.2).
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     reply.header('carillon-time', clock.now().toISOString());
     reply.header('carillon-real-time', clock.realNow().toISOString());
   });

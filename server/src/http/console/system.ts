@@ -92,6 +92,10 @@ export const SystemState = described(
       nodesMayOpen: Type.Number(),
       openToNodes: Type.Number(),
       startedAt: Type.String(),
+      hasPageChecksums: described(
+        Type.Boolean(),
+        'True if each page of the database has a checksum, so that a page that the disk changed is an error.',
+      ),
       isEmbedded: Type.Boolean(),
       replicas: Type.Array(Type.Object({ state: Type.String(), lagBytes: orNull(Type.Number()) })),
       days: described(

@@ -13,6 +13,7 @@ import { describeRoutes } from '../openapi/document.ts';
 import type { Description } from '../openapi/document.ts';
 import { toServiceError, presentDefaultError } from '../route/errors.ts';
 import { decodeBody, readJsonBody } from '../route/json-body.ts';
+import { restrictBrowser } from './browser-headers.ts';
 import { callerAddress, makeTrustProxy } from './call-origin.ts';
 import type { TrustedProxies } from './call-origin.ts';
 import { beginCallTrace, endCallTrace } from './call-traces.ts';
@@ -86,6 +87,8 @@ export type ServerOptions = {
   serviceDomain?: string | undefined;
   /** With a certificate, callers are served by https only. */
   certificate?: ServedCertificate | undefined;
+  /** True if callers reach this server by https, also through a proxy. */
+  isSecure?: boolean;
   /** Further data for the OpenAPI document: the address of the node, its version, the abbreviation in header names. */
   described?: Partial<Description>;
   /** Receives each finished call, for the API log. */
@@ -119,7 +122,12 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     return503OnClosing: false,
     rewriteUrl: ({ url = '' }) => withoutLastSlash(url),
     routerOptions: { maxParamLength: 256 },
-    frameworkErrors: answerUnroutable,
+     
+    frameworkErrors: (error, request, reply) => {
+      // No hook runs for these answers.
+      restrictBrowser(reply, { isSecure: options.isSecure === true });
+      answerUnroutable(error, request, reply);
+    },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   server.decorateRequest('facts', null as unknown as CallFacts);
@@ -147,8 +155,7 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   );
   // eslint-disable-next-line max-params -- Fastify's signature
   server.addHook('onSend', (request, reply, payload, done) => {
-    // A browser that opens an answer must not guess that it is a page (OWASP, REST security).
-    reply.header('x-content-type-options', 'nosniff');
+    restrictBrowser(reply, { isSecure: options.isSecure === true });
     if (typeof payload === 'string') request.answerText = payload;
     done(null, payload);
   });

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import { describeDefaultError, presentDefaultError } from '../route/errors.ts';
+import { dataHeaders } from './browser-headers.ts';
 
 /** A request must arrive completely within this time; Node checks every five seconds. */
 export const requestMilliseconds = 30_000;
@@ -73,7 +74,12 @@ function answerProtocolErrors(server: Server): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { status, type, text } = writeDefaultError(new ServiceError('EXPECTATION_UNKNOWN'));
     response
-      .writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text), connection: 'close' })
+      .writeHead(status, {
+        'content-type': type,
+        'content-length': Buffer.byteLength(text),
+        ...dataHeaders,
+        connection: 'close',
+      })
       .end(text);
   });
 }
@@ -113,6 +119,7 @@ function refuse(socket: Duplex, error: ServiceError): void {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${type}`,
     `content-length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(dataHeaders).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());

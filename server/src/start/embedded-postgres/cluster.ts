@@ -84,6 +84,8 @@ export async function initialiseCluster(initialisation: Initialisation): Promise
       '--auth=scram-sha-256',
       '--encoding=UTF8',
       '--no-locale',
+      // The default of PostgreSQL 18; named, so that no other build or version leaves it out.
+      '--data-checksums',
       ...(durability === 'unsynced' ? ['--no-sync'] : []),
     ]);
     await putInPlace(unfinished, { cluster, durability });

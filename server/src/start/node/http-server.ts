@@ -7,6 +7,7 @@ import type { CompletedCall, RouteFamily } from '../../http/server/build-server.
 import { makeCloseServer } from '../../http/server/close-server.ts';
 import { requestMilliseconds } from '../../http/server/listener.ts';
 import { carillonVersion } from '../carillon-version.ts';
+import { isServedByHttps } from '../config.ts';
 import type { Config } from '../config.ts';
 import { toPortTaken } from '../start-errors.ts';
 import type { Composition } from './composition.ts';
@@ -31,6 +32,7 @@ export async function startHttpServer(
   const server = await buildServer(
     {
       ...{ log, clock, trustProxy: config.trustProxy, serviceDomain: config.serviceDomain, certificate },
+      isSecure: isServedByHttps(config),
       described: { ...{ publicUrl: config.publicUrl, headerPrefix: config.headerPrefix }, version: carillonVersion },
       ...{ tracing, inWorkspace: installation.inWorkspace },
       onCall(call) {

@@ -8,6 +8,7 @@ import { makeReadyCurl } from '../../app/keys/key-curl.ts';
 import type { ClockListener } from '../../app/sandbox/clock-advance.ts';
 import type { DemoWorkspace } from '../../app/sandbox/find-demo-workspace.ts';
 import { readConnectionBudget } from '../../app/system/nodes.ts';
+import { pageChecksumsOff } from '../../domain/operations/conditions.ts';
 import { makeDoorbell } from '../../engine/doorbell.ts';
 import { makeFollowDatabaseClock } from '../../engine/housekeeping/database-clock.ts';
 import { startJob, makeJobBook } from '../../engine/jobs/job.ts';
@@ -15,6 +16,7 @@ import type { RunningJob } from '../../engine/jobs/job.ts';
 import { makeNodeMeter } from '../../engine/monitoring/node-meter.ts';
 import type { SandboxPhones } from '../../engine/sandbox-phones.ts';
 import type { Worker } from '../../engine/start-worker.ts';
+import { hasPageChecksums } from '../../storage/installation/installation.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
 import { groupRolesOf } from '../config.ts';
 import { makeRoutes } from '../routes.ts';
@@ -137,6 +139,8 @@ async function warnOfDatabase({
 }: Composition): Promise<Pick<StartBlock, 'wallFault' | 'tooManyConnections'>> {
   const { acrossWorkspaces: database, wallFault } = installation;
   if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not separate the workspaces');
+  if (installation.embedded && !(await hasPageChecksums(database)))
+    log.warn({ fault: Object.values(pageChecksumsOff).join(' ') }, 'the embedded database has no page checksums');
   const { finding, ...budget } = await readConnectionBudget({ database, clock }, await listNodes(database));
   const tooManyConnections = finding && `${finding.what} ${finding.todo}`;
   if (finding) log.warn({ ...budget, fault: tooManyConnections }, 'the nodes may open more connections than there are');

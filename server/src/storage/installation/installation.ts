@@ -117,6 +117,8 @@ export type DatabaseFacts = {
   maxConnections: number;
   /** By the database's own clock, like all instants here. */
   startedAt: Date;
+  /** True if each page has a checksum, so that PostgreSQL reports a page that the disk changed. */
+  hasPageChecksums: boolean;
 };
 
 /** Returns facts about the database. Reads the catalogue only; the size requires a look at each file. */
@@ -124,8 +126,15 @@ export async function readDatabaseFacts(tx: Queryable): Promise<DatabaseFacts> {
   const [row] = await tx<DatabaseFacts[]>`
     select current_setting('server_version') as version, pg_database_size(current_database()) as "sizeBytes",
       (select count(*) from pg_stat_activity where datname = current_database()) as connections,
-      current_setting('max_connections')::int as "maxConnections", pg_postmaster_start_time() as "startedAt"`;
+      current_setting('max_connections')::int as "maxConnections", pg_postmaster_start_time() as "startedAt",
+      current_setting('data_checksums') = 'on' as "hasPageChecksums"`;
   return row!;
+}
+
+/** Returns whether each page has a checksum. Reads one setting, which only initdb and pg_checksums change. */
+export async function hasPageChecksums(tx: Queryable): Promise<boolean> {
+  const [row] = await tx<{ isOn: boolean }[]>`select current_setting('data_checksums') = 'on' as "isOn"`;
+  return row!.isOn;
 }
 
 /** Returns how many connections this login may open. Reads the settings and the catalogue only. */

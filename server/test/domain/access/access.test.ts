@@ -1,3 +1,4 @@
+import { dictionary } from '@zxcvbn-ts/language-common';
 import { describe, expect, test } from 'vitest';
 import {
   accessOf,
@@ -101,6 +102,21 @@ describe('accounts', () => {
       }),
     );
     expect(await parsed).toBe(taken);
+  });
+
+  test('refuses every common password of 12 characters or more in the shipped list (ASVS 6.2.4)', async () => {
+    const common = dictionary['passwords-common'].filter((word) => [...word].length >= 12);
+    expect(common.length).toBeGreaterThan(300);
+    for (const password of common)
+      await expect(readNewPassword(password, { email: 'ada@b.example', name: 'Ada' }), password).rejects.toThrow(
+        ServiceError,
+      );
+  }, 60_000);
+
+  test('accepts 64 small letters of unrelated words (ASVS 6.2.5, 6.2.9)', async () => {
+    const password = 'kettletramwindowbadgersaddlemarblefennelorchardtwinegravelpillow';
+    expect(password).toHaveLength(64);
+    expect(await readNewPassword(password, { email: 'ada@b.example', name: 'Ada' })).toBe(password);
   });
 
   describe('the address of a company account', () => {

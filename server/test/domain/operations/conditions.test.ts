@@ -27,6 +27,7 @@ describe('judge overview', () => {
     failingJobs: [],
     limits: [{ name: 'Push requests', used: 10, most: 100 }],
     tooManyConnections: undefined,
+    isEmbeddedWithoutChecksums: false,
     endingKeys: [],
     upkeep: {
       realAt: at,
@@ -72,6 +73,11 @@ describe('judge overview', () => {
       'a provider that asked for silence',
       { providers: [{ ...fcm, silent: { until: at, reason: 'QUOTA_EXCEEDED' } }] },
       ['attention', 'QUOTA_EXCEEDED'],
+    ],
+    [
+      'an embedded database without page checksums',
+      { isEmbeddedWithoutChecksums: true },
+      ['attention', 'no page checksums'],
     ],
     ['no provider at all', { providers: [{ ...fcm, isConnected: false }] }, ['attention', 'No provider is connected']],
     [
@@ -150,6 +156,7 @@ describe('findings', () => {
   const well: Facts = {
     ...{ troubles: [], sendingNodes: 1, providers: [apns, fcm], paused: [], failedRuns: [], oldestWaitingAt: null },
     ...{ accepted: 0, failures: [], answers: [], failingJobs: [], limits: [], tooManyConnections: undefined },
+    isEmbeddedWithoutChecksums: false,
     endingKeys: [],
     upkeep: { realAt: at, backup: { madeAt: null, installedAt: null, schedule: null }, certificates: [] },
   };
