@@ -52,7 +52,12 @@ export const printedVariables = [
 ] as const;
 
 /** Read by `carillon mcp` alone; a shell that has it may also run other commands. */
-export const agentTokenVariable = 'CARILLON_AGENT_TOKEN';
+const agentTokenVariable = 'CARILLON_AGENT_TOKEN';
+
+/** Returns the token with which `carillon mcp` calls a node. */
+export function readAgentToken(): string | undefined {
+  return process.env[agentTokenVariable] || undefined;
+}
 
 /**
  * Returns the printed variables from the environment, for a command that calls a server. They are not settings, and each may be

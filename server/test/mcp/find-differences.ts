@@ -17,7 +17,7 @@ export function findDifferences(got: unknown, shown: unknown): { differences: st
     if (left === null || typeof left !== 'object') return void differences.push(`${path}: ${JSON.stringify(left)}`);
     const names = new Set([...Object.keys(left), ...Object.keys(right)]);
     for (const name of names) {
-      if (moving.test(name) || /^(curl|pushId)$/.test(name)) continue;
+      if (moving.test(name) || /^(curl|url|pushId)$/.test(name)) continue;
       walk((left as any)[name], (right as any)[name], `${path}.${name}`);
     }
   };

@@ -11,7 +11,7 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption } from '../command-options.ts';
 import { printJsonLine, printTable } from '../print-table.ts';
 
-type CreateOptions = { name: string; days: number; json?: true };
+type CreateOptions = { account?: string; name: string; days: number; json?: true };
 
 /** `carillon agent-tokens`: tokens with which agents read with the rights of an account. */
 export function registerAgentTokens(program: Command): void {
@@ -21,13 +21,11 @@ export function registerAgentTokens(program: Command): void {
   tokens
     .command('create')
     .description('Create a token with the rights of an account; it is shown once')
-    .argument('[email]', 'the account; a sandbox needs none')
+    .option('--account <email>', 'the account whose rights the token has; a sandbox needs none')
     .option('--name <name>', 'where the token is used', 'Agent')
     .option('--days <days>', `days until the token expires, 1 to ${maxAgentTokenDays}`, parseDays, 90)
     .option(...jsonLineOption)
-    .action((email: string | undefined, options: CreateOptions) =>
-      withInstallation(program, (context) => printNewToken(context, { email, ...options })),
-    );
+    .action((options: CreateOptions) => withInstallation(program, (context) => printNewToken(context, options)));
   tokens
     .command('list')
     .description('List the tokens that have not expired, without their secrets')
@@ -49,7 +47,7 @@ function parseDays(text: string): number {
 
 async function printNewToken(
   { database, clock }: CommandContext,
-  { email, name, days, json }: CreateOptions & { email: string | undefined },
+  { account: email, name, days, json }: CreateOptions,
 ): Promise<void> {
   const installation = await findInstallation(database);
   const isSandbox = installation !== undefined && installation.demoWorkspaceId !== null;

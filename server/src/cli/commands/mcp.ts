@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { agentTokenVariable } from '../../start/config.ts';
+import { readAgentToken } from '../../start/config.ts';
 import { StartError } from '../../start/start-errors.ts';
 
 type Options = { url: string };
@@ -21,8 +21,8 @@ export function registerMcp(program: Command): void {
  * @throws StartError SETTING_INVALID
  */
 async function runBridge({ url }: Options): Promise<void> {
-  const token = process.env[agentTokenVariable];
-  if (token === undefined || token === '')
+  const token = readAgentToken();
+  if (token === undefined)
     throw new StartError(
       'SETTING_INVALID',
       'Set CARILLON_AGENT_TOKEN; create a token with: carillon agent-tokens create.',

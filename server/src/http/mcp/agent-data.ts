@@ -23,10 +23,11 @@ export const maxResultCharacters = 60_000;
 const maxDepth = 12;
 
 /**
- * Members that agents never get: addresses of devices, which are credentials of a kind, and ready commands with keys. The
+ * Members that agents never get: addresses of devices, which are credentials of a kind, ready commands with keys, and URLs:
+ * one of a receiver may contain a credential, and this node's own is that of the inner call. The
  * routes of the tools return no other secrets, so this is a second fence; a test plants secrets to check both.
  */
-const secretMember = /^curl$|push_?id$|secret|password|token|authorization|private_?key|api_?key$/i;
+const secretMember = /^c?url$|push_?id$|secret|password|token|authorization|private_?key|api_?key$/i;
 
 /** Bounds and escapes a response of the console. Pure. */
 export function makeAgentData(value: unknown): AgentData {
