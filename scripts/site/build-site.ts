@@ -118,7 +118,8 @@ function describePage(pages: readonly SitePage[], index: number): object {
   };
 }
 
-async function addAssets(root: string, folder: string): Promise<void> {
+/** Writes the scripts and styles that the pages load. */
+export async function addAssets(root: string, folder: string): Promise<void> {
   const assets = join(folder, 'assets');
   await mkdir(assets, { recursive: true });
   for (const name of [

@@ -7,7 +7,7 @@ export type Page = { source: string; address: string; section: string; title: st
 /** Sections in the order of the menu. A page in none of these lists is added to the last section, by its folder. */
 const sections: [name: string, sources: string[]][] = [
   ['Start', ['README', 'quick-start', 'concepts', 'faq', 'troubleshooting', 'not-there']],
-  ['Guides', ['guides/marketer', 'guides/integrator', 'guides/phone-developer', 'guides/operator', 'console']],
+  ['Guides', ['guides/marketer', 'guides/integrator', 'guides/phone-developer', 'guides/operator', 'console', 'mcp']],
   ['Recipes', ['recipes/README']],
   [
     'Moving',

@@ -77,6 +77,13 @@ const examples: Record<string, readonly string[]> = {
   'accounts first-owner-link': ['accounts first-owner-link'],
   'accounts reset-second-factor': ['accounts reset-second-factor ada@example.com'],
   'accounts password-link': ['accounts password-link ada@example.com'],
+  mcp: ['mcp', 'mcp --url https://push.example.com'],
+  'agent-tokens create': [
+    'agent-tokens create --account ada@example.com --name "Claude on my laptop"',
+    'agent-tokens create --account ada@example.com --days 30 --json',
+  ],
+  'agent-tokens list': ['agent-tokens list', 'agent-tokens list --json'],
+  'agent-tokens revoke': ['agent-tokens revoke 01a205d1deb61da051ccde15'],
   explain: [
     'explain --campaign 01a205d1deb61da051ccde15 --user ada',
     'explain --campaign 01a205d1deb61da051ccde15 --user ada --json',

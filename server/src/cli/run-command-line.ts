@@ -40,6 +40,8 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   'report-files': async () => (await import('./commands/report-files.ts')).registerReportFiles,
   campaigns: async () => (await import('./commands/campaigns.ts')).registerCampaigns,
   accounts: async () => (await import('./commands/accounts.ts')).registerAccounts,
+  mcp: async () => (await import('./commands/mcp.ts')).registerMcp,
+  'agent-tokens': async () => (await import('./commands/agent-tokens.ts')).registerAgentTokens,
   explain: async () => (await import('./commands/explain.ts')).registerExplain,
   devices: async () => (await import('./commands/devices.ts')).registerDevices,
   erasures: async () => (await import('./commands/erasures.ts')).registerErasures,

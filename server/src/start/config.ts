@@ -51,6 +51,14 @@ export const printedVariables = [
   'CARILLON_CAMPAIGNS_KEY',
 ] as const;
 
+/** Read by `carillon mcp` alone; a shell that has it may also run other commands. */
+const agentTokenVariable = 'CARILLON_AGENT_TOKEN';
+
+/** Returns the token with which `carillon mcp` calls a node. */
+export function readAgentToken(): string | undefined {
+  return process.env[agentTokenVariable] || undefined;
+}
+
 /**
  * Returns the printed variables from the environment, for a command that calls a server. They are not settings, and each may be
  * missing.
@@ -70,7 +78,7 @@ export type ConfigSources = { environment: Record<string, string | undefined>; a
 export function readConfig(sources: ConfigSources): Config {
   const flags = parseFlags(sources.arguments);
   const names = Object.values(settings).flatMap(({ variable }) => [variable, `${variable}_FILE`]);
-  const known = new Set<string>([...names, ...printedVariables]);
+  const known = new Set<string>([...names, ...printedVariables, agentTokenVariable]);
   for (const variable of Object.keys(sources.environment)) {
     if (variable.startsWith('CARILLON_') && !known.has(variable)) {
       throw new ConfigError(`${variable} is not a setting; docs/settings.md lists them all.`);

@@ -120,6 +120,8 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     metrics: { database: acrossWorkspaces, clock },
     vendorHeaders,
     segments: { ...useCases, limits: limits.segments, webhookSecretOf },
+    mcp: config.mcp,
+    version: carillonVersion,
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
     workerFile: join(import.meta.dirname, '..', '..', '..', 'client', 'browser', 'carillon-service-worker.js'),
     isSecure: isServedByHttps(config),

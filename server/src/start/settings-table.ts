@@ -219,6 +219,14 @@ export const settings = {
     default: 'all',
     sentence: 'Task of this process: serve HTTP (`api`), send (`worker`), or both.',
   },
+  mcp: {
+    kind: 'choice',
+    variable: 'CARILLON_MCP',
+    choices: ['on', 'off'],
+    default: 'on',
+    sentence:
+      '`off`: `/mcp`, where [agents](mcp.md) read with the rights of an account, does not exist. With `on` each call needs a token that an operator created.',
+  },
   headerPrefix: {
     kind: 'text',
     variable: 'CARILLON_HEADER_PREFIX',

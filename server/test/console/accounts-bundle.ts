@@ -55,6 +55,7 @@ export type BundleOptions = {
   secondFactor?: SecondFactorRule;
   publicUrl?: string;
   installationSecret?: Buffer;
+  mcp?: 'on' | 'off';
   company?: (parts: CompanyParts) => CompanySignInUseCases;
 };
 
@@ -187,6 +188,8 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     passwordSignIn: options.passwordSignIn ?? 'everyone',
     publicUrl: options.publicUrl,
     log,
+    mcp: options.mcp ?? ('on' as const),
+    version: '1.2.3',
     staticFolder: '/nowhere',
     workerFile: '/nowhere',
     isSecure: true,
@@ -240,6 +243,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     recorded,
     logLines,
     call,
+    inject: (options: InjectOptions) => server.inject(options),
     createStartLink: () => createStartLink(accounts),
     /** Makes the first owner with the start's link. @returns the cookie */
     async createOwner(): Promise<string> {

@@ -747,6 +747,7 @@ describe('the erasure of a user', () => {
   const kept: Record<string, string> = {
     'access_tokens.refresh_token_hash': 'a key’s token',
     'access_tokens.token_hash': 'a key’s token',
+    'agent_tokens.token_hash': 'an operator’s token',
     'api_keys.access_token_minutes': 'a setting',
     'apps.identifier': 'the name of a package, bundle or site',
     'console_sessions.source_address': 'an operator’s session',

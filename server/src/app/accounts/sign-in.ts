@@ -197,10 +197,18 @@ export async function authorizeSession(
     const reason = signedIn.stage === 'ENROLMENT' ? 'enrolment' : 'second factor';
     throw new ServiceError('ACCOUNT_SECOND_FACTOR_NEEDED', { reason });
   }
-  // The same response for a workspace of others and for one that does not exist.
-  if (!isPermitted(signedIn.access, asked))
-    throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: `no role allows ${asked.permission} here` });
+  requirePermission(signedIn, asked);
   return signedIn;
+}
+
+/** @throws ServiceError ACCOUNT_NOT_PERMITTED */
+export function requirePermission(
+  { access }: SignedIn,
+  asked: { permission: Permission; workspaceId: string | undefined },
+): void {
+  // The same response for a workspace of others and for one that does not exist.
+  if (!isPermitted(access, asked))
+    throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: `no role allows ${asked.permission} here` });
 }
 
 /** @throws ServiceError AUTHENTICATION_INVALID */
@@ -222,7 +230,8 @@ async function findSignedIn(
   return { kind: 'account', id, name, email, access: accessOf(found.account), ...session };
 }
 
-const sandboxOwner = {
+/** The user of a sandbox's console, which opens without an account. */
+export const sandboxOwner = {
   id: null,
   name: 'Console',
   email: null,

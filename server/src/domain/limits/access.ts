@@ -2,6 +2,23 @@ import type { LimitWindow } from '../access/rate-limits.ts';
 
 // Console accounts
 
+/** Longest life of a token for agents. Unit: days per token. Exceeded: PARAMETER_INVALID. */
+export const maxAgentTokenDays = 365;
+
+/**
+ * Calls of the MCP endpoint with one token.
+ * Unit: calls a minute per token. Exceeded: The response has status 429 and Retry-After.
+ * An agent that answers a question makes about ten calls. Each node counts its own.
+ */
+export const agentCallsPerMinute = 120;
+
+/**
+ * Calls of the MCP endpoint without a valid token.
+ * Unit: calls a minute per source address. Exceeded: The response has status 429 and Retry-After.
+ * Tokens have 256 random bits, so this protects the database, not the tokens.
+ */
+export const unknownAgentCallsPerMinute = 30;
+
 /**
  * Attempts to sign in to the console: of an account from one address, and of an address (decision D19).
  * Unit: attempts per source address. Exceeded: ACCOUNT_ATTEMPTS_LIMITED.

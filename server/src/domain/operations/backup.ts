@@ -134,6 +134,7 @@ export const leftOutTables: Readonly<Record<string, string>> = {
   refresh_tokens: 'as access tokens',
   token_revocations: 'a restore ends all tokens',
   console_sessions: 'users sign in again: a session that has ended since would be open again',
+  agent_tokens: 'operators create new ones: a token that was revoked since would be valid again',
   company_sign_ins: 'signing in with a company account takes seconds',
   account_links: 'links that work once: one that was used since would work again',
 };

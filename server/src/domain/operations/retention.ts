@@ -223,11 +223,12 @@ export const keptTables: readonly KeptTables[] = [
   },
   {
     what: 'Sign-ins of the console',
-    tables: ['console_sessions', 'company_sign_ins', 'account_links', 'account_sources'],
-    grows: 'A row for each session, each sign-in in progress, each link, and each address that opened an account',
+    tables: ['console_sessions', 'agent_tokens', 'company_sign_ins', 'account_links', 'account_sources'],
+    grows:
+      'A row for each session, each token for agents, each sign-in in progress, each link, and each address that opened an account',
     kept: {
       until:
-        'they expire (`accounts.sessionHours`, `accounts.companySignInSeconds`, `accounts.linkHours`); a link 30 days after its end (`accounts.endedLinkDays`), an address 30 days after it last opened the account (`accounts.knownSourceDays`)',
+        'they expire (`accounts.sessionHours`, `accounts.maxAgentTokenDays`, `accounts.companySignInSeconds`, `accounts.linkHours`); a link 30 days after its end (`accounts.endedLinkDays`), an address 30 days after it last opened the account (`accounts.knownSourceDays`)',
     },
     removed: 'When the next one of its kind is created.',
   },

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConsoleAccountDependencies, SignedIn } from '../../app/accounts/audit.ts';
-import { authorizeSession } from '../../app/accounts/sign-in.ts';
+import { authorizeSession, requirePermission } from '../../app/accounts/sign-in.ts';
 import type { Permission } from '../../domain/access/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { refuseCrossSite } from '../server/call-origin.ts';
@@ -23,10 +23,7 @@ export const consoleApi = '/console/api';
  * Installs the only access check of the console's routes: changes must come from our own pages, and the signed-in user must
  * have the route's permission in the workspace of the call. A route without a permission rejects every user.
  */
-export function guardConsole(
-  server: FastifyInstance,
-  { accounts, cookies }: { accounts: ConsoleAccountDependencies; cookies: ConsoleCookies },
-): void {
+export function guardConsole(server: FastifyInstance, { accounts, cookies, agents }: Guarding): void {
   server.decorateRequest('signedIn', null as unknown as SignedIn);
   server.addHook('onRoute', (route) => {
     // The API log is for callers of the API. The audit log records what users do in the console, and page files are not API
@@ -39,13 +36,33 @@ export function guardConsole(
     if (request.method !== 'GET' && request.method !== 'HEAD') refuseCrossSite(request);
     if (config.permission === 'none') return;
     if (config.permission === undefined) throw new ServiceError('INTERNAL', { detail: `${url} names no permission` });
-    const token = request.cookies[cookies.session.name];
     const workspaceId = workspaceNamed(request);
-    request.signedIn = await authorizeSession(accounts, { token, permission: config.permission, workspaceId });
+    const asked = { permission: config.permission, workspaceId };
+    const agent = agents.current();
+    if (agent) {
+      if (!agents.routes.has(`${request.method} ${url}`))
+        throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: 'agents may not call this route' });
+      requirePermission(agent, asked);
+      request.signedIn = agent;
+    } else {
+      const token = request.cookies[cookies.session.name];
+      request.signedIn = await authorizeSession(accounts, { token, ...asked });
+    }
     // The roles were checked for this workspace, so the database gives access to no other.
     request.boundWorkspaceId = workspaceId;
   });
 }
+
+type Guarding = {
+  accounts: ConsoleAccountDependencies;
+  cookies: ConsoleCookies;
+  agents: {
+    /** The user for whom an agent of this process calls; a call over the network has none. */
+    current(): SignedIn | undefined;
+    /** The routes that agents may call. */
+    routes: ReadonlySet<string>;
+  };
+};
 
 /**
  * Returns the workspace that a call acts on, which every route takes from the query alone. A query that repeats it is not a

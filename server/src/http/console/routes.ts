@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
@@ -5,7 +6,7 @@ import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ConsoleAccountDependencies } from '../../app/accounts/audit.ts';
+import type { ConsoleAccountDependencies, SignedIn } from '../../app/accounts/audit.ts';
 import type { ConsoleCalls } from '../../app/api-log.ts';
 import type { AuthoringDependencies } from '../../app/campaigns/authoring.ts';
 import type { CredentialDependencies } from '../../app/credentials.ts';
@@ -21,6 +22,8 @@ import type { ConsoleUsers } from '../../app/users/manage-users.ts';
 import type { ConsoleSettings } from '../../app/workspace-settings.ts';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { mcpRoutes } from '../mcp/routes.ts';
+import { agentRoutes } from '../mcp/tools.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { guardConsole, makeConsoleCookies, consoleApi } from './access.ts';
@@ -74,6 +77,10 @@ export type ConsoleRouteDependencies = {
   alerts: AlertDependencies;
   streams: EventStreamDependencies;
   metrics: MetricsDependencies;
+  /** `CARILLON_MCP`: whether the MCP endpoint exists. */
+  mcp: 'on' | 'off';
+  /** The version of the service, for MCP clients. */
+  version: string;
   /** Folder of the built console. */
   staticFolder: string;
   /** The service worker of browsers that a user of the console makes test devices. */
@@ -117,7 +124,9 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     });
     const cookies = makeConsoleCookies(deps);
     sendServerTime(server, deps.clock);
-    guardConsole(server, { accounts: deps.accounts, cookies });
+    const agentCaller = new AsyncLocalStorage<SignedIn>();
+    const agents = { current: () => agentCaller.getStore(), routes: agentRoutes };
+    guardConsole(server, { accounts: deps.accounts, cookies, agents });
     sessionRoutes(server, { ...deps, cookies });
     companyRoutes(server, { ...deps, cookies });
     secondFactorRoutes(server, { ...deps, cookies });
@@ -144,6 +153,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleCallRoutes(server, deps);
     consoleDeliveryRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
+    mcpRoutes(server, { ...deps, agentCaller });
     server.get('/console/carillon-service-worker.js', hidden, async (_request, reply) =>
       reply
         .type('text/javascript; charset=utf-8')

@@ -1,0 +1,85 @@
+import type { AssignedRole, WorkspaceRole } from '../../domain/access/accounts.ts';
+import type { Queryable } from '../database.ts';
+import { workspaceRolesOf } from './accounts.ts';
+
+export type NewAgentToken = {
+  id: string;
+  tokenHash: Buffer;
+  /** Null: the owner of a sandbox, who has no account. */
+  accountId: string | null;
+  name: string;
+  at: Date;
+  expiresAt: Date;
+};
+
+export async function insertAgentToken(tx: Queryable, token: NewAgentToken): Promise<void> {
+  await tx`
+    insert into agent_tokens (id, token_hash, account_id, name, created_at, expires_at)
+    values (${token.id}, ${token.tokenHash}, ${token.accountId}, ${token.name}, ${token.at}, ${token.expiresAt})`;
+}
+
+export type AgentTokenOwner = {
+  id: string;
+  name: string;
+  createdAt: Date;
+  usedAt: Date | null;
+  account: ({ id: string; email: string; name: string; workspaceRoles: WorkspaceRole[] } & AssignedRole) | null;
+};
+
+/**
+ * Returns the owner of a token that has not expired. The account's roles are read each time, so that a change applies from
+ * the next call on; a disabled account has no valid token. Index: unique token_hash.
+ */
+export async function findAgentTokenOwner(
+  tx: Queryable,
+  { tokenHash, at }: { tokenHash: Buffer; at: Date },
+): Promise<AgentTokenOwner | undefined> {
+  const [row] = await tx<AgentTokenOwner[]>`
+    select agent_tokens.id, agent_tokens.name, agent_tokens.created_at as "createdAt", agent_tokens.used_at as "usedAt",
+      case when accounts.id is not null then jsonb_build_object(
+        'id', accounts.id, 'email', accounts.email, 'name', accounts.name, 'role', accounts.role,
+        'groupRole', accounts.group_role, 'workspaceRoles', ${workspaceRolesOf(tx)}
+      ) end as account
+    from agent_tokens
+    left join accounts on accounts.id = agent_tokens.account_id
+    where agent_tokens.token_hash = ${tokenHash} and agent_tokens.expires_at > ${at}
+      and accounts.disabled_at is null`;
+  return row;
+}
+
+/** Updates the time a token was last used. Call it at most once a minute. Index: primary key. */
+export async function touchAgentToken(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
+  await tx`update agent_tokens set used_at = ${at} where id = ${id}`;
+}
+
+export type AgentToken = {
+  id: string;
+  name: string;
+  /** Null: the owner of a sandbox. */
+  email: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+  usedAt: Date | null;
+};
+
+/** Newest first, at most 200. */
+export async function listAgentTokens(tx: Queryable, at: Date): Promise<AgentToken[]> {
+  return tx<AgentToken[]>`
+    select agent_tokens.id, agent_tokens.name, accounts.email, agent_tokens.created_at as "createdAt",
+      agent_tokens.expires_at as "expiresAt", agent_tokens.used_at as "usedAt"
+    from agent_tokens
+    left join accounts on accounts.id = agent_tokens.account_id
+    where agent_tokens.expires_at > ${at}
+    order by agent_tokens.id desc limit 200`;
+}
+
+/** @returns the token's name; undefined if there was none */
+export async function deleteAgentToken(tx: Queryable, id: string): Promise<string | undefined> {
+  const [row] = await tx<{ name: string }[]>`delete from agent_tokens where id = ${id} returning name`;
+  return row?.name;
+}
+
+/** Index: agent_tokens_expiry. */
+export async function deleteExpiredAgentTokens(tx: Queryable, at: Date): Promise<void> {
+  await tx`delete from agent_tokens where expires_at <= ${at}`;
+}
