@@ -122,7 +122,7 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     return503OnClosing: false,
     rewriteUrl: ({ url = '' }) => withoutLastSlash(url),
     routerOptions: { maxParamLength: 256 },
-     
+
     frameworkErrors: (error, request, reply) => {
       // No hook runs for these answers.
       restrictBrowser(reply, { isSecure: options.isSecure === true });
