@@ -6386,6 +6386,266 @@ export type SegmentName = {
   cs_id?: string;
 };
 
+export type SourceAccepted = {
+  /** Also if messages were rejected: the API log names them */
+  success: true;
+};
+
+export type SourceAlias = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** The earlier userId or anonymousId of the user */
+  previousId?: string | number;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceBatch = {
+  /** The messages, oldest first */
+  batch: SourceMessage[];
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceError = {
+  /** Whether the request was accepted */
+  success: false;
+
+  /** What is wrong, for people */
+  message: string;
+};
+
+export type SourceGroup = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Stored as the attribute group_id of the user */
+  groupId?: string | number;
+
+  /** Attributes; null removes one */
+  traits?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceIdentify = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Attributes; null removes one */
+  traits?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceMessage = {
+  /** What the message is */
+  type: 'identify' | 'track' | 'page' | 'screen' | 'group' | 'alias';
+
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Attributes; null removes one */
+  traits?: Record<string, unknown>;
+
+  /** Name of the event */
+  event?: string;
+
+  /** Attributes of the event */
+  properties?: Record<string, unknown>;
+
+  /** Name */
+  name?: string;
+
+  /** Category of buttons that the app has registered */
+  category?: string;
+
+  /** Stored as the attribute group_id of the user */
+  groupId?: string | number;
+
+  /** The earlier userId or anonymousId of the user */
+  previousId?: string | number;
+};
+
+export type SourcePage = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Name */
+  name?: string;
+
+  /** Category of buttons that the app has registered */
+  category?: string;
+
+  /** Attributes of the event */
+  properties?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceScreen = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Name */
+  name?: string;
+
+  /** Category of buttons that the app has registered */
+  category?: string;
+
+  /** Attributes of the event */
+  properties?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceTrack = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Name of the event */
+  event?: string;
+
+  /** Attributes of the event */
+  properties?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
 export type StatsControlGroup = {
   /** Counts of sent, shown and clicked messages */
   performance_stats: {

@@ -100,6 +100,7 @@ export const distributedTables: readonly DistributedTable[] = [
     'triggers',
     'installations',
     'app_event_ids',
+    'source_messages',
   ].map((name) => ({ name, column: 'bucket', besides: cutTable })),
   // Looked up by the address alone, before its user is known.
   { name: 'push_addresses', column: 'address_hash', besides: 'push_addresses' },
