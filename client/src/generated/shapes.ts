@@ -3358,6 +3358,15 @@ export type EventStream = {
   /** Device attributes included in each event: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: none */
   device_attributes: string[];
 
+  /** Null: batches are posted to url */
+  object_store: {
+    /** Of the bucket */
+    region: string;
+
+    /** The access key, without its secret */
+    access_key_id: string;
+  } | null;
+
   /** ISO 8601 */
   created_at: string;
 
@@ -3410,6 +3419,7 @@ export type EventStreamChange = {
 
   /** Device attributes included in each event: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: none */
   device_attributes?: string[];
+  object_store?: EventStreamObjectStore;
 };
 
 export type EventStreamCreate = {
@@ -3424,6 +3434,7 @@ export type EventStreamCreate = {
 
   /** Device attributes included in each event: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: none */
   device_attributes?: string[];
+  object_store?: EventStreamObjectStore;
 };
 
 export type EventStreamCreated = {
@@ -3438,13 +3449,25 @@ export type EventStreamCreated = {
     /** The event stream */
     event_stream: EventStream;
 
-    /** Signs the requests (Standard Webhooks); returned only once */
-    secret: string;
+    /** Signs the requests (Standard Webhooks); returned only once. Absent for a bucket */
+    secret?: string;
   };
 };
 
 /** What happened to a message */
 export type EventStreamKind = 'cleared' | 'clicked' | 'control_group' | 'delivered';
+
+/** The stream stores objects in an S3 bucket, and url is its address. Absent: batches are posted to url */
+export type EventStreamObjectStore = {
+  /** Of the bucket */
+  region: string;
+
+  /** May put objects into the bucket, and needs no other right */
+  access_key_id: string;
+
+  /** Stored encrypted, and never shown */
+  secret_access_key: string;
+};
 
 export type EventStreamRemoved = {
   /** Id of the response */

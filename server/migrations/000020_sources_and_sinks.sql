@@ -1,3 +1,5 @@
+-- A source and a sink of events: the libraries of Segment, and object stores that speak S3.
+
 -- Messages of Segment's libraries that were stored (decision 0099): a repeat changes nothing.
 create table source_messages (
   workspace_id text collate "C" not null,
@@ -11,3 +13,8 @@ create table source_messages (
 create index source_messages_age on source_messages (received_at);
 
 select guard_workspace_table('source_messages', 'source_messages');
+
+-- Event streams to an object store: `url` is the bucket, and `secret_sealed` the secret of the access key (decision 0099).
+alter table event_streams add column s3_region text;
+alter table event_streams add column s3_key_id text;
+alter table event_streams add constraint event_streams_s3_check check ((s3_region is null) = (s3_key_id is null));
