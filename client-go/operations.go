@@ -24,6 +24,13 @@ const (
 	MergeCustomers                     OperationID = "mergeCustomers"
 	DeleteCustomer                     OperationID = "deleteCustomer"
 	TestConnection                     OperationID = "testConnection"
+	SourceIdentify                     OperationID = "sourceIdentify"
+	SourceTrack                        OperationID = "sourceTrack"
+	SourcePage                         OperationID = "sourcePage"
+	SourceScreen                       OperationID = "sourceScreen"
+	SourceGroup                        OperationID = "sourceGroup"
+	SourceAlias                        OperationID = "sourceAlias"
+	SourceBatch                        OperationID = "sourceBatch"
 	CreateFileSegment                  OperationID = "createFileSegment"
 	AddUsersOfFile                     OperationID = "addUsersOfFile"
 	RemoveUsersOfFile                  OperationID = "removeUsersOfFile"
@@ -146,6 +153,13 @@ var operations = map[OperationID]operation{
 	MergeCustomers:                     {"POST", "/v1/customer/merge", "data", []string{"app_id"}, []string{"Idempotency-Key"}, true},
 	DeleteCustomer:                     {"POST", "/v1/customer/delete", "data", []string{"app_id"}, []string{"Idempotency-Key"}, true},
 	TestConnection:                     {"POST", "/v1/integrations/authentication", "none", nil, []string{"*-APPKEY"}, false},
+	SourceIdentify:                     {"POST", "/segment/v1/identify", "none", nil, nil, false},
+	SourceTrack:                        {"POST", "/segment/v1/track", "none", nil, nil, false},
+	SourcePage:                         {"POST", "/segment/v1/page", "none", nil, nil, false},
+	SourceScreen:                       {"POST", "/segment/v1/screen", "none", nil, nil, false},
+	SourceGroup:                        {"POST", "/segment/v1/group", "none", nil, nil, false},
+	SourceAlias:                        {"POST", "/segment/v1/alias", "none", nil, nil, false},
+	SourceBatch:                        {"POST", "/segment/v1/batch", "none", nil, nil, false},
 	CreateFileSegment:                  {"POST", "/v2/custom-segments/file-segment", "data", nil, []string{"*-DBNAME", "Idempotency-Key"}, true},
 	AddUsersOfFile:                     {"PUT", "/v2/custom-segments/file-segment/add-users", "data", nil, []string{"*-DBNAME", "Idempotency-Key"}, true},
 	RemoveUsersOfFile:                  {"PUT", "/v2/custom-segments/file-segment/remove-users", "data", nil, []string{"*-DBNAME", "Idempotency-Key"}, true},

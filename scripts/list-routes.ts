@@ -11,6 +11,7 @@ import { eventStreamRoutes } from '../server/src/http/event-streams.ts';
 import { explainRoutes } from '../server/src/http/explain.ts';
 import { healthRoutes } from '../server/src/http/health.ts';
 import { installationRoutes } from '../server/src/http/installations/routes.ts';
+import { sourceRoutes } from '../server/src/http/source/routes.ts';
 import { interactionRoutes } from '../server/src/http/interactions.ts';
 import { liveActivityRoutes } from '../server/src/http/live-activities.ts';
 import { pushRoutes } from '../server/src/http/push/routes.ts';
@@ -62,6 +63,7 @@ export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promi
       tokenRoutes(edge),
       pushRoutes(edge),
       dataRoutes(edge),
+      sourceRoutes(edge),
       segmentRoutes(edge),
       campaignRoutes(edge),
       businessEventRoutes(edge),

@@ -23,7 +23,7 @@ export function makeClientCode({
   body,
 }: ClientCall): Record<LanguageName, string> | undefined {
   const row = (operations as Record<string, Row>)[operationId];
-  if (row === undefined || row.path.startsWith('/v1/app/')) return undefined;
+  if (row === undefined || /^\/(?:v1\/app|segment)\//.test(row.path)) return undefined;
   if (operationId === 'sendPushV21') return makePushes(body);
   if (operationId.startsWith('sendPush')) return undefined;
   const isOwn = (name: string): boolean => row.query.includes(name) || row.path.includes(`{${name}}`);

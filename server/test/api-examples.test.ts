@@ -32,7 +32,8 @@ describe('the examples of the API reference', () => {
 
   test('exist for every operation that the clients call alone', () => {
     const alone = Object.entries(operations).filter(
-      ([id, { path }]) => !path.startsWith('/v1/app/') && (id === 'sendPushV21' || !id.startsWith('sendPush')),
+      ([id, { path }]) =>
+        !/^\/(?:v1\/app|segment)\//.test(path) && (id === 'sendPushV21' || !id.startsWith('sendPush')),
     );
     expect([...examples.keys()].sort()).toEqual(alone.map(([id]) => id).sort());
   });

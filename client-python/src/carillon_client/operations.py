@@ -32,6 +32,13 @@ OperationId = Literal[
     "mergeCustomers",
     "deleteCustomer",
     "testConnection",
+    "sourceIdentify",
+    "sourceTrack",
+    "sourcePage",
+    "sourceScreen",
+    "sourceGroup",
+    "sourceAlias",
+    "sourceBatch",
     "createFileSegment",
     "addUsersOfFile",
     "removeUsersOfFile",
@@ -181,6 +188,27 @@ OPERATIONS: Dict[OperationId, Operation] = {
     ),
     "testConnection": Operation(
         "POST", "/v1/integrations/authentication", "none", (), (), ("*-APPKEY",)
+    ),
+    "sourceIdentify": Operation(
+        "POST", "/segment/v1/identify", "none", (), (), ()
+    ),
+    "sourceTrack": Operation(
+        "POST", "/segment/v1/track", "none", (), (), ()
+    ),
+    "sourcePage": Operation(
+        "POST", "/segment/v1/page", "none", (), (), ()
+    ),
+    "sourceScreen": Operation(
+        "POST", "/segment/v1/screen", "none", (), (), ()
+    ),
+    "sourceGroup": Operation(
+        "POST", "/segment/v1/group", "none", (), (), ()
+    ),
+    "sourceAlias": Operation(
+        "POST", "/segment/v1/alias", "none", (), (), ()
+    ),
+    "sourceBatch": Operation(
+        "POST", "/segment/v1/batch", "none", (), (), ()
     ),
     "createFileSegment": Operation(
         "POST", "/v2/custom-segments/file-segment", "data", (), (), ("*-DBNAME", "Idempotency-Key")

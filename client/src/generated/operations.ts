@@ -114,6 +114,14 @@ import type {
   SegmentAnswer,
   SegmentList,
   SegmentName,
+  SourceAccepted,
+  SourceAlias,
+  SourceBatch,
+  SourceGroup,
+  SourceIdentify,
+  SourcePage,
+  SourceScreen,
+  SourceTrack,
   StatsRequest,
   Topic,
   TopicChange,
@@ -261,6 +269,62 @@ export const operations = {
     key: 'none',
     query: [],
     headers: ['*-APPKEY'],
+  },
+  sourceIdentify: {
+    method: 'POST',
+    path: '/segment/v1/identify',
+    family: 'Segment source',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  sourceTrack: {
+    method: 'POST',
+    path: '/segment/v1/track',
+    family: 'Segment source',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  sourcePage: {
+    method: 'POST',
+    path: '/segment/v1/page',
+    family: 'Segment source',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  sourceScreen: {
+    method: 'POST',
+    path: '/segment/v1/screen',
+    family: 'Segment source',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  sourceGroup: {
+    method: 'POST',
+    path: '/segment/v1/group',
+    family: 'Segment source',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  sourceAlias: {
+    method: 'POST',
+    path: '/segment/v1/alias',
+    family: 'Segment source',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  sourceBatch: {
+    method: 'POST',
+    path: '/segment/v1/batch',
+    family: 'Segment source',
+    key: 'none',
+    query: [],
+    headers: [],
   },
   createFileSegment: {
     method: 'POST',
@@ -1001,6 +1065,48 @@ export type Operations = {
     parameters: Record<never, never>;
     body: ConnectionTestRequest;
     reply: ConnectionTestAnswer;
+  };
+  /** Set attributes of a user */
+  sourceIdentify: {
+    parameters: Record<never, never>;
+    body: SourceIdentify;
+    reply: SourceAccepted;
+  };
+  /** Track an event of a user */
+  sourceTrack: {
+    parameters: Record<never, never>;
+    body: SourceTrack;
+    reply: SourceAccepted;
+  };
+  /** Track the event Page Viewed */
+  sourcePage: {
+    parameters: Record<never, never>;
+    body: SourcePage;
+    reply: SourceAccepted;
+  };
+  /** Track the event Screen Viewed */
+  sourceScreen: {
+    parameters: Record<never, never>;
+    body: SourceScreen;
+    reply: SourceAccepted;
+  };
+  /** Set the group of a user */
+  sourceGroup: {
+    parameters: Record<never, never>;
+    body: SourceGroup;
+    reply: SourceAccepted;
+  };
+  /** Give a user another id */
+  sourceAlias: {
+    parameters: Record<never, never>;
+    body: SourceAlias;
+    reply: SourceAccepted;
+  };
+  /** Send up to 2,500 messages */
+  sourceBatch: {
+    parameters: Record<never, never>;
+    body: SourceBatch;
+    reply: SourceAccepted;
   };
   /** Create a segment from a file */
   createFileSegment: {

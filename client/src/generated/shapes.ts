@@ -3361,6 +3361,15 @@ export type EventStream = {
   /** Device attributes included in each event: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: none */
   device_attributes: string[];
 
+  /** Null: batches are posted to url */
+  object_store: {
+    /** Of the bucket */
+    region: string;
+
+    /** The access key, without its secret */
+    access_key_id: string;
+  } | null;
+
   /** ISO 8601 */
   created_at: string;
 
@@ -3413,6 +3422,7 @@ export type EventStreamChange = {
 
   /** Device attributes included in each event: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: none */
   device_attributes?: string[];
+  object_store?: EventStreamObjectStore;
 };
 
 export type EventStreamCreate = {
@@ -3427,6 +3437,7 @@ export type EventStreamCreate = {
 
   /** Device attributes included in each event: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: none */
   device_attributes?: string[];
+  object_store?: EventStreamObjectStore;
 };
 
 export type EventStreamCreated = {
@@ -3441,13 +3452,25 @@ export type EventStreamCreated = {
     /** The event stream */
     event_stream: EventStream;
 
-    /** Signs the requests (Standard Webhooks); returned only once */
-    secret: string;
+    /** Signs the requests (Standard Webhooks); returned only once. Absent for a bucket */
+    secret?: string;
   };
 };
 
 /** What happened to a message */
 export type EventStreamKind = 'cleared' | 'clicked' | 'control_group' | 'delivered';
+
+/** The stream stores objects in an S3 bucket, and url is its address. Absent: batches are posted to url */
+export type EventStreamObjectStore = {
+  /** Of the bucket */
+  region: string;
+
+  /** May put objects into the bucket, and needs no other right */
+  access_key_id: string;
+
+  /** Stored encrypted, and never shown */
+  secret_access_key: string;
+};
 
 export type EventStreamRemoved = {
   /** Id of the response */
@@ -6404,6 +6427,266 @@ export type SegmentName = {
 
   /** Takes precedence over the name */
   cs_id?: string;
+};
+
+export type SourceAccepted = {
+  /** Also if messages were rejected: the API log names them */
+  success: true;
+};
+
+export type SourceAlias = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** The earlier userId or anonymousId of the user */
+  previousId?: string | number;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceBatch = {
+  /** The messages, oldest first */
+  batch: SourceMessage[];
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceError = {
+  /** Whether the request was accepted */
+  success: false;
+
+  /** What is wrong, for people */
+  message: string;
+};
+
+export type SourceGroup = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Stored as the attribute group_id of the user */
+  groupId?: string | number;
+
+  /** Attributes; null removes one */
+  traits?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceIdentify = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Attributes; null removes one */
+  traits?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceMessage = {
+  /** What the message is */
+  type: 'identify' | 'track' | 'page' | 'screen' | 'group' | 'alias';
+
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Attributes; null removes one */
+  traits?: Record<string, unknown>;
+
+  /** Name of the event */
+  event?: string;
+
+  /** Attributes of the event */
+  properties?: Record<string, unknown>;
+
+  /** Name */
+  name?: string;
+
+  /** Category of buttons that the app has registered */
+  category?: string;
+
+  /** Stored as the attribute group_id of the user */
+  groupId?: string | number;
+
+  /** The earlier userId or anonymousId of the user */
+  previousId?: string | number;
+};
+
+export type SourcePage = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Name */
+  name?: string;
+
+  /** Category of buttons that the app has registered */
+  category?: string;
+
+  /** Attributes of the event */
+  properties?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceScreen = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Name */
+  name?: string;
+
+  /** Category of buttons that the app has registered */
+  category?: string;
+
+  /** Attributes of the event */
+  properties?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
+};
+
+export type SourceTrack = {
+  /** Made by the library, new for each message: a repeat counts once */
+  messageId?: string;
+
+  /** The customer id of the user */
+  userId?: string | number;
+
+  /** Names a user who has not signed in; a later identify with both merges this user */
+  anonymousId?: string | number;
+
+  /** When it happened, ISO 8601, by the clock of the sender; absent: now */
+  timestamp?: unknown;
+
+  /** Read if there is no timestamp */
+  originalTimestamp?: unknown;
+
+  /** Read: device.id, device.token, device.type, device.model, app.version, os.version, locale */
+  context?: Record<string, unknown>;
+
+  /** Name of the event */
+  event?: string;
+
+  /** Attributes of the event */
+  properties?: Record<string, unknown>;
+
+  /** The clock of the sender when it sent the request: times are corrected by it */
+  sentAt?: unknown;
+
+  /** The write key, if it is not sent with Basic authentication */
+  writeKey?: string;
 };
 
 export type StatsControlGroup = {

@@ -33,7 +33,7 @@ export function EventStreams({ search }: { search: LogSearch }) {
       {(found) =>
         found.length === 0 ? (
           <EmptyState title="No event streams yet" command={howTo}>
-            A stream posts the events of each message (delivered, clicked, cleared) to your URL.
+            A stream sends the events of each message (delivered, clicked, cleared) to your URL or bucket.
           </EmptyState>
         ) : (
           <Stack gap="lg">
@@ -48,8 +48,8 @@ export function EventStreams({ search }: { search: LogSearch }) {
 }
 
 function StreamCard({ stream, search }: { stream: ConsoleEventStream; search: LogSearch }) {
-  const { url, events, deliveredEvents, lastDeliveredAt, pendingBatches, deadBatches, silentSince, pausedUntil } =
-    stream;
+  const { url, objectStore, events, deliveredEvents, lastDeliveredAt } = stream;
+  const { pendingBatches, deadBatches, silentSince, pausedUntil } = stream;
   return (
     <Card withBorder component="section" aria-label={`Stream to ${url}`}>
       <Stack gap="sm">
@@ -59,6 +59,7 @@ function StreamCard({ stream, search }: { stream: ConsoleEventStream; search: Lo
               {url}
             </Title>
             <Group gap={4}>
+              {objectStore !== null && <Badge color="gray">bucket</Badge>}
               {events.map((kind) => (
                 <Badge key={kind}>{kind.replace('_', ' ')}</Badge>
               ))}
@@ -73,13 +74,14 @@ function StreamCard({ stream, search }: { stream: ConsoleEventStream; search: Lo
               , the last <Ago at={lastDeliveredAt} />
             </>
           )}
-          . {pendingBatches.toLocaleString('en')} {pendingBatches === 1 ? 'batch waits' : 'batches wait'} to be posted
+          . {pendingBatches.toLocaleString('en')} {pendingBatches === 1 ? 'batch waits' : 'batches wait'} to be{' '}
+          {objectStore === null ? 'posted' : 'stored'}
           {deadBatches > 0 && `, ${deadBatches.toLocaleString('en')} given up`}.
         </Text>
         {silentSince !== null && pausedUntil !== null && (
           <Notice tone="warning">
-            The receiver stopped answering <Ago at={silentSince} />. Carillon tries it with one batch a minute and posts
-            the rest as soon as it answers.
+            The {objectStore === null ? 'receiver' : 'object store'} stopped answering <Ago at={silentSince} />.
+            Carillon tries it with one batch a minute and sends the rest as soon as it answers.
           </Notice>
         )}
         <Copyable text={stream.id} label="stream id" />
@@ -113,7 +115,7 @@ function DeadBatches({ stream, search }: { stream: ConsoleEventStream; search: L
   const resend = async (batchId?: string) => {
     const { batches } = await consoleClient.streams.resend({ workspaceId, id: stream.id, batchId });
     await queries.invalidateQueries({ queryKey: ['event-streams', workspaceId] });
-    showToast({ text: batches === 1 ? '1 batch is posted again' : `${batches} batches are posted again` });
+    showToast({ text: batches === 1 ? '1 batch is sent again' : `${batches} batches are sent again` });
   };
   return (
     <Stack gap="sm">
@@ -126,7 +128,7 @@ function DeadBatches({ stream, search }: { stream: ConsoleEventStream; search: L
             label="Send all again"
             color="accent"
             title="Send all of them again?"
-            hits={`${stream.url} gets ${stream.deadBatches.toLocaleString('en')} batches under the same webhook-ids; a receiver that keeps ids drops repeats.`}
+            hits={`${stream.url} gets ${stream.deadBatches.toLocaleString('en')} batches ${repeatsOf(stream).all}`}
             onConfirmed={() => resend()}
           />
         )}
@@ -161,7 +163,7 @@ function DeadBatches({ stream, search }: { stream: ConsoleEventStream; search: L
                             size="compact-xs"
                             color="accent"
                             title="Send this batch again?"
-                            hits={`${stream.url} gets ${events.toLocaleString('en')} events under the same webhook-id.`}
+                            hits={`${stream.url} gets ${events.toLocaleString('en')} events ${repeatsOf(stream).one}`}
                             onConfirmed={() => resend(id)}
                           />
                         ),
@@ -185,6 +187,16 @@ function DeadBatches({ stream, search }: { stream: ConsoleEventStream; search: L
       </Loaded>
     </Stack>
   );
+}
+
+/** What a repeat means for the receiver. */
+function repeatsOf({ objectStore }: ConsoleEventStream) {
+  return objectStore === null
+    ? {
+        all: 'under the same webhook-ids; a receiver that keeps ids drops repeats.',
+        one: 'under the same webhook-id.',
+      }
+    : { all: 'as objects of the same names, which replace earlier ones.', one: 'as the object of the same name.' };
 }
 
 function LastAnswer({ batch: { lastStatus, lastError } }: { batch: DeadEventBatch }) {

@@ -34,8 +34,8 @@ import { deleteUser } from './users/erasures.ts';
 import type { DeleteUserCommand } from './users/erasures.ts';
 import { trackEvents, eventsOf, storeEvents } from './users/events.ts';
 import type { TrackEventsCommand, EnsureToday } from './users/events.ts';
-import { mergeUsers, upsertUser, lockOrMakeUser, requireZone, storeUser } from './users/users.ts';
-import type { MergeUsersCommand, UpsertUserCommand } from './users/users.ts';
+import { linkUser, mergeUsers, upsertUser, lockOrMakeUser, requireZone, storeUser } from './users/users.ts';
+import type { LinkUserCommand, MergeUsersCommand, UpsertUserCommand } from './users/users.ts';
 
 /** A call of the data family: the command, and the data that identifies its repeat. */
 type Request<Command> = { command: Omit<Command, 'at'>; once: Once };
@@ -68,7 +68,7 @@ export async function acceptBulk(
   const answer = await write<TakeBulkCommand, { refused: RefusedElement[] }>(
     deps,
     { ...request, operation: 'transition' },
-    async (tx, command) => ({ refused: (await takeBulk(tx, command)).map(keepFault) }),
+    async (tx, command) => ({ refused: (await storeElements(tx, command)).map(keepFault) }),
   );
   // A response stored by an earlier version has no faults.
   const { requestId, refused = [] } = answer as DataAnswer & { refused?: RefusedElement[] };
@@ -124,16 +124,17 @@ function write<Command extends { workspaceId: string; at: Date }, Result extends
 type Element<Command> = Omit<Command, 'at' | 'workspaceId'>;
 
 /** One object of a batch request, with its index. */
-export type BulkElement = { index: number } & (
+export type DataElement = { index: number } & (
   | { kind: 'customer'; command: Element<UpsertUserCommand> }
   | { kind: 'device'; command: Element<RegisterDeviceCommand> }
   | { kind: 'event'; command: Element<TrackEventsCommand> }
+  | { kind: 'link'; command: Element<LinkUserCommand> }
 );
 
 /** A rejected element, and the reason. */
 export type ElementFault = { index: number; error: ServiceError };
 
-type TakeBulkCommand = { workspaceId: string; elements: BulkElement[]; at: Date };
+type TakeBulkCommand = { workspaceId: string; elements: DataElement[]; at: Date };
 
 /**
  * Stores the objects of a batch request in order, in the caller's transaction; 100 KB of body limit them to some 2,000. Events
@@ -143,7 +144,10 @@ type TakeBulkCommand = { workspaceId: string; elements: BulkElement[]; at: Date 
  *
  * @returns the rejected ones
  */
-async function takeBulk(tx: Transaction, { workspaceId, elements, at }: TakeBulkCommand): Promise<ElementFault[]> {
+export async function storeElements(
+  tx: Transaction,
+  { workspaceId, elements, at }: TakeBulkCommand,
+): Promise<ElementFault[]> {
   const zoneAttribute = await findZoneAttribute(tx, workspaceId);
   const made = new Set(
     elements.filter((element) => makesUser(element, { at, zoneAttribute })).map(({ command }) => command.customerId),
@@ -152,7 +156,7 @@ async function takeBulk(tx: Transaction, { workspaceId, elements, at }: TakeBulk
   if (users.length > 0) await insertMissingUsers(tx, { workspaceId, users, at });
   // Requests that change no user only hold the users, so they do not wait for each other.
   if (elements.some(({ kind }) => kind !== 'event'))
-    await lockUsersInOrder(tx, { workspaceId, customerIds: elements.map(({ command }) => command.customerId) });
+    await lockUsersInOrder(tx, { workspaceId, customerIds: elements.flatMap(namesOf) });
   const faults: ElementFault[] = [];
   const tracked: TrackedElement[] = [];
   for (const element of elements) {
@@ -166,6 +170,11 @@ async function takeBulk(tx: Transaction, { workspaceId, elements, at }: TakeBulk
   }
   if (tracked.length > 0) await trackElements(tx, { workspaceId, tracked, at });
   return faults;
+}
+
+function namesOf(element: DataElement): string[] {
+  const { customerId } = element.command;
+  return element.kind === 'link' ? [customerId, ...element.command.earlierIds] : [customerId];
 }
 
 type TrackedElement = Pick<EventsOfUser, 'events' | 'deviceId'> & { customerId: string };
@@ -186,7 +195,7 @@ async function trackElements(tx: Transaction, { workspaceId, tracked, at }: Trac
 }
 
 /** True if storing the element creates the user that it names. */
-function makesUser(element: BulkElement, { at, zoneAttribute }: { at: Date; zoneAttribute: string }): boolean {
+function makesUser(element: DataElement, { at, zoneAttribute }: { at: Date; zoneAttribute: string }): boolean {
   switch (element.kind) {
     case 'customer':
       return (
@@ -195,6 +204,8 @@ function makesUser(element: BulkElement, { at, zoneAttribute }: { at: Date; zone
       );
     case 'device':
       return false;
+    case 'link':
+      return true;
     case 'event':
       return element.command.actions.every(({ time }) => time === undefined || 'at' in settleEventTime(time.sent, at));
     default:
@@ -203,7 +214,7 @@ function makesUser(element: BulkElement, { at, zoneAttribute }: { at: Date; zone
 }
 
 type Taking = {
-  element: Exclude<BulkElement, { kind: 'event' }>;
+  element: Exclude<DataElement, { kind: 'event' }>;
   workspaceId: string;
   zoneAttribute: string;
   at: Date;
@@ -219,6 +230,9 @@ async function take(tx: Transaction, { element, workspaceId, zoneAttribute, at }
     case 'device':
       if (!(await registerDevice(tx, { ...element.command, workspaceId, at })))
         throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'customer_id' });
+      return;
+    case 'link':
+      await linkUser(tx, { ...element.command, workspaceId, at });
       return;
     default:
       return unknownCase(element);

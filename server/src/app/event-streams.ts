@@ -17,7 +17,7 @@ import {
   listDeadBatches as listBatches,
   resendDeadBatches as resend,
 } from '../storage/outbox/event-streams.ts';
-import type { EventStream, EventStreamSettings, DeadBatch } from '../storage/outbox/event-streams.ts';
+import type { EventStream, EventStreamSettings, DeadBatch, ObjectStoreKey } from '../storage/outbox/event-streams.ts';
 import { audit } from './accounts/audit.ts';
 import type { Actor } from './accounts/audit.ts';
 import { answerOnce } from './idempotency.ts';
@@ -30,6 +30,10 @@ type By = { actor: Actor };
 /** Identifies a repeat of a request. */
 type Once = { once?: { key: string | undefined; rawBody: string } };
 const unnamed = { key: undefined, rawBody: '' };
+
+/** The access key of a bucket, with its secret. */
+export type ObjectStoreAccess = ObjectStoreKey & { secret: string };
+type ToObjectStore = { objectStore?: ObjectStoreAccess | undefined };
 
 // The Standard Webhooks specification asks for 24 to 64 bytes.
 const secretBytes = 32;
@@ -51,37 +55,51 @@ export async function findStream({ database }: EventStreamDependencies, of: Of):
 
 /**
  * Adds a stream with a separate secret, so that the receiver of one stream cannot sign for another. It begins with events
- * stored after this.
+ * stored after this. A stream to an object store has no such secret: requests are signed with the access key that is given.
  *
  * @throws ServiceError EVENT_STREAM_LIMITED
  */
 export async function createEventStream(
   deps: EventStreamDependencies,
-  { workspaceId, actor, once = unnamed, ...settings }: EventStreamSettings & { workspaceId: string } & By & Once,
-): Promise<{ stream: EventStream; secret: string }> {
+  {
+    workspaceId,
+    actor,
+    once = unnamed,
+    objectStore,
+    ...settings
+  }: EventStreamSettings & ToObjectStore & { workspaceId: string } & By & Once,
+): Promise<{ stream: EventStream; secret: string | undefined }> {
   const { clock, encryption } = deps;
   const at = clock.now();
   const made = await answerOnce(deps, { workspaceId, operation: 'event-stream', ...once, at }, async (tx) => {
     const id = makeId(at);
-    const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`;
+    const secret = objectStore?.secret ?? `whsec_${randomBytes(secretBytes).toString('base64')}`;
     const encryptedSecret = encryption.encrypt(secret, encryptionContext.eventStreamSecret({ workspaceId, id }));
-    const row = { ...settings, id, workspaceId, encryptedSecret, at, maxStreams: maxEventStreams };
+    const row = { ...settings, objectStore, id, workspaceId, encryptedSecret, at, maxStreams: maxEventStreams };
     if (!(await insertEventStream(tx, row))) throw new ServiceError('EVENT_STREAM_LIMITED');
     await audit(tx, { actor, workspaceId, action: 'event-stream.add', object: { id }, at: clock.realNow() });
-    return { id, secret };
+    return objectStore ? { id } : { id, secret };
   });
   return { stream: await findStream(deps, { workspaceId, id: made.id }), secret: made.secret };
 }
 
-/** Changes the given settings. @throws ServiceError EVENT_STREAM_NOT_FOUND */
+/**
+ * Changes the given settings. A stream keeps its kind.
+ *
+ * @throws ServiceError EVENT_STREAM_NOT_FOUND, CAMPAIGN_REQUEST_INVALID for an access key of a stream without a bucket
+ */
 export async function changeEventStream(
   deps: EventStreamDependencies,
-  { actor, workspaceId, id, ...changed }: Partial<EventStreamSettings> & Of & By,
+  { actor, workspaceId, id, objectStore, ...changed }: Partial<EventStreamSettings> & ToObjectStore & Of & By,
 ): Promise<EventStream> {
-  const { database, clock } = deps;
+  const { database, clock, encryption } = deps;
   const at = clock.now();
+  if (objectStore && (await findStream(deps, { workspaceId, id })).objectStore === null)
+    throw faultOf('object_store', 'is of a stream to a bucket; create another stream');
+  const context = encryptionContext.eventStreamSecret({ workspaceId, id });
+  const encryptedSecret = objectStore && encryption.encrypt(objectStore.secret, context);
   await inTransaction(database, async (tx) => {
-    const isThere = await updateEventStream(tx, { ...changed, workspaceId, id, at });
+    const isThere = await updateEventStream(tx, { ...changed, objectStore, encryptedSecret, workspaceId, id, at });
     if (!isThere) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
     await audit(tx, { actor, workspaceId, action: 'event-stream.change', object: { id }, at: clock.realNow() });
   });
@@ -99,11 +117,19 @@ export async function removeEventStream(
   });
 }
 
-/** @throws ServiceError EVENT_STREAM_NOT_FOUND */
-export async function readEventStreamSecret(
-  { database, clock, encryption }: EventStreamDependencies,
-  { actor, ...of }: Of & By,
-): Promise<string> {
+function faultOf(field: string, reason: string): ServiceError {
+  return new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults: [{ field, reason }] });
+}
+
+/**
+ * Returns the secret that signs the requests of a stream, but never that of a bucket's access key.
+ *
+ * @throws ServiceError EVENT_STREAM_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
+ */
+export async function readEventStreamSecret(deps: EventStreamDependencies, { actor, ...of }: Of & By): Promise<string> {
+  const { database, clock, encryption } = deps;
+  if ((await findStream(deps, of)).objectStore !== null)
+    throw faultOf('stream', 'stores its batches in a bucket; the secret of an access key is not shown');
   const encrypted = await findEventStreamSecret(database, of);
   if (!encrypted) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
   const { workspaceId, id } = of;

@@ -38,6 +38,7 @@ const examples: Record<string, readonly string[]> = {
   'event-streams add': [
     'event-streams add --url https://example.com/events',
     'event-streams add --url https://example.com/events --events delivered clicked --user-attributes city plan',
+    'event-streams add --url https://events.s3.eu-central-1.amazonaws.com --region eu-central-1 --access-key-id AKIAEXAMPLE --secret-access-key-file s3.secret',
   ],
   'event-streams change': ['event-streams change 01a205d1deb61da051ccde15 --device-attributes platform app_id'],
   'event-streams remove': ['event-streams remove 01a205d1deb61da051ccde15'],

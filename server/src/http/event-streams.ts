@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { TProperties, TSchema } from 'typebox';
 import {
@@ -9,12 +10,30 @@ import {
   removeEventStream,
   resendDeadBatches,
 } from '../app/event-streams.ts';
-import type { EventStreamDependencies, EventStreamSettings, DeadBatch, EventStream } from '../app/event-streams.ts';
+import type {
+  EventStreamDependencies,
+  EventStreamSettings,
+  DeadBatch,
+  EventStream,
+  ObjectStoreAccess,
+} from '../app/event-streams.ts';
 import { streamedDeviceAttributes, streamedKinds } from '../domain/events/event-streams.ts';
 import type { StreamedKind } from '../domain/events/event-streams.ts';
 import { maxStreamedAttributes } from '../domain/limits/delivery.ts';
+import type { RequestReader } from '../fields/request-reader.ts';
 import { isStorableText } from '../domain/storable-text.ts';
-import { anything, checked, mapped, passing, required, text, unlessEmpty, whole } from '../fields/combinators.ts';
+import {
+  anything,
+  checked,
+  mapped,
+  matching,
+  part,
+  passing,
+  required,
+  text,
+  unlessEmpty,
+  whole,
+} from '../fields/combinators.ts';
 import { readMembers, reading, schemaOf, schemaRequiring, withoutAbsent } from '../fields/field.ts';
 import type { ReadMember } from '../fields/field.ts';
 import { makeV5Dialect } from './campaigns/dialects.ts';
@@ -68,13 +87,37 @@ const settings = {
     },
   ),
 };
-const createMembers = { ...settings, url: required(settings.url) };
+const objectStore = part(
+  {
+    region: required(
+      matching({
+        pattern: /^[a-z0-9-]{1,64}$/,
+        reason: 'must be a region such as eu-central-1',
+        description: 'Of the bucket',
+      }),
+    ),
+    access_key_id: required(
+      matching({
+        pattern: /^[\x21-\x2b\x2d\x2e\x30-\x7e]{1,128}$/,
+        reason: 'must be an access key id',
+        description: 'May put objects into the bucket, and needs no other right',
+      }),
+    ),
+    secret_access_key: required(text({ max: 256, description: 'Stored encrypted, and never shown' })),
+  },
+  {
+    title: 'EventStreamObjectStore',
+    description: 'The stream stores objects in an S3 bucket, and url is its address. Absent: batches are posted to url',
+  },
+);
+const sentMembers = { ...settings, object_store: objectStore };
+const createMembers = { ...sentMembers, url: required(settings.url) };
 const resendMembers = {
   batch_id: unlessEmpty(text({ description: 'A single batch; default: all batches that were given up' })),
 };
 
 const createStreamBody = schemaOf(createMembers, { title: 'EventStreamCreate' });
-const changeStreamBody = schemaOf(settings, {
+const changeStreamBody = schemaOf(sentMembers, {
   title: 'EventStreamChange',
   description: 'Members that are absent stay as they are',
 });
@@ -86,6 +129,16 @@ const stream = named(
   Type.Object({
     id: Type.String(),
     ...schemaRequiring(settings, { names: Object.keys(settings) }).properties,
+    object_store: Type.Union(
+      [
+        Type.Object({
+          region: Type.String({ description: 'Of the bucket' }),
+          access_key_id: Type.String({ description: 'The access key, without its secret' }),
+        }),
+        Type.Null(),
+      ],
+      { description: 'Null: batches are posted to url' },
+    ),
     created_at: Type.String({ description: 'ISO 8601' }),
     updated_at: Type.String(),
     delivered_events: Type.Integer({ description: 'In batches that the receiver accepted' }),
@@ -104,7 +157,9 @@ const streamCreatedAnswer = named(
   'EventStreamCreated',
   answer({
     event_stream: stream,
-    secret: Type.String({ description: 'Signs the requests (Standard Webhooks); returned only once' }),
+    secret: Type.Optional(
+      Type.String({ description: 'Signs the requests (Standard Webhooks); returned only once. Absent for a bucket' }),
+    ),
   }),
 );
 const streamsAnswer = named('EventStreams', answer({ event_streams: Type.Array(stream) }));
@@ -169,11 +224,14 @@ function streamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<KeyCa
       isRepeatable: true,
       answers: { 201: streamCreatedAnswer },
       refuses: [409],
-      config: { isAnswerSecret: true },
+      config: { isAnswerSecret: true, keptBody: withoutAccessKey },
       read: ({ body }) => parseStream(body),
       async handle({ input, actor, workspaceId, once }) {
         const { stream, secret } = await createEventStream(deps, { actor, workspaceId, ...input, once });
-        return presentStreamAnswer({ event_stream: presentStream(stream), secret });
+        return presentStreamAnswer({
+          event_stream: presentStream(stream),
+          ...(secret === undefined ? {} : { secret }),
+        });
       },
     }),
   ];
@@ -201,6 +259,7 @@ function oneStreamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
       operationId: 'changeEventStream',
       summary: 'Change the address or the events of an event stream',
       body: changeStreamBody,
+      config: { keptBody: withoutAccessKey },
       answers: { 200: streamAnswer },
       refuses: [404],
       read: ({ body }) => parseStreamChange(body),
@@ -261,27 +320,38 @@ function deadBatchRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<Ke
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
-function parseStream(body: Body): EventStreamSettings {
+function parseStream(body: Body): EventStreamSettings & Pick<SentSettings, 'objectStore'> {
   const reader = makeCampaignReader(body);
-  const sent = readSettings(reading(reader, createMembers));
+  const sent = readSettings(reader, reading(reader, createMembers));
   refuseFaults(reader);
   return { events: [...streamedKinds], userAttributes: [], deviceAttributes: [], url: '', ...sent };
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
-function parseStreamChange(body: Body): Partial<EventStreamSettings> {
+function parseStreamChange(body: Body): SentSettings {
   const reader = makeCampaignReader(body);
-  const sent = readSettings(reading(reader, settings));
+  const sent = readSettings(reader, reading(reader, sentMembers));
   refuseFaults(reader);
   return sent;
 }
 
-function readSettings(read: ReadMember<typeof settings>): Partial<EventStreamSettings> {
+type SentSettings = Partial<EventStreamSettings> & { objectStore?: ObjectStoreAccess };
+
+function readSettings(reader: RequestReader, read: ReadMember<typeof sentMembers>): SentSettings {
   const [url, events, deviceAttributes] = [read('url'), read('events'), read('device_attributes')];
-  return withoutAbsent<Partial<EventStreamSettings>>({
+  const { region, access_key_id: keyId, secret_access_key: secret } = read('object_store') ?? {};
+  const objectStore = region === undefined || keyId === undefined || !secret ? undefined : { region, keyId, secret };
+  if (objectStore && url !== undefined && /[?#]/.test(url))
+    reader.invalid('url', 'must be the address of a bucket, without a query');
+  return withoutAbsent<SentSettings>({
     ...{ url, events, userAttributes: read('user_attributes') },
-    deviceAttributes,
+    ...{ deviceAttributes, objectStore },
   });
+}
+
+/** The API log keeps bodies without the secret of an access key. */
+function withoutAccessKey({ body }: FastifyRequest): string {
+  return JSON.stringify(body, (name, value: unknown) => (name === 'secret_access_key' ? '[redacted]' : value)) ?? '';
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
@@ -319,6 +389,10 @@ function presentStream(stream: EventStream) {
   return {
     id: stream.id,
     url: stream.url,
+    object_store: stream.objectStore && {
+      region: stream.objectStore.region,
+      access_key_id: stream.objectStore.keyId,
+    },
     events: stream.events,
     user_attributes: stream.userAttributes,
     device_attributes: stream.deviceAttributes,

@@ -195,6 +195,8 @@ export type PostOutcome =
   { kind: 'answered'; status: number } | { kind: 'failed'; error: 'timeout' | 'unreachable' | 'refused' };
 
 export type Post = {
+  /** POST unless given. */
+  method?: 'POST' | 'PUT';
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string | Buffer;
@@ -205,15 +207,15 @@ export type Post = {
 const maxAnswerBytes = 64 * 1024;
 
 /**
- * Posts once to a URL chosen by a user. A redirect is a response like any other. Never throws. Once the status has arrived, the
+ * Posts (or puts) once to a URL chosen by a user. A redirect is a response like any other. Never throws. Once the status has arrived, the
  * call counts as answered whatever happens to the body.
  */
 export async function postOnce(
   client: OutgoingClient,
-  { url, headers, body, totalMilliseconds = 15_000 }: Post,
+  { method = 'POST', url, headers, body, totalMilliseconds = 15_000 }: Post,
 ): Promise<PostOutcome> {
   try {
-    const answer = await client.open({ url, method: 'POST', headers, body, totalMilliseconds });
+    const answer = await client.open({ url, method, headers, body, totalMilliseconds });
     await discard(answer.body);
     return { kind: 'answered', status: answer.status };
   } catch (error) {

@@ -35,6 +35,7 @@ import { eventStreamRoutes } from '../http/event-streams.ts';
 import { explainRoutes } from '../http/explain.ts';
 import { healthRoutes } from '../http/health.ts';
 import { installationRoutes } from '../http/installations/routes.ts';
+import { sourceRoutes } from '../http/source/routes.ts';
 import { interactionRoutes } from '../http/interactions.ts';
 import { liveActivityRoutes } from '../http/live-activities.ts';
 import { preferencePageRoutes } from '../http/preference-page.ts';
@@ -114,6 +115,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
       measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     }),
     dataRoutes({ ...deps, ensureToday, erasureDelayHours: config.erasureDelayHours }),
+    sourceRoutes({ ...deps, ensureToday }),
     segmentRoutes({ ...deps, limits }),
     campaignRoutes({ ...authoring, migrationGuideFile: join(projectFolder, 'docs', 'migration-v1-v5.md') }),
     businessEventRoutes(deps),

@@ -8,6 +8,7 @@ import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import { buildServer } from '../../src/http/server/build-server.ts';
 import type { CompletedCall } from '../../src/http/server/build-server.ts';
 import { dataRoutes } from '../../src/http/data/routes.ts';
+import { sourceRoutes } from '../../src/http/source/routes.ts';
 import { makeVendorHeaders } from '../../src/http/route/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { createTestDatabase } from '../test-database.ts';
@@ -45,7 +46,10 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
       trustProxy: false,
       onCall: (call) => void calls.push(call),
     },
-    [dataRoutes({ ...deps, vendorHeaders: makeVendorHeaders('SVC') })],
+    [
+      dataRoutes({ ...deps, vendorHeaders: makeVendorHeaders('SVC') }),
+      sourceRoutes({ ...deps, vendorHeaders: makeVendorHeaders('SVC') }),
+    ],
   );
   const workspaceId = await insertTestWorkspace(database, start);
   const makeKey = async (kind: 'data' | 'push' | 'oauth', ofWorkspace = workspaceId) =>

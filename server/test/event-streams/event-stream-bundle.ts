@@ -66,7 +66,7 @@ export async function makeEventStreamBundle() {
     async addStream(settings: Partial<EventStreamSettings> = {}): Promise<string> {
       const rest = { url, events: [...streamedKinds], userAttributes: [], deviceAttributes: [] };
       const made = await createEventStream(deps, { ...rest, ...settings, workspaceId, actor });
-      secret = made.secret;
+      secret = made.secret!;
       streams.push(made.stream.id);
       return made.stream.id;
     },

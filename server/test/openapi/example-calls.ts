@@ -84,7 +84,34 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield* winnerCalls(walk);
   yield* reportCalls(walk);
   yield* installationCalls(walk);
+  yield* sourceCalls();
   yield* sandboxCalls(walk);
+}
+
+function* sourceCalls(): Generator<ExampleCall> {
+  const [userId, anonymousId, messageId] = ['hedy', 'visit-7', 'node-next-1772366400000-4f2a'];
+  const properties = { url: 'https://shop.example/' };
+  yield { operationId: 'sourcePage', body: { anonymousId, name: 'Home', properties } };
+  yield {
+    operationId: 'sourceIdentify',
+    body: { userId, anonymousId, traits: { email: 'hedy@example.com', firstName: 'Hedy', plan: 'pro' } },
+  };
+  yield {
+    operationId: 'sourceTrack',
+    body: { messageId, userId, event: 'Order Completed', properties: { total: 30 } },
+  };
+  yield { operationId: 'sourceScreen', body: { userId, name: 'Cart' } };
+  yield { operationId: 'sourceGroup', body: { userId, groupId: 'acme', traits: { name: 'Acme' } } };
+  yield { operationId: 'sourceAlias', body: { userId, previousId: 'hedy@example.com' } };
+  yield {
+    operationId: 'sourceBatch',
+    body: {
+      batch: [
+        { type: 'identify', userId, traits: { phone: '+43 1 5550100' } },
+        { type: 'track', userId, event: 'Order Completed', properties: { total: 30 }, messageId },
+      ],
+    },
+  };
 }
 
 function* installationCalls({ said }: Walk): Generator<ExampleCall> {

@@ -159,6 +159,8 @@ async function send(
 function credentialsOf({ security }: Operation, { workspaceId, keys }: Walk): Record<string, string> {
   const schemes = security.flatMap((scheme) => Object.keys(scheme));
   if (schemes.includes('appKey')) return { authorization: `Bearer ${keys.app}` };
+  if (schemes.includes('writeKey'))
+    return { authorization: `Basic ${Buffer.from(`${keys.data}:`).toString('base64')}` };
   const scheme = (['data', 'campaigns', 'push'] as const).find((name) => schemes.includes(`${name}Key`));
   const key = scheme && keys[scheme];
   if (key === undefined) return {};

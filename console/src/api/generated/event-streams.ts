@@ -3,6 +3,12 @@
 export type ConsoleEventStream = {
   id: string;
   url: string;
+
+  /** Null: batches are posted to `url`. Otherwise `url` is a bucket. */
+  objectStore: {
+    region: string;
+    keyId: string;
+  } | null;
   events: ('delivered' | 'clicked' | 'cleared' | 'control_group')[];
   userAttributes: string[];
   deviceAttributes: (

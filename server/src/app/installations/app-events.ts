@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { retryDeadlock } from '../../domain/database-faults.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { correctEventTime } from '../../domain/events/events.ts';
 import { appEventsPerMinute, installationCalls } from '../../domain/limits/installations.ts';
 import { underAppNames, valuesFault } from '../../domain/users/app-attributes.ts';
 import type { Registration } from '../../domain/users/registrations.ts';
@@ -131,7 +132,7 @@ async function storeItems(
           {
             ...{ name: item.name, attributes: item.attributes, utcOffsetSeconds: null },
             ...{ platform: platform ?? null, appVersion: appVersion ?? null },
-            time: item.time && { sent: settleTime(item.time, { sentAt, at }), member: 'user_time' },
+            time: item.time && { sent: correctEventTime(item.time, { sentAt, at }), member: 'user_time' },
           },
         ],
   );
@@ -140,12 +141,6 @@ async function storeItems(
   const users = [{ bucket, userId, deviceId: installationId, events: eventsOf({ actions, at }) }];
   await storeEvents(tx, { workspaceId, at, users, sender: 'app' });
   return stored.length;
-}
-
-/** The clock of a phone may be wrong by hours. An event never happens after it was received. */
-function settleTime(time: Date, { sentAt, at }: { sentAt: Date | undefined; at: Date }): Date {
-  const aheadMilliseconds = sentAt === undefined ? 0 : sentAt.getTime() - at.getTime();
-  return new Date(Math.min(at.getTime(), time.getTime() - aheadMilliseconds));
 }
 
 type Changes = { workspaceId: string; user: LockedUser; at: Date; items: readonly AppEvent[] };

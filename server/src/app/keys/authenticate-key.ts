@@ -1,9 +1,9 @@
-import { hashesEqual, hashSecret } from '../../domain/access/keys.ts';
+import { hashesEqual, hashSecret, isSecret } from '../../domain/access/keys.ts';
 import { encryptionContext } from '../../domain/crypto/encryption.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { isWorkspaceId } from '../../domain/ids.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { findApiKeyBySecretHash, touchApiKey, listActiveApiKeys } from '../../storage/keys/api-keys.ts';
+import { findApiKeyBySecretHash, findDataKey, touchApiKey, listActiveApiKeys } from '../../storage/keys/api-keys.ts';
 import type { ApiKey, NumberedKey, PresentedKey } from '../../storage/keys/api-keys.ts';
 
 export type { ApiKey };
@@ -29,6 +29,20 @@ export async function authenticateKey(
   const searched = searchedKey(credentials);
   const found = await findApiKeyBySecretHash(database, searched);
   const verified = verifyKey(found, { ...searched, dataCenter: credentials.dataCenter });
+  if (verified.outcome !== 'ok') return verified;
+  const { secretHash: _hash, dataCenter: _dataCenter, ...key } = verified.key;
+  await noteUse(database, key, at);
+  return { outcome: 'ok', key };
+}
+
+/** Does the same for a data key alone, which names its workspace. */
+export async function authenticateWriteKey(
+  { database }: { database: Queryable },
+  { secret, dataCenter, at }: Omit<PresentedCredentials, 'workspaceId'>,
+): Promise<KeyAuthentication> {
+  if (!isSecret('data', secret)) return { outcome: 'unknown' };
+  const secretHash = hashSecret(secret);
+  const verified = verifyKey(await findDataKey(database, secretHash), { secretHash, dataCenter });
   if (verified.outcome !== 'ok') return verified;
   const { secretHash: _hash, dataCenter: _dataCenter, ...key } = verified.key;
   await noteUse(database, key, at);

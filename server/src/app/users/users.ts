@@ -172,6 +172,33 @@ export async function mergeUsers(tx: Transaction, { workspaceId, pairs, at }: Me
   }
 }
 
+export type LinkUserCommand = {
+  workspaceId: string;
+  customerId: string;
+  /** Names that the user may have had before; the first one that a user has counts. */
+  earlierIds: readonly string[];
+  /** Refers to the user from now on, even if no user has it yet. */
+  alias?: string;
+  at: Date;
+};
+
+/**
+ * Merges the user with an earlier name into a user, in the caller's transaction. A name that was merged before stays with its user: the
+ * next person who signs in on a device must not become one with the previous one.
+ *
+ * @throws ServiceError DATA_VALUE_INVALID for a user who is to be deleted
+ */
+export async function linkUser(tx: Transaction, command: LinkUserCommand): Promise<void> {
+  const { workspaceId, customerId, earlierIds, alias, at } = command;
+  const retained = await lockOrMakeUser(tx, { workspaceId, customerId, at });
+  let merged: LockedUser | undefined;
+  for (const earlierId of earlierIds) merged ??= await lockUser(tx, { workspaceId, customerId: earlierId });
+  if (!merged && alias !== undefined && !(await findRetainedUser(tx, { workspaceId, customerId: alias })))
+    merged = await lockOrMakeUser(tx, { workspaceId, customerId: alias, at });
+  if (!merged || merged.userId === retained.userId) return;
+  await mergePair(tx, { workspaceId, from: merged, to: retained, at });
+}
+
 type Pair = { workspaceId: string; from: LockedUser; to: LockedUser; at: Date };
 
 async function mergePair(tx: Transaction, { workspaceId, from, to, at }: Pair): Promise<void> {

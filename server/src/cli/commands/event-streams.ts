@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import {
@@ -11,9 +12,11 @@ import {
 } from '../../app/event-streams.ts';
 import { streamedDeviceAttributes, streamedKinds } from '../../domain/events/event-streams.ts';
 import type { StreamedDeviceAttribute, StreamedKind } from '../../domain/events/event-streams.ts';
+import type { ObjectStoreAccess } from '../../app/event-streams.ts';
+import { StartError } from '../../start/start-errors.ts';
 import { commandLine, withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
-import { jsonOption, workspaceOption } from '../command-options.ts';
+import { jsonOption, requireFile, workspaceOption } from '../command-options.ts';
 import { nothing, printTable, takeNewest } from '../print-table.ts';
 
 /** `carillon event-streams`: the addresses that message events are posted to, and the events that no receiver accepted. */
@@ -34,8 +37,12 @@ export function registerEventStreams(program: Command): void {
     .option(...jsonOption)
     .option(...workspaceOption)
     .action(run(streamsCommand.list));
-  withSettings(streams.command('add').description('Add a stream and show its secret'))
-    .requiredOption('--url <url>', 'URL that receives the batches')
+  withSettings(
+    streams
+      .command('add')
+      .description('Add a stream and show its secret; with an access key it stores objects in a bucket'),
+  )
+    .requiredOption('--url <url>', 'URL that receives the batches, or the address of an S3 bucket')
     .option(...workspaceOption)
     .action(run(streamsCommand.add));
   withSettings(streams.command('change').description('Change a stream; settings that are not named stay as they are'))
@@ -73,6 +80,9 @@ export function registerEventStreams(program: Command): void {
 
 function withSettings(command: Command): Command {
   return command
+    .option('--region <region>', 'region of the bucket, such as eu-central-1')
+    .option('--access-key-id <id>', 'access key that may put objects into the bucket')
+    .option('--secret-access-key-file <path>', 'file with the secret of the access key')
     .addOption(new Option('--events <word...>', 'events to post; default: all').choices(streamedKinds))
     .option('--user-attributes <name...>', 'user attributes that each event contains')
     .addOption(
@@ -80,6 +90,21 @@ function withSettings(command: Command): Command {
         streamedDeviceAttributes,
       ),
     );
+}
+
+type AccessKey = Partial<Record<'region' | 'accessKeyId' | 'secretAccessKeyFile', string | undefined>>;
+
+/** Reads the access key of a bucket. @throws StartError SETTING_INVALID if parts of it are missing */
+async function readAccessKey({ region, accessKeyId, secretAccessKeyFile }: AccessKey): Promise<{
+  objectStore?: ObjectStoreAccess;
+}> {
+  const given = [region, accessKeyId, secretAccessKeyFile].filter((part) => part !== undefined);
+  if (given.length === 0) return {};
+  if (region === undefined || accessKeyId === undefined || secretAccessKeyFile === undefined)
+    throw new StartError('SETTING_INVALID', 'A bucket needs --region, --access-key-id and --secret-access-key-file.');
+  const secret = (await readFile(await requireFile(secretAccessKeyFile), 'utf8')).trim();
+  if (secret === '') throw new StartError('SETTING_INVALID', `${secretAccessKeyFile} is empty.`);
+  return { objectStore: { region, keyId: accessKeyId, secret } };
 }
 
 type Json = { json?: true };
@@ -116,24 +141,40 @@ const streamsCommand = {
 
   async add(
     context: CommandContext,
-    { workspace, ...settings }: Workspace & Settings & { url: string },
+    {
+      workspace,
+      region,
+      accessKeyId,
+      secretAccessKeyFile,
+      ...settings
+    }: Workspace & Settings & AccessKey & { url: string },
   ): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, workspace);
     const rest = { events: [...streamedKinds], userAttributes: [], deviceAttributes: [] };
     const { stream, secret } = await createEventStream(context, {
       ...rest,
       ...settings,
+      ...(await readAccessKey({ region, accessKeyId, secretAccessKeyFile })),
       workspaceId,
       actor: commandLine,
     });
-    process.stdout.write(`Stream  ${stream.id}\nTo      ${stream.url}\nSecret  ${secret}\n`);
+    const shown = secret === undefined ? '' : `Secret  ${secret}\n`;
+    process.stdout.write(`Stream  ${stream.id}\nTo      ${stream.url}\n${shown}`);
   },
 
   async change(
     context: CommandContext,
-    { stream, workspace, ...settings }: Stream & Workspace & Settings,
+    {
+      stream,
+      workspace,
+      region,
+      accessKeyId,
+      secretAccessKeyFile,
+      ...settings
+    }: Stream & Workspace & Settings & AccessKey,
   ): Promise<void> {
-    await changeEventStream(context, { ...settings, ...(await named(context, { stream, workspace })) });
+    const key = await readAccessKey({ region, accessKeyId, secretAccessKeyFile });
+    await changeEventStream(context, { ...settings, ...key, ...(await named(context, { stream, workspace })) });
     process.stdout.write(`Changed ${stream}.\n`);
   },
 

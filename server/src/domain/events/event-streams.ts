@@ -82,6 +82,28 @@ export function writeEventBatch(batch: BatchToWrite, facts: BatchFacts): string 
   });
 }
 
+/** Returns the same events as lines of JSON (NDJSON), for an object store. */
+export function writeEventLines(batch: BatchToWrite, facts: BatchFacts): string {
+  const abbreviation = batch.abbreviation.toUpperCase();
+  return batch.events.map((event) => `${JSON.stringify(writeEvent(event, { batch, facts, abbreviation }))}\n`).join('');
+}
+
+/**
+ * Returns the name of the object that holds a batch: the workspace, the day of its first event in UTC, and the batch. Every attempt has
+ * the same name. The first event alone would not do: the ledger may give one event to two batches, and the second would replace the first.
+ */
+export function objectNameOf({
+  id,
+  workspaceId,
+  events,
+}: {
+  id: string;
+  workspaceId: string;
+  events: readonly Pick<StreamedEvent, 'at'>[];
+}): string {
+  return `${workspaceId}/${events[0]!.at.slice(0, 10)}/${id}.ndjson.gz`;
+}
+
 type Writing = { batch: BatchToWrite; facts: BatchFacts; abbreviation: string };
 
 function writeEvent(event: StreamedEvent, { batch, facts, abbreviation }: Writing): object {

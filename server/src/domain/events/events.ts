@@ -135,6 +135,15 @@ export function settleEventTime(sent: Date, now: Date): { at: Date } | { fault: 
   };
 }
 
+/**
+ * Returns when an event happened by this clock: the sender's clock may be wrong by hours, and its difference is known if it said when it
+ * sent the request. An event never happens after it was received.
+ */
+export function correctEventTime(time: Date, { sentAt, at }: { sentAt: Date | undefined; at: Date }): Date {
+  const aheadMilliseconds = sentAt === undefined ? 0 : sentAt.getTime() - at.getTime();
+  return new Date(Math.min(at.getTime(), time.getTime() - aheadMilliseconds));
+}
+
 const eventPlatformsInCapitals = new Map(
   Object.entries(eventPlatforms).map(([name, stored]) => [name.toUpperCase(), stored]),
 );

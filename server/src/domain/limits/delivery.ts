@@ -118,6 +118,11 @@ export const probeSeconds = 20;
 export const maxEventStreams = 5;
 /** Events that are posted together (fact 7). Unit: events per batch. Exceeded: Further events form another batch. */
 export const maxEventsPerBatch = 100;
+/**
+ * Events in one object of an object store. Unit: events per object. Exceeded: Further events form another object.
+ * Stores bill each request, and programs that read them are slow with many small objects.
+ */
+export const maxEventsPerObject = 1_000;
 
 /**
  * Delays before the second to the fourth attempt of a batch of events (fact 7).

@@ -101,6 +101,7 @@ export const distributedTables: readonly DistributedTable[] = [
     'installations',
     'app_event_ids',
     'topic_choices',
+    'source_messages',
   ].map((name) => ({ name, column: 'bucket', besides: cutTable })),
   // Looked up by the address alone, before its user is known.
   { name: 'push_addresses', column: 'address_hash', besides: 'push_addresses' },

@@ -304,6 +304,13 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'By the time it was received; with their installation.',
   },
   {
+    what: 'Hashes of the ids of messages from libraries of Segment',
+    tables: ['source_messages'],
+    grows: 'A row for each message',
+    kept: { until: '14 days after the message was received (`source.sourceMessageDays`)' },
+    removed: 'By the time it was received.',
+  },
+  {
     what: 'Members of segments',
     tables: ['segment_members'],
     grows: 'A row for each segment and user, and another for each change',

@@ -3,6 +3,7 @@ import { campaignRequestIdKeptHours } from '../../domain/limits/campaigns.ts';
 import { expiredTokenSeconds } from '../../domain/access/keys.ts';
 import { idempotencyKeyHours } from '../../domain/limits/access.ts';
 import { appEventIdDays, idleInstallationDays } from '../../domain/limits/installations.ts';
+import { sourceMessageDays } from '../../domain/limits/source.ts';
 import { liveActivityKeptHours } from '../../domain/limits/push.ts';
 import { maxPausedHours } from '../../domain/limits/delivery.ts';
 import { alertDays } from '../../domain/limits/retention.ts';
@@ -24,6 +25,7 @@ import { dropOldEvidence, dropIdleBudgets } from '../../storage/limits/governor.
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
 import { trimLimitWindows } from '../../storage/limits/sliding-windows.ts';
 import { deleteOldLiveActivities } from '../../storage/live-activities.ts';
+import { deleteOldSourceMessages } from '../../storage/source-messages.ts';
 import { deleteOldChallenges } from '../../storage/push-token-challenges.ts';
 import {
   deleteOldAuditLines,
@@ -75,6 +77,7 @@ export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRe
         deleteOldCallbackReceivers(database, { before: hoursAgo(2 * maxPausedHours), limit: 10_000 }),
         deleteExpiredReportFiles(database, { before: now, limit: 10_000 }),
         deleteOldEventIds(database, { before: keptSince(earlierNow, appEventIdDays), limit: 10_000 }),
+        deleteOldSourceMessages(database, { before: keptSince(earlierNow, sourceMessageDays), limit: 10_000 }),
         deleteIdleInstallations(database, { before: keptSince(earlierNow, idleInstallationDays), limit: 10_000 }),
         // The limit of challenges counts the last hour.
         deleteOldChallenges(database, { before: hoursAgo(1), limit: 10_000 }),

@@ -1,12 +1,17 @@
 import { encryptionContext } from '../../domain/crypto/encryption.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
-import { eventUuid, writeEventBatch } from '../../domain/events/event-streams.ts';
+import { eventUuid, writeEventBatch, writeEventLines } from '../../domain/events/event-streams.ts';
 import type { StreamedEvent, StreamedKind } from '../../domain/events/event-streams.ts';
 import { controlGroups } from '../../domain/experiments/control-groups.ts';
 import { namedVariant, variationName } from '../../domain/experiments/variants.ts';
 import type { NamedVariant } from '../../domain/experiments/variants.ts';
 import { makeId } from '../../domain/ids.ts';
-import { maxEventsPerBatch, eventBatchRetrySeconds, maxPausedHours } from '../../domain/limits/delivery.ts';
+import {
+  maxEventsPerBatch,
+  maxEventsPerObject,
+  eventBatchRetrySeconds,
+  maxPausedHours,
+} from '../../domain/limits/delivery.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {
@@ -29,6 +34,7 @@ import type { MarkedRow, MarkedRun, MarkedStream, TakenMark, LedgerMark } from '
 import type { Job } from '../jobs/job.ts';
 import type { LeasedJob } from '../jobs/leased-job.ts';
 import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
+import { putObjectBatch } from './object-batches.ts';
 import type { ContactKind } from './receiver-slots.ts';
 import { postSigned, makeReceiverJob, contactOf, logSilence } from './receivers.ts';
 import type { CallbackAnswer, PostedAnswer, PostSignedDependencies } from './receivers.ts';
@@ -68,9 +74,10 @@ async function noteBatches(tx: Transaction, { stream, at }: { stream: MarkedStre
   const known = marks.filter(({ runId }) => runs.has(runId));
   const events = [...known.flatMap(reportOf), ...(await listDeliveries(tx, { stream, marks: known, runs }))];
   const different = [...new Map(events.map((event) => [event.uuid, event])).values()];
-  const batches = Array.from({ length: Math.ceil(different.length / maxEventsPerBatch) }, (_, index) => ({
+  const size = stream.isObjectStore ? maxEventsPerObject : maxEventsPerBatch;
+  const batches = Array.from({ length: Math.ceil(different.length / size) }, (_, index) => ({
     id: makeId(at),
-    events: different.slice(index * maxEventsPerBatch, (index + 1) * maxEventsPerBatch),
+    events: different.slice(index * size, (index + 1) * size),
   }));
   await insertEventBatches(tx, { stream, batches, at });
   return marks.length;
@@ -178,10 +185,19 @@ async function deliver(deps: PostEventBatchesDependencies, batch: DueEventBatch)
     await keepEventBatch(database, { id, attempts, status: null, error: 'the last attempt did not end', ...end });
     return 'none';
   }
-  const body = writeEventBatch({ ...batch, abbreviation }, await findBatchFacts(database, batch));
+  const facts = await findBatchFacts(database, batch);
   const context = encryptionContext.eventStreamSecret({ workspaceId, id: streamId });
   const secret = encryption.decrypt(batch.encryptedSecret, context).toString('utf8');
-  const posted = await postSigned(deps, { id, url, body, secret });
+  const { objectStore } = batch;
+  const posted =
+    objectStore === null
+      ? await postSigned(deps, { id, url, secret, body: writeEventBatch({ ...batch, abbreviation }, facts) })
+      : await putObjectBatch(deps, {
+          ...batch,
+          objectStore,
+          secret,
+          lines: writeEventLines({ ...batch, abbreviation }, facts),
+        });
   const silence = await deps.outcomes.store(() =>
     inTransaction(database, async (tx) =>
       (await settle(tx, { batch, nth, posted })) ? noteContact(tx, { streamId, posted }) : undefined,

@@ -125,9 +125,10 @@ function slotKey({ workspaceId, key }: Pick<Receiver, 'workspaceId' | 'key'>): s
 export type CallbackAnswer = { kind: 'answered'; status: number } | { kind: 'failed'; error: string };
 
 export type PostCallback = (request: {
+  method?: 'POST' | 'PUT';
   url: string;
   headers: Record<string, string>;
-  body: string;
+  body: string | Buffer;
 }) => Promise<CallbackAnswer>;
 
 export type SignedPost = { id: string; url: string; body: string; secret: string };
@@ -145,13 +146,9 @@ export type PostSignedDependencies = {
  * Posts to an address chosen by a user, signed according to Standard Webhooks. The id is the same in every attempt, so that a
  * receiver can drop duplicates caused by a crash or a lost response.
  */
-export async function postSigned(
-  { clock, log, post }: PostSignedDependencies,
-  { id, url, body, secret }: SignedPost,
-): Promise<PostedAnswer> {
-  const startedAt = clock.now();
+export function postSigned(deps: PostSignedDependencies, { id, url, body, secret }: SignedPost): Promise<PostedAnswer> {
   // The receiver compares the timestamp with its clock, which no sandbox moves.
-  const postedAt = clock.realNow();
+  const postedAt = deps.clock.realNow();
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Carillon',
@@ -159,11 +156,21 @@ export async function postSigned(
     'webhook-timestamp': String(Math.floor(postedAt.getTime() / 1000)),
     'webhook-signature': new Webhook(secret).sign(id, postedAt, body),
   };
-  const answer = await post({ url, headers, body }).catch((error: unknown): CallbackAnswer => {
+  return callReceiver(deps, { id, request: { url, headers, body } });
+}
+
+/** Calls a receiver once, and measures the call. Never throws. */
+export async function callReceiver(
+  { clock, log, post }: PostSignedDependencies,
+  { id, request }: { id: string; request: Parameters<PostCallback>[0] },
+): Promise<PostedAnswer> {
+  const startedAt = clock.now();
+  const begunAt = clock.realNow();
+  const answer = await post(request).catch((error: unknown): CallbackAnswer => {
     log.error({ callbackId: id, err: error }, 'callback request failed unexpectedly');
     return { kind: 'failed', error: 'unreachable' };
   });
-  const durationMilliseconds = clock.realNow().getTime() - postedAt.getTime();
+  const durationMilliseconds = clock.realNow().getTime() - begunAt.getTime();
   return { answer, startedAt, endedAt: clock.now(), durationMilliseconds };
 }
 

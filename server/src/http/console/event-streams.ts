@@ -11,6 +11,10 @@ import { described, oneOf, orNull } from './shape-parts.ts';
 export const ConsoleEventStream = Type.Object({
   id: Type.String(),
   url: Type.String(),
+  objectStore: described(
+    orNull(Type.Object({ region: Type.String(), keyId: Type.String() })),
+    'Null: batches are posted to `url`. Otherwise `url` is a bucket.',
+  ),
   events: Type.Array(oneOf(streamedKinds)),
   userAttributes: Type.Array(Type.String()),
   deviceAttributes: Type.Array(oneOf(streamedDeviceAttributes)),

@@ -1,5 +1,5 @@
 import { acceptBulk, acceptDevice, acceptEvents, acceptUser } from '../../app/data.ts';
-import type { ElementFault, DataUse, BulkElement } from '../../app/data.ts';
+import type { ElementFault, DataUse, DataElement } from '../../app/data.ts';
 import type { TrackEventsCommand, TrackedAction } from '../../app/users/events.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isOffset, readEventPlatform, readEventTime } from '../../domain/events/events.ts';
@@ -110,8 +110,8 @@ export function incomingRoutes(deps: DataRouteDependencies, dataRoute: DeclareDa
         const answer = await acceptBulk(deps, { command: { elements, workspaceId }, once: onceOf(call) });
         // Fact 5: the body does not report faults. The API log and the warning header do (decision D5).
         const all = [...faults, ...answer.faults].sort((a, b) => a.index - b.index);
-        if (all.length > 0) request.facts.errorDetail = describeFaults(all);
-        const warnings = all.slice(0, maxFaultsKept).map(describeFault);
+        if (all.length > 0) request.facts.errorDetail = describeFaults(all, 'elements');
+        const warnings = all.slice(0, maxFaultsKept).map((fault) => describeFault(fault, 'elements'));
         addWarnings(deps.vendorHeaders, { request, reply: call.reply }, warnings);
         return presentAccepted(answer);
       },
@@ -119,14 +119,15 @@ export function incomingRoutes(deps: DataRouteDependencies, dataRoute: DeclareDa
   ];
 }
 
-function describeFaults(faults: ElementFault[]): string {
-  const described = faults.slice(0, maxFaultsKept).map(describeFault);
+/** Describes the rejected elements of a list for the API log. */
+export function describeFaults(faults: ElementFault[], list: 'elements' | 'batch'): string {
+  const described = faults.slice(0, maxFaultsKept).map((fault) => describeFault(fault, list));
   const others = faults.length - described.length;
-  return `${faults.length} elements rejected. ${described.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
+  return `${faults.length} ${list === 'batch' ? 'messages' : list} rejected. ${described.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
 }
 
-function describeFault({ index, error }: ElementFault): string {
-  return `elements[${index}]: ${describeElementFault(error)}`;
+function describeFault({ index, error }: ElementFault, list: 'elements' | 'batch'): string {
+  return `${list}[${index}]: ${describeElementFault(error)}`;
 }
 
 /** Returns the number of events that a request counts as. A malformed request or one without events counts as one. */
@@ -218,7 +219,7 @@ function timeOf<Name extends string>(member: Name, sent: Date | undefined): { se
 }
 
 type ParsedTransition = {
-  elements: BulkElement[];
+  elements: DataElement[];
   /** Faults of elements that cannot be parsed; the other elements are accepted. */
   faults: ElementFault[];
 };

@@ -7,23 +7,23 @@ import { ServiceError } from '../../domain/errors.ts';
 import { maxJsonLevels, maxJsonMembers } from '../../domain/limits/access.ts';
 
 /**
- * Parses a body for Fastify: keeps the text for signatures and rejects hostile JSON before it becomes objects. A body that is not
+ * Makes the parser of bodies for Fastify: it keeps the text for signatures and rejects hostile JSON before it becomes objects. A body that is not
  * UTF-8 is rejected, whatever its charset is called (RFC 8259 §8.1): two names that differ in a replaced character would be one.
  */
-export function readJsonBody(
-  request: FastifyRequest,
-  bytes: Buffer,
-  done: (error: Error | null, body?: unknown) => void,
-): void {
-  const text = bytes.toString();
-  request.rawBody = text;
-  try {
-    if (!isUtf8(bytes)) throw new ServiceError('BODY_MALFORMED', { detail: 'the body is not UTF-8' });
-    done(null, parseJson(text));
-  } catch (error) {
-    done(error as Error);
-  }
-}
+export const makeReadJsonBody =
+  (rules?: JsonRules) =>
+  (request: FastifyRequest, bytes: Buffer, done: (error: Error | null, body?: unknown) => void): void => {
+    const text = bytes.toString();
+    request.rawBody = text;
+    try {
+      if (!isUtf8(bytes)) throw new ServiceError('BODY_MALFORMED', { detail: 'the body is not UTF-8' });
+      done(null, parseJson(text, rules));
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+
+export const readJsonBody = makeReadJsonBody();
 
 /**
  * Parses JSON with limits on levels and members; rejects repeated members, `__proto__` and `constructor` (prototype
@@ -31,7 +31,7 @@ export function readJsonBody(
  *
  * @throws ServiceError BODY_EMPTY, BODY_MALFORMED
  */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, rules: JsonRules = strictRules): unknown {
   if (text.trim() === '') throw new ServiceError('BODY_EMPTY');
   let value: unknown;
   try {
@@ -40,9 +40,17 @@ export function parseJson(text: string): unknown {
   } catch (error) {
     throw new ServiceError('BODY_MALFORMED', { detail: describeFault(error as SyntaxError) });
   }
-  assertHarmless(text);
+  assertHarmless(text, rules);
   return value;
 }
+
+export type JsonRules = {
+  maxMembers: number;
+  /** False: the caller itself rejects names and texts that are not allowed, in the part of the body that has them. */
+  areTextsChecked: boolean;
+};
+
+const strictRules: JsonRules = { maxMembers: maxJsonMembers, areTextsChecked: true };
 
 /**
  * Returns the parser's message without its quote of the text: the quote may contain a password, and the log stores this
@@ -117,21 +125,25 @@ function ignoreUnread(): void {}
 const maxShownCharacters = 100;
 
 /** Makes one pass over text that is known to be JSON; a stack frame holds the member names of an open object. */
-function assertHarmless(text: string): void {
+function assertHarmless(text: string, { maxMembers, areTextsChecked }: JsonRules): void {
   const open: (Set<string> | undefined)[] = [];
   let members = 0;
   for (let index = 0; index < text.length; index += 1) {
     const character = text.charCodeAt(index);
     if (character === 0x22 /* " */) {
-      const end = endOfString(text, index);
+      const end = endOfString(text, { start: index, areTextsChecked });
       const names = open.at(-1);
       if (names && isMemberName(text, end + 1)) {
         const written = text.slice(index + 1, end);
         const name = written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written;
+        if ((members += 1) > maxMembers) throw malformed(`more than ${maxMembers} members`);
+        if (!areTextsChecked) {
+          index = end;
+          continue;
+        }
         if (name === '__proto__' || name === 'constructor') throw malformed(`member ${name} is not allowed`);
         if (names.has(name)) throw malformed(`member ${name.slice(0, maxShownCharacters)} appears twice`);
         names.add(name);
-        if ((members += 1) > maxJsonMembers) throw malformed(`more than ${maxJsonMembers} members`);
       }
       index = end;
     } else if (character === 0x7b /* { */ || character === 0x5b /* [ */) {
@@ -144,11 +156,11 @@ function assertHarmless(text: string): void {
   }
 }
 
-function endOfString(text: string, start: number): number {
+function endOfString(text: string, { start, areTextsChecked }: { start: number; areTextsChecked: boolean }): number {
   for (let index = start + 1; ; index += 1) {
     const character = text.charCodeAt(index);
     if (character === 0x5c /* \ */) {
-      if (text.startsWith('u0000', index + 1)) throw malformed('NUL is not allowed');
+      if (areTextsChecked && text.startsWith('u0000', index + 1)) throw malformed('NUL is not allowed');
       index += 1;
     } else if (character === 0x22) return index;
   }

@@ -19,6 +19,7 @@ export const emptiedTables = [
   'alerts',
   'app_access',
   'app_event_ids',
+  'source_messages',
   'push_token_challenges',
   'alert_settings',
   'access_tokens',

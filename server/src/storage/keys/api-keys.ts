@@ -96,6 +96,16 @@ export async function findApiKeyBySecretHash(
   return key;
 }
 
+/** Finds a data key by its secret alone, archived or not. Index: unique secret_hash. */
+export async function findDataKey(tx: Queryable, secretHash: Buffer): Promise<PresentedKey | undefined> {
+  const [key] = await tx<PresentedKey[]>`
+    select ${apiKeyColumns(tx)}, ${keyNumberColumns(tx)}, api_keys.secret_hash as "secretHash",
+      workspaces.data_center as "dataCenter"
+    from api_keys join workspaces on workspaces.id = api_keys.workspace_id
+    where api_keys.secret_hash = ${secretHash} and api_keys.kind = 'data'`;
+  return key;
+}
+
 /** What a token says about its key, and who its response is for. */
 export type IssuingKey = Pick<
   NumberedKey,

@@ -12,10 +12,15 @@ import { isInBuckets } from '../users/buckets.ts';
 import { lockWorkspace } from '../workspaces.ts';
 import { attemptsPerRound } from './outbox.ts';
 
+/** The access key of a bucket, without its secret. */
+export type ObjectStoreKey = { region: string; keyId: string };
+
 export type EventStream = {
   id: string;
   workspaceId: string;
   url: string;
+  /** Null: the batches are posted to `url`. Otherwise it is a bucket, and they are stored in it. */
+  objectStore: ObjectStoreKey | null;
   events: StreamedKind[];
   userAttributes: string[];
   deviceAttributes: StreamedDeviceAttribute[];
@@ -35,8 +40,13 @@ export type EventStream = {
   pausedUntil: Date | null;
 };
 
+/** The bucket's region and access key as one value; null for a receiver of requests. */
+export const objectStoreColumn = (tx: Queryable): Fragment => tx`
+  case when streams.s3_region is not null
+    then jsonb_build_object('region', streams.s3_region, 'keyId', streams.s3_key_id) end as "objectStore"`;
+
 const columns = (tx: Queryable): Fragment => tx`
-  streams.id, streams.workspace_id as "workspaceId", streams.url, streams.events,
+  streams.id, streams.workspace_id as "workspaceId", streams.url, streams.events, ${objectStoreColumn(tx)},
   streams.user_attributes as "userAttributes", streams.device_attributes as "deviceAttributes",
   streams.delivered_events as "deliveredEvents", streams.last_delivered_at as "lastDeliveredAt",
   streams.created_at as "createdAt", streams.updated_at as "updatedAt",
@@ -66,6 +76,9 @@ export async function findEventStream(
 
 export type EventStreamSettings = Pick<EventStream, 'url' | 'events' | 'userAttributes' | 'deviceAttributes'>;
 
+/** What only a stream to an object store has. */
+type Stored = { objectStore?: ObjectStoreKey | undefined; encryptedSecret?: Buffer | undefined };
+
 /**
  * Adds a stream unless the workspace already has `maxStreams`. Locks the workspace's row, so that two concurrent calls
  * are counted one after the other. Indexes: workspaces primary key, event_streams_workspace.
@@ -75,6 +88,7 @@ export type EventStreamSettings = Pick<EventStream, 'url' | 'events' | 'userAttr
 export async function insertEventStream(
   tx: Transaction,
   stream: EventStreamSettings & {
+    objectStore: ObjectStoreKey | undefined;
     id: string;
     workspaceId: string;
     encryptedSecret: Buffer;
@@ -85,10 +99,12 @@ export async function insertEventStream(
   await lockWorkspace(tx, stream.workspaceId);
   const rows = await tx`
     insert into event_streams (
-      id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at, updated_at
+      id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at, updated_at, s3_region,
+      s3_key_id
     )
     select ${stream.id}, ${stream.workspaceId}, ${stream.url}, ${stream.encryptedSecret}, ${stream.events}::text[],
-      ${stream.userAttributes}::text[], ${stream.deviceAttributes}::text[], ${stream.at}, ${stream.at}
+      ${stream.userAttributes}::text[], ${stream.deviceAttributes}::text[], ${stream.at}, ${stream.at},
+      ${stream.objectStore?.region ?? null}::text, ${stream.objectStore?.keyId ?? null}::text
     where (select count(*) from event_streams where workspace_id = ${stream.workspaceId}) < ${stream.maxStreams}
     returning 1`;
   return rows.length === 1;
@@ -102,14 +118,17 @@ export async function insertEventStream(
  */
 export async function updateEventStream(
   tx: Queryable,
-  stream: Partial<EventStreamSettings> & { id: string; workspaceId: string; at: Date },
+  stream: Partial<EventStreamSettings> & Stored & { id: string; workspaceId: string; at: Date },
 ): Promise<boolean> {
   const rows = await tx`
     update event_streams
     set url = coalesce(${stream.url ?? null}, url), events = coalesce(${stream.events ?? null}::text[], events),
       user_attributes = coalesce(${stream.userAttributes ?? null}::text[], user_attributes),
-      device_attributes = coalesce(${stream.deviceAttributes ?? null}::text[], device_attributes), updated_at = ${stream.at}
-      ${stream.url === undefined ? tx`` : tx`, failures = 0, silent_since = null, paused_at = null, paused_until = null, probe_until = null`}
+      device_attributes = coalesce(${stream.deviceAttributes ?? null}::text[], device_attributes), updated_at = ${stream.at},
+      s3_region = coalesce(${stream.objectStore?.region ?? null}, s3_region),
+      s3_key_id = coalesce(${stream.objectStore?.keyId ?? null}, s3_key_id),
+      secret_sealed = coalesce(${stream.encryptedSecret ?? null}::bytea, secret_sealed)
+      ${stream.url === undefined && stream.objectStore === undefined ? tx`` : tx`, failures = 0, silent_since = null, paused_at = null, paused_until = null, probe_until = null`}
     where id = ${stream.id} and workspace_id = ${stream.workspaceId}
     returning 1`;
   return rows.length === 1;
@@ -158,6 +177,7 @@ export type DueEventBatch = {
   workspaceId: string;
   attempts: number;
   url: string;
+  objectStore: ObjectStoreKey | null;
   encryptedSecret: Buffer;
   appName: string;
   userAttributes: string[];
@@ -248,7 +268,7 @@ export async function resendDeadBatches(
 }
 
 /**
- * Returns the current facts about the runs, devices and users of at most a hundred events. Indexes: primary keys of
+ * Returns the current facts about the runs, devices and users of a batch. Indexes: primary keys of
  * runs, campaigns, devices and users.
  */
 export async function findBatchFacts(

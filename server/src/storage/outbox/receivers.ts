@@ -1,5 +1,6 @@
 import type { Lease, Fragment, Queryable, Database } from '../database.ts';
 import { failuresBeforePause, firstPauseSeconds, maxPauseSeconds } from '../../domain/limits/delivery.ts';
+import { objectStoreColumn } from './event-streams.ts';
 import type { DueEventBatch } from './event-streams.ts';
 import type { DueCallback } from './outbox.ts';
 
@@ -305,7 +306,8 @@ export async function claimEventBatches(
     where batches.id = due.id and streams.id = batches.stream_id and workspaces.id = batches.workspace_id
     returning batches.id, batches.stream_id as "streamId", batches.workspace_id as "workspaceId", batches.attempts,
       streams.url, streams.secret_sealed as "encryptedSecret", workspaces.name as "appName",
-      streams.user_attributes as "userAttributes", streams.device_attributes as "deviceAttributes", batches.events`;
+      streams.user_attributes as "userAttributes", streams.device_attributes as "deviceAttributes", batches.events,
+      ${objectStoreColumn(database)}`;
 }
 
 /**

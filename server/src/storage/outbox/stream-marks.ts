@@ -69,7 +69,7 @@ export async function markReports(
     where mark.kind = any(streams.events)`;
 }
 
-export type MarkedStream = { id: string; workspaceId: string; events: StreamedKind[] };
+export type MarkedStream = { id: string; workspaceId: string; events: StreamedKind[]; isObjectStore: boolean };
 
 /**
  * Lists streams that have marks and fewer than `maxPending` batches to deliver. The backlog of a slow receiver waits as
@@ -77,7 +77,8 @@ export type MarkedStream = { id: string; workspaceId: string; events: StreamedKi
  */
 export async function listMarkedStreams(tx: Queryable, maxPending: number): Promise<MarkedStream[]> {
   return tx<MarkedStream[]>`
-    select streams.id, streams.workspace_id as "workspaceId", streams.events
+    select streams.id, streams.workspace_id as "workspaceId", streams.events,
+      streams.s3_region is not null as "isObjectStore"
     from event_streams as streams
     where exists (select 1 from event_stream_marks as marks where marks.stream_id = streams.id)
       and (
