@@ -325,7 +325,8 @@ describe('responses of the console', () => {
       'GET overview verdict findings',
       'GET system database replicas',
     ]);
-  });
+    // About 150 calls, and a sandbox that is emptied: 25 s of a quiet machine.
+  }, 180_000);
 
   /** Stores data for every route: a sent push, a recurring campaign, a file segment, a callback and an email. */
   async function fill(): Promise<{ campaignId: string; comparedId: string; userId: string; deviceRowId: string }> {
