@@ -23,9 +23,7 @@ export type JourneyGraph = {
 export type EventFilter = Pick<CountFilter, 'eventName' | 'attributes'>;
 
 /** `event`: any of these events of the person. `api`: only the enter route. Both kinds can be entered by the route. */
-export type JourneyEntry =
-  | { kind: 'event'; events: readonly EventFilter[]; acceptsApps: boolean }
-  | { kind: 'api' };
+export type JourneyEntry = { kind: 'event'; events: readonly EventFilter[]; acceptsApps: boolean } | { kind: 'api' };
 
 /** `always`: also while an earlier entry of the person is inside, up to `atATime` of them. */
 export type Reentry = { kind: 'never' } | { kind: 'after'; milliseconds: number } | { kind: 'always'; atATime: number };
@@ -71,7 +69,15 @@ export type BranchCondition =
 export type Edge = 'next' | 'event' | 'timeout' | 'yes' | 'no' | 'late' | 'end' | `way ${number}`;
 
 /** Why an entry ended. */
-export const journeyEndReasons = ['COMPLETED', 'GOAL', 'EXIT_EVENT', 'LATE', 'STOPPED', 'STEP_REMOVED', 'REMOVED_BY_API'] as const;
+export const journeyEndReasons = [
+  'COMPLETED',
+  'GOAL',
+  'EXIT_EVENT',
+  'LATE',
+  'STOPPED',
+  'STEP_REMOVED',
+  'REMOVED_BY_API',
+] as const;
 export type JourneyEndReason = (typeof journeyEndReasons)[number];
 
 export const journeyStates = ['DRAFT', 'ACTIVE', 'PAUSED', 'STOPPED'] as const;
