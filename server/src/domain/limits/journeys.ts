@@ -14,3 +14,5 @@ export const maxJourneyAttributes = 50;
 export const maxJourneyEntries = 1_000;
 /** Length of a journey's name. Unit: characters. Exceeded: JOURNEY_REQUEST_INVALID. */
 export const maxJourneyNameCharacters = 150;
+/** How long an ended entry and the steps it passed are kept. Unit: days. */
+export const journeyHistoryDays = 180;

@@ -124,7 +124,7 @@ async function insertPositions(tx: Queryable, entering: Entering): Promise<NewEn
   return people.filter(({ entryId }) => stored.has(entryId));
 }
 
-const positionColumns = (tx: Queryable) => tx`
+export const positionColumns = (tx: Queryable) => tx`
   positions.workspace_id as "workspaceId", positions.bucket, positions.user_id as "userId",
   positions.journey_id as "journeyId", positions.entry_id as "entryId", positions.version, positions.step,
   positions.entered_at as "enteredAt", positions.arrived_at as "arrivedAt",
@@ -177,11 +177,11 @@ export async function wakePositions(
       ${woken.map(({ userId }) => userId)}::text[], ${woken.map(({ journeyId }) => journeyId)}::text[],
       ${woken.map(({ entryId }) => entryId)}::text[], ${woken.map(({ eventAt }) => eventAt.toISOString())}::timestamptz[]
     ) as given (workspace_id, bucket, user_id, journey_id, entry_id, event_at)
-    where ${isGiven(tx, woken)}`;
+    where ${isGivenPosition(tx, woken)}`;
 }
 
 /** A row of `given` is the key of a row of `positions`. */
-function isGiven(tx: Queryable, rows: readonly UserKey[]) {
+export function isGivenPosition(tx: Queryable, rows: readonly UserKey[]) {
   const inBucket = isGivenBucket(tx, { column: tx`positions.bucket`, given: tx`given.bucket`, rows });
   return tx`
     positions.workspace_id = given.workspace_id collate "C" and ${inBucket}
@@ -205,7 +205,7 @@ export async function endPositions(
       ${ended.map(({ userId }) => userId)}::text[], ${ended.map(({ journeyId }) => journeyId)}::text[],
       ${ended.map(({ entryId }) => entryId)}::text[], ${ended.map(({ reason }) => reason)}::text[]
     ) as given (workspace_id, bucket, user_id, journey_id, entry_id, reason)
-    where ${isGiven(tx, ended)} and positions.ended_at is null`;
+    where ${isGivenPosition(tx, ended)} and positions.ended_at is null`;
 }
 
 export type FigureChange = {
