@@ -83,12 +83,13 @@ type Effect = { kind: 'wake'; eventAt: Date } | { kind: 'end'; reason: 'GOAL' | 
 type Seen = { graph: JourneyGraph; events: readonly NewEvent[]; at: Date };
 
 /** What events do to an entry. A goal and an exit count from the entry on, an event that is waited for from the arrival on. */
-function effectOf({ step: id, enteredAt, arrivedAt, eventAt }: Position, { graph, events, at }: Seen): Effect | undefined {
+function effectOf(
+  { step: id, enteredAt, arrivedAt, eventAt }: Position,
+  { graph, events, at }: Seen,
+): Effect | undefined {
   const find = (filters: readonly EventFilter[] | undefined, after: Date): NewEvent | undefined =>
     filters &&
-    events.find(
-      (event) => event.occurredAt > after && filters.some((filter) => passesEventFilter(filter, event, at)),
-    );
+    events.find((event) => event.occurredAt > after && filters.some((filter) => passesEventFilter(filter, event, at)));
   if (find(graph.goal, enteredAt)) return { kind: 'end', reason: 'GOAL' };
   if (find(graph.exitEvents, enteredAt)) return { kind: 'end', reason: 'EXIT_EVENT' };
   const step = graph.steps.get(id);

@@ -97,7 +97,9 @@ function nextLocalTime({ minuteOfDay, weekdays }: LocalMoment, { arrivedAt, fact
 
 /** Returns the index of the way that an entry takes at a split: the same one whenever it is asked. */
 export function wayOf(split: { entryId: string; step: string; percents: readonly number[] }): number {
-  const digest = createHash('sha256').update(JSON.stringify([split.entryId, split.step]), 'utf8').digest();
+  const digest = createHash('sha256')
+    .update(JSON.stringify([split.entryId, split.step]), 'utf8')
+    .digest();
   const share = (digest.readUInt32BE(0) / 2 ** 32) * 100;
   let sum = 0;
   for (const [index, percent] of split.percents.entries()) {

@@ -17,7 +17,13 @@ import { findWorkspaceControls } from '../../storage/workspaces.ts';
 import { triggerNameOf } from './trigger-name.ts';
 
 /** A person who is at a step in this round. */
-export type Walker = { position: Position; graph: JourneyGraph; step: JourneyStep; arrivedAt: Date; eventAt: Date | null };
+export type Walker = {
+  position: Position;
+  graph: JourneyGraph;
+  step: JourneyStep;
+  arrivedAt: Date;
+  eventAt: Date | null;
+};
 
 export type RoundFacts = StepFacts & {
   /** An event that was stored after the arrival at a wait that begins in this transaction. */
@@ -32,10 +38,7 @@ type Round = { walkers: readonly Walker[]; now: Date };
  */
 export async function readFacts(tx: Transaction, { walkers, now }: Round): Promise<Map<Walker, RoundFacts>> {
   const facts = new Map<Walker, RoundFacts>();
-  const ofSteps = Map.groupBy(
-    walkers,
-    ({ position, step }) => `${position.journeyId}/${position.version}/${step.id}`,
-  );
+  const ofSteps = Map.groupBy(walkers, ({ position, step }) => `${position.journeyId}/${position.version}/${step.id}`);
   for (const ofStep of ofSteps.values()) {
     const found = await factsOfStep(tx, { walkers: ofStep, now });
     for (const [walker, fact] of found) facts.set(walker, fact);
@@ -104,7 +107,12 @@ async function readEarlyEvents(tx: Transaction, { walkers, now }: Round) {
   });
 }
 
-type EventsSince = { walkers: readonly Walker[]; names: readonly string[]; after: (walker: Walker) => Date; until: Date };
+type EventsSince = {
+  walkers: readonly Walker[];
+  names: readonly string[];
+  after: (walker: Walker) => Date;
+  until: Date;
+};
 
 async function listEventsSince(tx: Transaction, { walkers, names, after, until }: EventsSince) {
   const { workspaceId } = walkers[0]!.position;

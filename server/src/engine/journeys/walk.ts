@@ -56,10 +56,7 @@ function stepOf(steps: ReadonlyMap<string, JourneyStep>, id: string): JourneySte
 
 type Taking = { facts: RoundFacts; walked: Walked; options: WalkOptions };
 
-function takeStep(
-  walker: Walker,
-  { facts, walked, options }: Taking,
-): { next: Walker | undefined; isUpdate: boolean } {
+function takeStep(walker: Walker, { facts, walked, options }: Taking): { next: Walker | undefined; isUpdate: boolean } {
   const { position, step, arrivedAt } = walker;
   const { now, lateMinutes } = options;
   const decision = decideStep(step, {

@@ -43,10 +43,7 @@ export async function claimPositions(
   return claimed;
 }
 
-async function claimOf(
-  tx: Queryable,
-  { keys, at }: { keys: readonly PositionKey[]; at: Date },
-): Promise<Position[]> {
+async function claimOf(tx: Queryable, { keys, at }: { keys: readonly PositionKey[]; at: Date }): Promise<Position[]> {
   const held = await holdPeople(tx, keys);
   const kept = keys.filter((key) => held.has(`${key.workspaceId}/${key.userId}`));
   if (kept.length === 0) return [];

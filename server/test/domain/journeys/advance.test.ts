@@ -39,7 +39,13 @@ describe('a step', () => {
   });
 
   test('that waits for an event prefers the event to the timeout', () => {
-    const wait = step({ kind: 'wait_for_event', events: [], milliseconds: 60_000, next: 'did', timeoutNext: 'did not' });
+    const wait = step({
+      kind: 'wait_for_event',
+      events: [],
+      milliseconds: 60_000,
+      next: 'did',
+      timeoutNext: 'did not',
+    });
     expect(decideStep(wait, at())).toEqual({ kind: 'stay', until: after(60_000) });
     expect(decideStep(wait, at({ now: after(60_000) }))).toEqual({ kind: 'leave', edge: 'timeout', to: 'did not' });
     for (const now of [start, after(60_000)])
@@ -88,8 +94,7 @@ describe('a split', () => {
     const both = Array.from({ length: 4_000 }, (_, number) =>
       ['a', 'b'].map((id) => wayOf({ entryId: String(number), step: id, percents })).join(''),
     );
-    for (const pair of ['00', '01', '10', '11'])
-      expect(both.filter((one) => one === pair).length).toBeGreaterThan(800);
+    for (const pair of ['00', '01', '10', '11']) expect(both.filter((one) => one === pair).length).toBeGreaterThan(800);
   });
 });
 
