@@ -64,7 +64,7 @@ describe('a person in a journey', () => {
     const now = bundle.clock.now();
     const rows = await database`
       select customer_id as customer, due_at as due from journey_positions
-      join users on users.id = journey_positions.user_id order by 1`;
+      join users on users.bucket = journey_positions.bucket and users.id = journey_positions.user_id order by 1`;
     const nextAt = (utcHour: number) => new Date(Math.ceil((+now - utcHour * hour) / day) * day + utcHour * hour);
     expect(rows.map(({ customer, due }) => [customer, due])).toEqual([
       ['ada', nextAt(0)],
@@ -375,13 +375,13 @@ describe('the job', () => {
 
   test('moves 10,000 people in batches, by two workers, each once', async () => {
     const { database, workspaceId, publish, makeJob, clock, figures } = bundle;
-    const people = 10_000;
+    const users = 10_000;
     const id = await publish([send('hello', 'pause'), wait('pause', 'again'), send('again', null)]);
     const at = clock.now();
     await database`
       insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
       select ${workspaceId}, number % 256, lpad(to_hex(number), 24, '0'), 'p' || number, ${at}, ${at}
-      from generate_series(1, ${people}::int) as number`;
+      from generate_series(1, ${users}::int) as number`;
     await database`
       insert into journey_positions (workspace_id, bucket, user_id, journey_id, entry_id, version, step, entered_at,
         arrived_at, due_at, entry_event)
@@ -398,11 +398,11 @@ describe('the job', () => {
     await Promise.all([drain(), drain()]);
     await drain();
     expect(bundle.logged).toEqual([]);
-    const steps = { 'again next': people, 'hello next': people, 'pause next': people };
-    expect(await figures(id)).toEqual({ COMPLETED: people, ...steps });
+    const steps = { 'again next': users, 'hello next': users, 'pause next': users };
+    expect(await figures(id)).toEqual({ COMPLETED: users, ...steps });
     const [row] = await database`
       select (select count(*)::int from triggers) as triggers, (select count(*)::int from journey_passages) as passages`;
-    expect(row).toEqual({ triggers: 2 * people, passages: 3 * people });
+    expect(row).toEqual({ triggers: 2 * users, passages: 3 * users });
   });
 
   test('finds what is due by the index while 100,000 wait', async () => {

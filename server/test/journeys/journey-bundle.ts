@@ -117,7 +117,7 @@ export async function makeJourneyBundle() {
       const rows = await database`
         select positions.step, positions.end_reason as reason, array(
           select passages.step || ' ' || passages.edge from journey_passages as passages
-          where passages.entry_id = positions.entry_id and passages.user_id = positions.user_id
+          where passages.bucket = positions.bucket and passages.entry_id = positions.entry_id and passages.user_id = positions.user_id
           order by passages.left_at, passages.ctid
         ) as passed
         from journey_positions as positions join users on users.bucket = positions.bucket and users.id = positions.user_id
@@ -136,9 +136,9 @@ export async function makeJourneyBundle() {
     },
     async figures(journeyId: string): Promise<Record<string, number>> {
       const rows = await database`
-        select step, edge, sum(people)::int as people from journey_figures where journey_id = ${journeyId}
+        select step, edge, sum(people)::int as users from journey_figures where journey_id = ${journeyId}
         group by step, edge order by step, edge`;
-      return Object.fromEntries(rows.map(({ step, edge, people }) => [`${step} ${edge}`.trim(), people]));
+      return Object.fromEntries(rows.map(({ step, edge, users }) => [`${step} ${edge}`.trim(), users]));
     },
   };
 }

@@ -2,8 +2,8 @@ import { passesEventFilter } from '../../domain/events/triggers.ts';
 import type { EventFilter, JourneyGraph } from '../../domain/journeys/graph.ts';
 import type { UserKey } from '../../domain/users/users.ts';
 import { ringAfterCommit } from '../../engine/doorbell.ts';
-import { findGraphs } from '../../engine/journeys/graphs.ts';
-import type { GraphOf } from '../../engine/journeys/graphs.ts';
+import { findGraphs } from '../../storage/journeys/graphs.ts';
+import type { GraphOf } from '../../storage/journeys/graphs.ts';
 import type { Transaction } from '../../storage/database.ts';
 import {
   addJourneyFigures,
@@ -70,7 +70,7 @@ async function endWaits(
   await wakePositions(tx, { woken, at: receivedAt });
   await endPositions(tx, { ended, at: receivedAt });
   return ended.map(({ journeyId, version, reason }) => ({
-    ...{ workspaceId, journeyId, version, step: '', edge: reason, people: 1 },
+    ...{ workspaceId, journeyId, version, step: '', edge: reason, users: 1 },
   }));
 }
 
@@ -105,12 +105,12 @@ async function enterByEvents(tx: Transaction, { versions, graphOf, ...received }
   for (const { journeyId, version } of versions) {
     const { graph } = graphOf({ journeyId, version });
     const { firstStep, reentry } = graph;
-    for (const people of roundsOf(entriesOf(graph, { ...received, journeyId }))) {
-      const entered = await enterJourney(tx, { workspaceId, journeyId, version, firstStep, reentry, at, people });
-      changes.push({ workspaceId, journeyId, version, step: '', edge: 'entered', people: entered.length });
+    for (const entering of roundsOf(entriesOf(graph, { ...received, journeyId }))) {
+      const entered = await enterJourney(tx, { workspaceId, journeyId, version, firstStep, reentry, at, users: entering });
+      changes.push({ workspaceId, journeyId, version, step: '', edge: 'entered', users: entered.length });
     }
   }
-  return changes.filter(({ people }) => people > 0);
+  return changes.filter(({ users }) => users > 0);
 }
 
 function entriesOf(

@@ -77,10 +77,10 @@ function requireFact<Fact>(fact: Fact | undefined): Fact {
   return fact;
 }
 
-type LocalMoment = { minuteOfDay: number; weekdays: readonly number[] };
+type LocalTimeOfDay = { minuteOfDay: number; weekdays: readonly number[] };
 
 /** Returns the first moment, at or after the arrival, on one of the weekdays and at the minute of the person's day. */
-function nextLocalTime({ minuteOfDay, weekdays }: LocalMoment, { arrivedAt, facts }: AtStep): Date {
+function nextLocalTime({ minuteOfDay, weekdays }: LocalTimeOfDay, { arrivedAt, facts }: AtStep): Date {
   const timeZone = requireFact(facts.timeZone);
   const two = (part: number): string => String(part).padStart(2, '0');
   const time = `${two(Math.floor(minuteOfDay / 60))}:${two(minuteOfDay % 60)}`;
@@ -89,8 +89,8 @@ function nextLocalTime({ minuteOfDay, weekdays }: LocalMoment, { arrivedAt, fact
   for (let days = 0; days <= 7; days += 1) {
     const date = addDays(today, days);
     if (!weekdays.includes(Temporal.PlainDate.from(date).dayOfWeek)) continue;
-    const moment = toInstant({ date, time, timeZone });
-    if (moment >= arrivedAt) return moment;
+    const instant = toInstant({ date, time, timeZone });
+    if (instant >= arrivedAt) return instant;
   }
   throw new Error('a step waits for no weekday');
 }

@@ -15,7 +15,7 @@ import { listActiveJourneys } from '../../storage/journeys/versions.ts';
 import { utcDay } from '../../storage/runs/runs.ts';
 import { insertTriggers } from '../../storage/triggers.ts';
 import type { Job } from '../jobs/job.ts';
-import { findGraphs } from './graphs.ts';
+import { findGraphs } from '../../storage/journeys/graphs.ts';
 import { walk } from './walk.ts';
 import type { Walked } from './walk.ts';
 
@@ -26,11 +26,11 @@ export type AdvanceJourneysDependencies = {
   lateSendMinutes: number;
   /** Returns a number from 0 to below 1. */
   random?: () => number;
-  batchPeople?: number;
+  batchEntries?: number;
 };
 
 const intervalMilliseconds = 1_000;
-const defaultBatchPeople = 500;
+const defaultBatchEntries = 500;
 // One part of a statement for each journey.
 const journeysPerStatement = 100;
 
@@ -42,7 +42,7 @@ type Batch = { keys: readonly PositionKey[]; now: Date };
  * not at all, so a crash repeats nothing. An entry that cannot be continued is put off and does not block the others.
  */
 export function makeAdvanceJourneys(deps: AdvanceJourneysDependencies): Job {
-  const { database, log, lateSendMinutes: lateMinutes, random = Math.random, batchPeople = defaultBatchPeople } = deps;
+  const { database, log, lateSendMinutes: lateMinutes, random = Math.random, batchEntries = defaultBatchEntries } = deps;
   const advance = ({ keys, now }: Batch): Promise<number> =>
     inTransaction(database, (tx) =>
       advanceBatch(tx, { keys, now, lateMinutes, slot: Math.floor(random() * figureSlots) }),
@@ -68,7 +68,7 @@ export function makeAdvanceJourneys(deps: AdvanceJourneysDependencies): Job {
     name: 'advance-journeys',
     intervalMilliseconds,
     async runOnce(now) {
-      const keys = await findDue(database, { now, limit: batchPeople });
+      const keys = await findDue(database, { now, limit: batchEntries });
       if (keys.length === 0) return 0;
       return advance({ keys, now }).catch((error: unknown) => {
         if (isDatabaseFault(error)) throw error;
@@ -124,10 +124,10 @@ async function advanceBatch(tx: Transaction, { keys, now, lateMinutes, slot }: A
 function figuresOf({ passages, ended }: Walked): FigureChange[] {
   return [
     ...passages.map(({ workspaceId, journeyId, version, step, edge }) => ({
-      ...{ workspaceId, journeyId, version, step, edge, people: 1 },
+      ...{ workspaceId, journeyId, version, step, edge, users: 1 },
     })),
     ...ended.map(({ workspaceId, journeyId, version, reason }) => ({
-      ...{ workspaceId, journeyId, version, step: '', edge: reason, people: 1 },
+      ...{ workspaceId, journeyId, version, step: '', edge: reason, users: 1 },
     })),
   ];
 }

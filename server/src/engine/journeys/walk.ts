@@ -5,7 +5,7 @@ import type { Transaction } from '../../storage/database.ts';
 import type { StepPassage, WaitingPosition } from '../../storage/journeys/due-positions.ts';
 import type { EndedPosition, Position } from '../../storage/journeys/positions.ts';
 import type { NewTrigger } from '../../storage/triggers.ts';
-import type { GraphOf } from './graphs.ts';
+import type { GraphOf } from '../../storage/journeys/graphs.ts';
 import { readFacts } from './read-facts.ts';
 import type { RoundFacts, Walker } from './read-facts.ts';
 import { triggerNameOf } from './trigger-name.ts';

@@ -44,7 +44,7 @@ export async function claimPositions(
 }
 
 async function claimOf(tx: Queryable, { keys, at }: { keys: readonly PositionKey[]; at: Date }): Promise<Position[]> {
-  const held = await holdPeople(tx, keys);
+  const held = await holdUsersOf(tx, keys);
   const kept = keys.filter((key) => held.has(`${key.workspaceId}/${key.userId}`));
   if (kept.length === 0) return [];
   return tx<Position[]>`
@@ -61,14 +61,14 @@ async function claimOf(tx: Queryable, { keys, at }: { keys: readonly PositionKey
 }
 
 /** Weaker than `for update`: requests that only hold a user for its events do not wait. Index: users primary key. */
-async function holdPeople(tx: Queryable, keys: readonly PositionKey[]): Promise<Set<string>> {
-  const people = [...new Map(keys.map((key) => [`${key.workspaceId}/${key.userId}`, key])).values()];
-  const inBucket = isGivenBucket(tx, { column: tx`users.bucket`, given: tx`given.bucket`, rows: people });
+async function holdUsersOf(tx: Queryable, keys: readonly PositionKey[]): Promise<Set<string>> {
+  const keysOfUsers = [...new Map(keys.map((key) => [`${key.workspaceId}/${key.userId}`, key])).values()];
+  const inBucket = isGivenBucket(tx, { column: tx`users.bucket`, given: tx`given.bucket`, rows: keysOfUsers });
   const rows = await tx<{ workspaceId: string; userId: string }[]>`
     select users.workspace_id as "workspaceId", users.id as "userId"
     from unnest(
-      ${people.map(({ workspaceId }) => workspaceId)}::text[], ${people.map(({ bucket }) => bucket)}::smallint[],
-      ${people.map(({ userId }) => userId)}::text[]
+      ${keysOfUsers.map(({ workspaceId }) => workspaceId)}::text[], ${keysOfUsers.map(({ bucket }) => bucket)}::smallint[],
+      ${keysOfUsers.map(({ userId }) => userId)}::text[]
     ) as given (workspace_id, bucket, user_id)
     join users on users.workspace_id = given.workspace_id collate "C" and ${inBucket}
       and users.id = given.user_id collate "C"
@@ -123,13 +123,20 @@ export async function moveWaiting(tx: Queryable, waiting: readonly WaitingPositi
 const firstSeconds = 2;
 const maxSeconds = 3_600;
 
+/** When an entry is tried again after its first failure, its second, and so on: the delay doubles up to an hour. */
+function retryTimes(at: Date): string[] {
+  return Array.from({ length: 12 }, (_, failures) =>
+    new Date(at.getTime() + Math.min(maxSeconds, firstSeconds * 2 ** failures) * 1_000).toISOString(),
+  );
+}
+
 /** Puts off an entry that failed, twice as long each time. Its planned time stays. Index: primary key. */
 export async function putOffPosition(tx: Queryable, { key, at }: { key: PositionKey; at: Date }): Promise<void> {
+  const times = retryTimes(at);
   await tx`
     update journey_positions
     set attempts = least(attempts + 1, 1000), planned_at = coalesce(planned_at, due_at),
-      due_at = ${at}::timestamptz
-        + least(${maxSeconds}::double precision, ${firstSeconds} * 2 ^ least(attempts, 20)) * interval '1 second'
+      due_at = (${times}::timestamptz[])[least(attempts + 1, ${times.length}::integer)]
     where workspace_id = ${key.workspaceId} and bucket = ${key.bucket} and user_id = ${key.userId}
       and journey_id = ${key.journeyId} and entry_id = ${key.entryId} and ended_at is null and due_at <= ${at}`;
 }

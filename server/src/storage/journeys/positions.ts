@@ -34,7 +34,7 @@ export type Entering = {
   reentry: Reentry;
   at: Date;
   /** At most one of each person. */
-  people: readonly NewEntry[];
+  users: readonly NewEntry[];
 };
 
 /**
@@ -53,27 +53,27 @@ export function entryIdOf(entry: { journeyId: string; userId: string; name: stri
  * @returns the people who entered. Indexes: primary keys.
  */
 export async function enterJourney(tx: Queryable, entering: Entering): Promise<NewEntry[]> {
-  const { reentry, people } = entering;
-  if (people.length === 0) return [];
+  const { reentry, users } = entering;
+  if (users.length === 0) return [];
   const allowed = new Set(await allowEntries(tx, entering));
-  const meant = people.filter(({ userId }) => allowed.has(userId));
-  if (reentry.kind !== 'always') return insertPositions(tx, { ...entering, people: meant });
-  const inside = await countOpenEntries(tx, { ...entering, people: meant });
+  const meant = users.filter(({ userId }) => allowed.has(userId));
+  if (reentry.kind !== 'always') return insertPositions(tx, { ...entering, users: meant });
+  const inside = await countOpenEntries(tx, { ...entering, users: meant });
   const fitting = meant.filter(({ userId }) => (inside.get(userId) ?? 0) < reentry.atATime);
-  return insertPositions(tx, { ...entering, people: fitting });
+  return insertPositions(tx, { ...entering, users: fitting });
 }
 
-const columnsOf = (people: readonly UserKey[]) => ({
-  buckets: people.map(({ bucket }) => bucket),
-  userIds: people.map(({ userId }) => userId),
+const columnsOf = (users: readonly UserKey[]) => ({
+  buckets: users.map(({ bucket }) => bucket),
+  userIds: users.map(({ userId }) => userId),
 });
 
 /** Locks each person's row, in order, and returns who may enter by the time of their last entry. Index: primary key. */
 async function allowEntries(
   tx: Queryable,
-  { workspaceId, journeyId, reentry, at, people }: Entering,
+  { workspaceId, journeyId, reentry, at, users }: Entering,
 ): Promise<string[]> {
-  const { buckets, userIds } = columnsOf(people);
+  const { buckets, userIds } = columnsOf(users);
   const until = { never: null, after: reentry.kind === 'after' ? new Date(at.getTime() - reentry.milliseconds) : null };
   const isAllowed =
     reentry.kind === 'always' ? tx`true` : tx`journey_people.entered_at <= ${until[reentry.kind]}::timestamptz`;
@@ -91,11 +91,11 @@ async function allowEntries(
 /** A separate statement, which sees what was committed while the rows of journey_people were waited for. Index: primary key. */
 async function countOpenEntries(
   tx: Queryable,
-  { workspaceId, journeyId, people }: Entering,
+  { workspaceId, journeyId, users }: Entering,
 ): Promise<Map<string, number>> {
-  if (people.length === 0) return new Map();
-  const { buckets, userIds } = columnsOf(people);
-  const inBucket = isGivenBucket(tx, { column: tx`positions.bucket`, given: tx`given.bucket`, rows: people });
+  if (users.length === 0) return new Map();
+  const { buckets, userIds } = columnsOf(users);
+  const inBucket = isGivenBucket(tx, { column: tx`positions.bucket`, given: tx`given.bucket`, rows: users });
   const rows = await tx<{ userId: string; entries: number }[]>`
     select positions.user_id as "userId", count(*)::int as entries
     from unnest(${buckets}::smallint[], ${userIds}::text[]) as given (bucket, user_id)
@@ -107,9 +107,9 @@ async function countOpenEntries(
 }
 
 async function insertPositions(tx: Queryable, entering: Entering): Promise<NewEntry[]> {
-  const { workspaceId, journeyId, version, firstStep, at, people } = entering;
-  if (people.length === 0) return [];
-  const { buckets, userIds } = columnsOf(people);
+  const { workspaceId, journeyId, version, firstStep, at, users } = entering;
+  if (users.length === 0) return [];
+  const { buckets, userIds } = columnsOf(users);
   const rows = await tx<{ entryId: string }[]>`
     insert into journey_positions (
       workspace_id, bucket, user_id, journey_id, entry_id, version, step, entered_at, arrived_at, due_at, entry_event
@@ -117,14 +117,14 @@ async function insertPositions(tx: Queryable, entering: Entering): Promise<NewEn
     select ${workspaceId}, given.bucket, given.user_id, ${journeyId}, given.entry_id, ${version}::integer, ${firstStep},
       ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz, given.event::jsonb
     from unnest(
-      ${buckets}::smallint[], ${userIds}::text[], ${people.map(({ entryId }) => entryId)}::text[],
-      ${people.map(({ event }) => JSON.stringify(event))}::text[]
+      ${buckets}::smallint[], ${userIds}::text[], ${users.map(({ entryId }) => entryId)}::text[],
+      ${users.map(({ event }) => JSON.stringify(event))}::text[]
     ) as given (bucket, user_id, entry_id, event)
     order by given.bucket, given.user_id collate "C"
     on conflict (workspace_id, bucket, user_id, journey_id, entry_id) do nothing
     returning entry_id as "entryId"`;
   const stored = new Set(rows.map(({ entryId }) => entryId));
-  return people.filter(({ entryId }) => stored.has(entryId));
+  return users.filter(({ entryId }) => stored.has(entryId));
 }
 
 export const positionColumns = (tx: Queryable) => tx`
@@ -224,7 +224,7 @@ export type FigureChange = {
   step: string;
   /** `entered`, the reason of an end, or the edge by which people left the step. */
   edge: string;
-  people: number;
+  users: number;
 };
 
 /** Figures of one day are spread over this many rows, so that transactions rarely wait for each other. */
@@ -243,7 +243,7 @@ export async function addJourneyFigures(
     from unnest(
       ${changes.map(({ workspaceId }) => workspaceId)}::text[], ${changes.map(({ journeyId }) => journeyId)}::text[],
       ${changes.map(({ version }) => version)}::integer[], ${changes.map(({ step }) => step)}::text[],
-      ${changes.map(({ edge }) => edge)}::text[], ${changes.map(({ people }) => people)}::bigint[]
+      ${changes.map(({ edge }) => edge)}::text[], ${changes.map(({ users }) => users)}::bigint[]
     ) as given (workspace_id, journey_id, version, step, edge, people)
     group by given.workspace_id, given.journey_id, given.version, given.step, given.edge
     order by given.workspace_id collate "C", given.journey_id collate "C", given.version, given.step collate "C",
@@ -260,7 +260,7 @@ type Move = { workspaceId: string; from: UserKey; to: UserKey; at: Date };
  * primary keys.
  */
 export async function moveJourneys(tx: Transaction, move: Move): Promise<void> {
-  await movePeopleRows(tx, move);
+  await moveEntryTimes(tx, move);
   await movePassages(tx, move);
   const limits = await countOfEach(tx, move);
   await movePositions(tx, move);
@@ -268,7 +268,7 @@ export async function moveJourneys(tx: Transaction, move: Move): Promise<void> {
 }
 
 /** The later entry counts for the rule of re-entry. */
-async function movePeopleRows(tx: Queryable, { workspaceId, from, to }: Move): Promise<void> {
+async function moveEntryTimes(tx: Queryable, { workspaceId, from, to }: Move): Promise<void> {
   await tx`
     with moved as (
       delete from journey_people
@@ -352,7 +352,7 @@ async function endSurplus(
   const ended = [...ofJourneys].flatMap(([id, entries]) => entries.slice(limits.get(id)));
   await endPositions(tx, { ended: ended.map((entry) => ({ ...entry, reason: 'MERGED' as const })), at });
   const changes = ended.map(({ journeyId, version }) => ({
-    ...{ workspaceId, journeyId, version, step: '', edge: 'MERGED', people: 1 },
+    ...{ workspaceId, journeyId, version, step: '', edge: 'MERGED', users: 1 },
   }));
   await addJourneyFigures(tx, { changes, day: at.toISOString().slice(0, 10), slot: 0 });
 }
@@ -365,8 +365,8 @@ export async function eraseJourneysOf(
   const isTheirs = tx`workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId}`;
   const passages = await tx`delete from journey_passages where ${isTheirs}`;
   const positions = await tx`delete from journey_positions where ${isTheirs}`;
-  const people = await tx`delete from journey_people where ${isTheirs}`;
-  return passages.count + positions.count + people.count;
+  const users = await tx`delete from journey_people where ${isTheirs}`;
+  return passages.count + positions.count + users.count;
 }
 
 /** Deletes entries that ended before `before`, oldest first, with their history. Index: journey_positions_ended. */

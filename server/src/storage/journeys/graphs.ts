@@ -1,8 +1,8 @@
 import type { JourneyGraph } from '../../domain/journeys/graph.ts';
 import { readStoredGraph } from '../../domain/journeys/read-graph.ts';
-import type { Queryable } from '../../storage/database.ts';
-import { listVersions } from '../../storage/journeys/versions.ts';
-import type { VersionKey } from '../../storage/journeys/versions.ts';
+import type { Queryable } from '../database.ts';
+import { listVersions } from './versions.ts';
+import type { VersionKey } from './versions.ts';
 
 export type PublishedGraph = { graph: JourneyGraph; campaigns: Readonly<Record<string, string>> };
 
