@@ -1,5 +1,6 @@
 /** Descriptions of the server's jobs for operators. */
 export const jobNames: Record<string, string> = {
+  'advance-journeys': 'Moves people on in journeys',
   'archive-ended-keys': 'Ends API keys that expire',
   'attribute-conversions': 'Counts events as conversions',
   'continue-mended-runs': 'Resumes messages that waited for a provider',

@@ -7,9 +7,9 @@ import type { Database, Transaction } from '../storage/database.ts';
 
 /**
  * `fan-out`: runs, chunks or deliveries can be sent. `named-runs`: runs to named users can be sent; they come by the thousand, and the
- * other senders need not look for them. `segments`: a file can be read.
+ * other senders need not look for them. `segments`: a file can be read. `journeys`: people in journeys go on.
  */
-export type Bell = 'fan-out' | 'named-runs' | 'segments';
+export type Bell = 'fan-out' | 'named-runs' | 'segments' | 'journeys';
 
 /**
  * Callbacks that look for work when a bell rings. A lost ring delays work by a second but loses none, because every job also
@@ -67,6 +67,7 @@ export function makeDoorbell({ database, pause = pauseFor, random = Math.random 
     'fan-out': makeWake('fan-out'),
     'named-runs': makeWake('named-runs'),
     segments: makeWake('segments'),
+    journeys: makeWake('journeys'),
   };
   const makeNotifyOthers = (bell: Bell) =>
     makeCoalesced(pause, () =>

@@ -56,6 +56,7 @@ import type { SmtpClient } from './outbox/emails.ts';
 import { makeOutgoingClient, postOnce } from '../outgoing/client.ts';
 import type { OutgoingProxy } from '../outgoing/proxy.ts';
 import { makeFireDueCampaigns } from './scheduler.ts';
+import { makeAdvanceJourneys } from './journeys/advance-journeys.ts';
 import { makeReleaseDueTriggers } from './triggers.ts';
 import { makeFillSegments, fillTurnLimits } from './segment-fill/fill-segments.ts';
 
@@ -134,13 +135,18 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   );
   const housekeeping = startHousekeeping(deps);
   const schedules = startSchedules(deps, { onFired: doorbell.ring, onReleased: fanOut.wakeRelease });
+  const journeys = startJobs([makeAdvanceJourneys({ database, log, lateSendMinutes: deps.lateSendMinutes })], deps);
   const wakeDue = (): void => {
+    journeys.wake();
     schedules.wake();
     fanOut.wake();
     segments.wake();
     dueKeeping.wake();
   };
-  const wakes = { 'fan-out': fanOut.wake, 'named-runs': fanOut.wakeNamed, segments: segments.wake };
+  const wakes = {
+    ...{ 'fan-out': fanOut.wake, 'named-runs': fanOut.wakeNamed, segments: segments.wake },
+    journeys: journeys.wake,
+  };
   const answering = await doorbell.answer({ url: deps.sessionUrl, log, wakes });
   return {
     ownRuns: fanOut.ownRuns,
@@ -152,7 +158,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     async stop() {
       deps.outcomes.noteStopping();
       await answering.stop();
-      await Promise.all([schedules, fanOut, segments, dueKeeping, housekeeping].map((part) => part.stop()));
+      await Promise.all([journeys, schedules, fanOut, segments, dueKeeping, housekeeping].map((part) => part.stop()));
     },
   };
 }

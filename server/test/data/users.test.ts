@@ -451,6 +451,7 @@ describe('the erasure of a user', () => {
       insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)
       select ${'9'.repeat(24)}, workspace_id, ${start}, 'Olga', 'person.attributes', 'person', id from users
       where customer_id = 'subject-of-erasure'`;
+    await addJourneyEntry('subject-of-erasure');
     const traces = [...mergedTraces, ...(await tracesOf('subject-of-erasure'))];
     const tables = Object.keys(await findEverywhere(traces));
     for (const table of [
@@ -464,6 +465,9 @@ describe('the erasure of a user', () => {
       'app_event_ids',
       'device_interactions',
       'triggers',
+      'journey_people',
+      'journey_positions',
+      'journey_passages',
     ])
       expect(tables).toContain(table);
     for (const table of ['conversions', 'merged_users', 'runs', 'sandbox_messages']) expect(tables).toContain(table);
@@ -504,6 +508,7 @@ describe('the erasure of a user', () => {
         push_addresses: 2,
         events: 2,
         triggers: 2,
+        journey_positions: 3,
         segment_members: 2,
         device_interactions: 6,
         conversions: 2,
@@ -740,6 +745,9 @@ describe('the erasure of a user', () => {
     'sandbox_messages.device_token',
     'segment_members.user_id',
     'topic_choices.user_id',
+    'journey_passages.user_id',
+    'journey_people.user_id',
+    'journey_positions.user_id',
     'triggers.user_id',
     'user_messages.user_id',
     'users.customer_id',
@@ -789,6 +797,25 @@ describe('the erasure of a user', () => {
     expect([...names].filter((name) => !erased.includes(name) && !(name in kept))).toEqual([]);
     expect([...erased, ...Object.keys(kept)].filter((name) => !names.has(name))).toEqual([]);
   });
+
+  /** An open entry in a journey, with one step of its history. */
+  async function addJourneyEntry(customerId: string): Promise<void> {
+    const { database } = bundle;
+    const user = database`select workspace_id, bucket, id from users where customer_id = ${customerId}`;
+    await database`
+      insert into journey_people (workspace_id, bucket, user_id, journey_id, entered_at)
+      select found.*, 'journey', ${start}::timestamptz from (${user}) as found on conflict do nothing`;
+    await database`
+      insert into journey_positions (workspace_id, bucket, user_id, journey_id, entry_id, version, step, entered_at,
+        arrived_at, due_at, entry_event)
+      select found.*, 'journey', 'entry', 1, 'pause', ${start}::timestamptz, ${start}::timestamptz,
+        ${start}::timestamptz, '{}' from (${user}) as found on conflict do nothing`;
+    await database`
+      insert into journey_passages (workspace_id, bucket, user_id, journey_id, entry_id, step, version, arrived_at,
+        left_at, edge)
+      select found.*, 'journey', 'entry', 'hello', 1, ${start}::timestamptz, ${start}::timestamptz, 'next'
+      from (${user}) as found on conflict do nothing`;
+  }
 
   async function erase(): Promise<number> {
     const job = makeEraseDueUsers(bundle);

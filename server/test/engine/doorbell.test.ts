@@ -44,6 +44,7 @@ async function openNode(more: Partial<AnswerOptions> = {}, { pause = noPause }: 
     'fan-out': () => void node.woken.push('fan-out'),
     'named-runs': () => void node.woken.push('named-runs'),
     segments: () => void node.woken.push('segments'),
+    journeys: () => void node.woken.push('journeys'),
   };
   const answering = await node.doorbell.answer({ url: bundle.url, log, wakes, ...more });
   ends.push(() => answering.stop());
@@ -176,7 +177,7 @@ describe('a notification of a node', () => {
 describe('the listening session', () => {
   test('is one per node, idle outside a transaction, and gone after the node has stopped', async () => {
     const node = await openNode();
-    expect(node.atStart).toEqual(['fan-out', 'named-runs', 'segments']);
+    expect(node.atStart).toEqual(['fan-out', 'named-runs', 'segments', 'journeys']);
     openApiNode().ring();
     await expect.poll(() => node.woken).toEqual(['fan-out']);
     expect(await sessions()).toMatchObject([{ state: 'idle', isOpen: false }]);
@@ -199,9 +200,9 @@ describe('the listening session', () => {
     await expect.poll(() => overheard.length).toBe(6);
     expect(node.woken).toEqual([]);
     endAll();
-    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments']);
+    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments', 'journeys']);
     openApiNode().ring();
-    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments', 'fan-out']);
+    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments', 'journeys', 'fan-out']);
   });
 
   test('is retried at growing intervals while the database is unavailable, with jitter between nodes', async () => {
@@ -217,7 +218,7 @@ describe('the listening session', () => {
       const answering = await doorbell.answer({
         url: url.href,
         log,
-        wakes: { 'fan-out'() {}, 'named-runs'() {}, segments() {} },
+        wakes: { 'fan-out'() {}, 'named-runs'() {}, segments() {}, journeys() {} },
       });
       while (pauses.length < 7) {
         await expect.poll(() => held.length).toBe(1);
@@ -235,15 +236,15 @@ describe('the listening session', () => {
     const node = await openNode({ url: front.url, times: { answerMilliseconds: 100, probeMilliseconds: 20 } });
     front.silence();
     // One that is made goes through: the wake of its start.
-    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments']);
+    await expect.poll(() => node.woken).toEqual(['fan-out', 'named-runs', 'segments', 'journeys']);
     openApiNode().ring();
-    await expect.poll(() => node.woken.length).toBe(3);
+    await expect.poll(() => node.woken.length).toBe(4);
     front.silence();
     await node.stop();
     front.keepSilent();
     const begun = makeDoorbell({ database: bundle.database, pause: noPause });
     const answering = await begun.answer({
-      ...{ url: front.url, log, wakes: { 'fan-out'() {}, 'named-runs'() {}, segments() {} } },
+      ...{ url: front.url, log, wakes: { 'fan-out'() {}, 'named-runs'() {}, segments() {}, journeys() {} } },
       times: { answerMilliseconds: 50, probeMilliseconds: 1_000 },
     });
     await answering.stop();
@@ -288,7 +289,7 @@ describe('a push that a node of role `api` accepts', () => {
     const doorbell = makeDoorbell({ database: api.database, pause: noPause });
     const stored: number[] = [];
     const look = async (): Promise<void> => void stored.push((await api.countRows()).requests);
-    const wakes = { 'fan-out'() {}, 'named-runs': () => void look(), segments() {} };
+    const wakes = { 'fan-out'() {}, 'named-runs': () => void look(), segments() {}, journeys() {} };
     const answering = await doorbell.answer({ url: api.url, log, wakes });
     ends.push(() => answering.stop());
     await expect.poll(() => stored).toEqual([0]);

@@ -492,6 +492,7 @@ describe('old records and erased users', () => {
           'push_addresses',
           'events',
           'triggers',
+          'journey_positions',
           'segment_members',
         ],
         ...[

@@ -511,7 +511,14 @@ describe('a worker', () => {
     await bundle.drop();
   });
   const erase = makeEraseDueUsers({ database: {} as never }).name;
-  const byTime = ['fire-due-campaigns', 'release-due-triggers', 'expire-segments', erase, 'erase-log-bodies'];
+  const byTime = [
+    'advance-journeys',
+    'fire-due-campaigns',
+    'release-due-triggers',
+    'expire-segments',
+    erase,
+    'erase-log-bodies',
+  ];
   const fanOut = [
     ...[
       'release-runs',

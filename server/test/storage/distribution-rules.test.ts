@@ -38,6 +38,9 @@ const exceptions: Record<string, string> = {
   'users/events.ts storeStagedEvents': isAcross,
   'users/user-import.ts storeNewIdentifiers': isAcross,
   'users/users.ts holdUsersOf': byBucket,
+  'journeys/due-positions.ts holdUsersOf': byBucket,
+  'journeys/due-positions.ts claimOf': byBucket,
+  'journeys/positions.ts lockWatchedOf': byBucket,
   'ledger/due-deliveries.ts claimDueDeliveries': byBucket,
   'ledger/due-deliveries.ts settleDeliveries': byBucket,
 };

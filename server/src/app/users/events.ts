@@ -13,6 +13,7 @@ import { listListeningCampaigns, insertTriggers } from '../../storage/triggers.t
 import { insertEvents, insertUnattributedEvents, ensureEventsPartition } from '../../storage/users/events.ts';
 import type { EventsOfUser, NewEvent, ReceivedEvents } from '../../storage/users/events.ts';
 import { holdUser, findUsers } from '../../storage/users/users.ts';
+import { followEvents } from '../journeys/follow-events.ts';
 import { lockOrMakeUser } from './users.ts';
 
 export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {
@@ -63,6 +64,7 @@ export async function storeEvents(
   await insertEvents(tx, received);
   await insertUnattributedEvents(tx, received);
   await startTriggers(tx, { ...received, sender });
+  await followEvents(tx, { ...received, sender });
 }
 
 type StoredEvents = {

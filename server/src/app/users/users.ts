@@ -7,6 +7,7 @@ import type { Identifier, UserIdentity } from '../../domain/users/users.ts';
 import type { Transaction, Database } from '../../storage/database.ts';
 import { listDevicesOfUser } from '../../storage/devices/devices.ts';
 import { moveInstallations } from '../../storage/installations.ts';
+import { moveJourneys } from '../../storage/journeys/positions.ts';
 import { moveTriggers } from '../../storage/triggers.ts';
 import { isErasurePending } from '../../storage/users/erasures.ts';
 import {
@@ -218,6 +219,7 @@ async function mergePair(tx: Transaction, { workspaceId, from, to, at }: Pair): 
   await moveConversions(tx, merge);
   await moveDeliveries(tx, { ...merge, devices });
   await moveTriggers(tx, merge);
+  await moveJourneys(tx, { ...merge, at });
   await moveUserMessages(tx, merge);
   await moveTopicChoices(tx, merge);
   await moveMemberships(tx, merge);

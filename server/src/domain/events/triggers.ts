@@ -19,6 +19,9 @@ type EventFilter = { eventName: string; attributes: GroupFilter | undefined };
 /** How often such an event must happen between the event that started the campaign and the due time of the message. */
 export type CountFilter = EventFilter & { compared: 'atleast' | 'exactly' | 'atmost'; count: number };
 
+/** How often events must happen: all filters, or one of them. */
+export type CountCondition = { operator: 'and' | 'or'; filters: readonly CountFilter[] };
+
 /** When a message is due: this long before or after the event, or before or after the time in an attribute. */
 export type TriggerDelay = {
   milliseconds: number;
@@ -31,7 +34,7 @@ export type TriggerDelay = {
 export type TriggerCondition = {
   /** Any of them starts the campaign. */
   events: EventFilter[];
-  secondary: { operator: 'and' | 'or'; filters: CountFilter[] } | undefined;
+  secondary: CountCondition | undefined;
   delay: TriggerDelay;
   /** Events that apps report with the public key start the campaign too. */
   acceptsApps?: true | undefined;
@@ -48,10 +51,11 @@ export type HappenedEvent = { name: string; attributes: EventAttributes; occurre
 
 /** True if an event starts the campaign. `at`: when it was received; relative dates count from then. */
 export function startsCampaign({ events }: TriggerCondition, event: HappenedEvent, at: Date): boolean {
-  return events.some((filter) => isMeant(filter, event, at));
+  return events.some((filter) => passesEventFilter(filter, event, at));
 }
 
-function isMeant({ eventName, attributes }: EventFilter, event: HappenedEvent, at: Date): boolean {
+/** True if an event has the name and attributes that a filter asks for. `at`: relative dates count from then. */
+export function passesEventFilter({ eventName, attributes }: EventFilter, event: HappenedEvent, at: Date): boolean {
   return eventName === event.name && (attributes === undefined || matchAttributes(attributes, event.attributes, at));
 }
 
@@ -86,10 +90,17 @@ export function isSecondaryMet(
   { secondary }: TriggerCondition,
   { events, at }: { events: readonly HappenedEvent[]; at: Date },
 ): boolean {
-  if (!secondary) return true;
+  return !secondary || passesCounts(secondary, { events, at });
+}
+
+/** True if events happened as often as filters ask for. */
+export function passesCounts(
+  { operator, filters }: CountCondition,
+  { events, at }: { events: readonly HappenedEvent[]; at: Date },
+): boolean {
   const holds = (filter: CountFilter): boolean =>
-    isCount(filter, events.filter((event) => isMeant(filter, event, at)).length);
-  return secondary.operator === 'and' ? secondary.filters.every(holds) : secondary.filters.some(holds);
+    isCount(filter, events.filter((event) => passesEventFilter(filter, event, at)).length);
+  return operator === 'and' ? filters.every(holds) : filters.some(holds);
 }
 
 function isCount({ compared, count }: CountFilter, found: number): boolean {

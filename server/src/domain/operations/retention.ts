@@ -82,6 +82,21 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'By its end. A waiting trigger stays.',
   },
   {
+    what: 'Entries of people in journeys, and the steps they passed',
+    tables: ['journey_positions', 'journey_passages'],
+    grows: 'A row for each entry, and one for each step that a person passes',
+    kept: { until: '180 days after the end of the entry (`journeys.journeyHistoryDays`)' },
+    removed: 'An entry with its steps, by its end. An open entry stays.',
+  },
+  {
+    what: 'Journeys, their versions and figures, and when each person entered last',
+    tables: ['journeys', 'journey_versions', 'journey_figures', 'journey_people'],
+    grows:
+      'A row for each journey, version, and person who entered; for each day up to 16 for each edge that people took on it',
+    kept: { until: 'the workspace is emptied; what is known of a person, until the person is deleted' },
+    removed: 'A person’s rows when the person is erased.',
+  },
+  {
     what: 'Reports of devices about each run',
     tables: ['device_interactions'],
     grows: 'A row for each device, run and kind of report',

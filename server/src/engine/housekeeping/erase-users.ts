@@ -15,6 +15,7 @@ import {
   eraseInteractions,
   eraseMemberships,
   eraseTargets,
+  eraseJourneyEntries,
   eraseTriggers,
   eraseTopicChoices,
   eraseUserMessages,
@@ -92,6 +93,7 @@ async function eraseTraces(tx: Transaction, user: User & { names: string[] }): P
   const identifiers = await eraseIdentifiers(tx, user);
   const events = await eraseEvents(tx, user);
   const triggers = await eraseTriggers(tx, user);
+  const journeys = await eraseJourneyEntries(tx, user);
   const memberships = await eraseMemberships(tx, user);
   const conversions = await anonymiseConversions(tx, salted);
   const deliveries = await anonymiseDeliveries(tx, salted);
@@ -110,6 +112,7 @@ async function eraseTraces(tx: Transaction, user: User & { names: string[] }): P
     push_addresses: addresses,
     events,
     triggers,
+    journey_positions: journeys,
     segment_members: memberships,
     device_interactions: interactions,
     conversions,

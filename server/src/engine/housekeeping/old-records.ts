@@ -6,6 +6,7 @@ import { appEventIdDays, idleInstallationDays } from '../../domain/limits/instal
 import { sourceMessageDays } from '../../domain/limits/source.ts';
 import { liveActivityKeptHours } from '../../domain/limits/push.ts';
 import { maxPausedHours } from '../../domain/limits/delivery.ts';
+import { journeyHistoryDays } from '../../domain/limits/journeys.ts';
 import { alertDays } from '../../domain/limits/retention.ts';
 import { retentionTime, keptSince } from '../../domain/operations/retention.ts';
 import type { RetentionDays } from '../../domain/operations/retention.ts';
@@ -24,6 +25,7 @@ import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../sto
 import { dropOldEvidence, dropIdleBudgets } from '../../storage/limits/governor.ts';
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
 import { trimLimitWindows } from '../../storage/limits/sliding-windows.ts';
+import { deleteOldEntries } from '../../storage/journeys/positions.ts';
 import { deleteOldLiveActivities } from '../../storage/live-activities.ts';
 import { deleteOldSourceMessages } from '../../storage/source-messages.ts';
 import { deleteOldChallenges } from '../../storage/push-token-challenges.ts';
@@ -121,6 +123,9 @@ export function makeTrimOldRecords({ database, clock, log, retention }: TrimOldR
     trimOldest('device_interactions', retention.interactions, deleteOldInteractions),
     trimOldest('push_requests', retention.pushRequests, deleteOldPushRequests),
     trimOldest('triggers', retention.pushRequests, deleteOldTriggers),
+    trimOldest('journey_positions', journeyHistoryDays, (database, old) =>
+      inTransaction(database, (tx) => deleteOldEntries(tx, old)),
+    ),
     trimDated({ table: 'runs', keptDays: retention.runs, batch: 100, remove: deleteOldRuns }),
     ...messageTables.map((of) =>
       trimDated({

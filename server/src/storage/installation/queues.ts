@@ -1,4 +1,5 @@
 import type { Fragment, Queryable } from '../database.ts';
+import { listActiveJourneys } from '../journeys/versions.ts';
 import { mayStart, listOpenDays } from '../runs/run-states.ts';
 
 export const queueNames = [
@@ -127,9 +128,11 @@ export async function findNextDue(
 ): Promise<Date | undefined> {
   const retryAt = await findNextRetry(tx, { after, until });
   const triggerAt = await findNextTrigger(tx, { after, until });
+  const positionAt = await findNextPosition(tx, { after, until });
   const [row] = await tx<{ at: Date | null }[]>`
     select least(
       ${retryAt ?? null}::timestamptz, ${triggerAt ?? null}::timestamptz,
+      ${positionAt ?? null}::timestamptz,
       (select min(next_at) from campaigns
         where next_at > ${after} and next_at <= ${until} and status in ('SCHEDULED', 'ACTIVE')),
       (select min(runs.due_at) from runs join campaigns on campaigns.id = runs.campaign_id
@@ -215,7 +218,7 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
       or exists (select 1 from segments where state <> 'ARCHIVED' and expires_at <= ${at})
       or exists (select 1 from erasures where state <> 'DONE' and due_at <= ${at})
       as "isLeft"`;
-  return row!.isLeft || (await hasDueTriggers(tx, at)) || hasDueDeliveries(tx, at);
+  return row!.isLeft || (await hasDueTriggers(tx, at)) || (await hasDuePositions(tx, at)) || hasDueDeliveries(tx, at);
 }
 
 /**
@@ -259,6 +262,28 @@ async function findNextTrigger(
 /** True if a trigger is due. Index: triggers_due. */
 async function hasDueTriggers(tx: Queryable, at: Date): Promise<boolean> {
   const rows = await tx`select 1 from triggers where state = 'WAITING' and due_at <= ${at} limit 1`;
+  return rows.length > 0;
+}
+
+/** Returns when the first person in a journey goes on. Index: journey_positions_due. */
+async function findNextPosition(
+  tx: Queryable,
+  { after, until }: { after: Date; until: Date },
+): Promise<Date | undefined> {
+  const journeyIds = (await listActiveJourneys(tx)).map(({ journeyId }) => journeyId);
+  if (journeyIds.length === 0) return undefined;
+  const [row] = await tx<{ at: Date | null }[]>`
+    select min(due_at) as at from journey_positions
+    where journey_id = any(${journeyIds}) and due_at > ${after} and due_at <= ${until}`;
+  return row?.at ?? undefined;
+}
+
+/** True if a person in a journey goes on now. Index: journey_positions_due. */
+async function hasDuePositions(tx: Queryable, at: Date): Promise<boolean> {
+  const journeyIds = (await listActiveJourneys(tx)).map(({ journeyId }) => journeyId);
+  if (journeyIds.length === 0) return false;
+  const rows = await tx`
+    select 1 from journey_positions where journey_id = any(${journeyIds}) and due_at <= ${at} limit 1`;
   return rows.length > 0;
 }
 

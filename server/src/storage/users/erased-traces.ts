@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { addressHash } from '../../domain/users/devices.ts';
 import type { UserKey } from '../../domain/users/users.ts';
 import type { Queryable } from '../database.ts';
+import { eraseJourneysOf } from '../journeys/positions.ts';
 import { idBytes, idBytesOf } from '../ledger/ledger-encoding.ts';
 import { eraseSeats } from '../runs/audience-seats.ts';
 import { eraseTriggersOf } from '../triggers.ts';
@@ -201,6 +202,11 @@ export async function eraseEvents(tx: Queryable, user: User): Promise<number> {
 /** Deletes everything that the user's events triggered, or were to trigger. */
 export async function eraseTriggers(tx: Queryable, user: User): Promise<number> {
   return sumOverRows(user, (row) => eraseTriggersOf(tx, row));
+}
+
+/** Deletes the user's entries in journeys, with their history. The figures stay. */
+export async function eraseJourneyEntries(tx: Queryable, user: User): Promise<number> {
+  return sumOverRows(user, (row) => eraseJourneysOf(tx, row));
 }
 
 /** Deletes memberships, and seats in frozen audiences of runs. Lowers the counts of segments. */
