@@ -109,6 +109,7 @@ create table journey_figures (
 
 -- The campaign of a send step belongs to its journey, and only searches for children find it.
 alter table campaigns add column journey_id text collate "C" references journeys (id);
+create index campaigns_journey on campaigns (workspace_id, journey_id, created_at desc, id desc) where journey_id is not null;
 select guard_workspace_table('journeys', 'journeys');
 select guard_workspace_table('journey_versions', 'journey_versions');
 select guard_workspace_table('journey_people', 'journey_people');
