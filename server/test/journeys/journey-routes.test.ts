@@ -13,11 +13,18 @@ describe('journeys', () => {
   });
   afterAll(() => bundle?.stop());
 
-  const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    bundle.call(method, `/v1/journeys${path}`, {
+  async function call(
+    method: string,
+    path: string,
+    ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
+  ) {
+    // The limits of campaign calls are met by tests of campaigns.
+    await bundle.database`delete from limit_windows where operation = 'campaign'`;
+    return bundle.call(method, `/v1/journeys${path}`, {
       headers: { ...bundle.basic(bundle.keys.campaigns), ...headers },
       ...(body === undefined ? {} : { body }),
     });
+  }
   let made = 0;
   async function create(graph: object, name = `Journey ${(made += 1)}`): Promise<string> {
     const answer = await call('POST', '', { name, graph });
@@ -131,7 +138,7 @@ describe('journeys', () => {
     const id = await create({ ...simple, steps: [send('hello', 'again'), send('again', null)] });
     const first = (await publish(id)).json().data.journey;
     expect(first).toMatchObject({ status: 'ACTIVE', version: 1, draft: null, has_draft: false });
-    expect(Object.keys(first.campaigns)).toEqual(['hello', 'again']);
+    expect(Object.keys(first.campaigns).toSorted()).toEqual(['again', 'hello']);
     const search = await bundle.call('POST', '/v5/campaigns/search', {
       headers: bundle.basic(bundle.keys.campaigns),
       body: { request_id: 'hidden', limit: 15, page: 1, campaign_fields: { id: Object.values(first.campaigns) } },

@@ -60,7 +60,7 @@ const maxBodyBytes = 2 * 1024 * 1024;
 export function journeyRoutes(deps: JourneyRouteDependencies): RouteFamily {
   return async (server) => {
     const v5 = makeV5Dialect(deps, { tag: 'Journeys' });
-    addRoutes(server, [
+    await addRoutes(server, [
       ...listRoutes(deps, v5),
       ...oneRoutes(deps, v5),
       ...liveRoutes(deps, v5),
