@@ -18,6 +18,7 @@ create table journeys (
   constraint journeys_content_check check (draft is not null or version is not null)
 );
 create index journeys_newest on journeys (workspace_id, created_at desc, id desc);
+create index journeys_active on journeys (workspace_id) where status = 'ACTIVE';
 
 -- A published graph never changes: people inside finish on the version that they entered, or are moved by the rule of an edit.
 create table journey_versions (
@@ -66,17 +67,21 @@ create table journey_positions (
   event_at timestamptz,
   -- The event that let the person enter: name, attributes and time, or the body of the enter route.
   entry_event jsonb not null check (jsonb_typeof(entry_event) = 'object'),
+  -- Failed attempts to continue in a row. They put off due_at, so the time by which lateness is measured is kept here; null: due_at.
   attempts smallint not null default 0,
+  planned_at timestamptz,
   ended_at timestamptz,
   end_reason text check (
-    end_reason in ('COMPLETED', 'GOAL', 'EXIT_EVENT', 'LATE', 'STOPPED', 'STEP_REMOVED', 'REMOVED_BY_API')
+    end_reason in ('COMPLETED', 'GOAL', 'EXIT_EVENT', 'LATE', 'STOPPED', 'STEP_REMOVED', 'MERGED')
   ),
   primary key (workspace_id, bucket, user_id, journey_id, entry_id),
   constraint journey_positions_ended_check check ((ended_at is null) = (end_reason is null)),
   constraint journey_positions_due_check check ((ended_at is null) = (due_at is not null))
 );
-create index journey_positions_due on journey_positions (due_at) where due_at is not null;
+-- Entered by the journey: a paused one is not read, however much of it is due, and no journey waits for the backlog of another.
+create index journey_positions_due on journey_positions (workspace_id, journey_id, due_at) where due_at is not null;
 create index journey_positions_step on journey_positions (workspace_id, journey_id, version, step) where ended_at is null;
+create index journey_positions_ended on journey_positions (ended_at) where ended_at is not null;
 
 -- The history: one row per step that a person passed. The key is the proof that no step is passed twice in an entry.
 create table journey_passages (

@@ -174,7 +174,7 @@ export async function listDistributedSizes(on: Queryable): Promise<DistributedSi
 /** True if the rows of a table are in the shards of a cluster. Reads the catalogue only. */
 export async function isDistributed(
   tx: Queryable,
-  table: 'deliveries' | 'segment_members' | 'users',
+  table: 'deliveries' | 'segment_members' | 'users' | 'journey_positions',
 ): Promise<boolean> {
   const [row] = await tx<{ isDistributed: boolean }[]>`select is_distributed(${table}) as "isDistributed"`;
   return row!.isDistributed;

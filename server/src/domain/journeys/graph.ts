@@ -76,7 +76,7 @@ export const journeyEndReasons = [
   'LATE',
   'STOPPED',
   'STEP_REMOVED',
-  'REMOVED_BY_API',
+  'MERGED',
 ] as const;
 export type JourneyEndReason = (typeof journeyEndReasons)[number];
 
