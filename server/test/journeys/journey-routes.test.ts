@@ -4,7 +4,7 @@ import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
-import { abandonedCart, did, send, wait, welcome, winBack } from './journey-examples.ts';
+import { abandonedCart, did, message, send, wait, welcome, winBack } from './journey-examples.ts';
 
 describe('journeys', () => {
   let bundle: CarillonBundle;
@@ -150,7 +150,7 @@ describe('journeys', () => {
     const [campaign] = await bundle.database`select * from campaigns where id = ${first.campaigns.hello}`;
     expect(campaign).toMatchObject({ delivery_type: 'EVENT_TRIGGERED', status: 'ACTIVE', audience: 'ALL_USERS' });
 
-    const steps = [send('hello', 'again'), send('again', null, { utm_params: { utm_source: 'journey' } })];
+    const steps = [send('hello', 'again'), { ...send('again', null), message: message('Changed') }];
     await call('PATCH', `/${id}`, { graph: { ...simple, steps } });
     const second = (await publish(id)).json().data.journey;
     expect(second.version).toBe(2);
@@ -250,6 +250,32 @@ describe('journeys', () => {
     expect((await call('GET', `/${id}/history?customer_id=nobody`)).status).toBe(404);
   });
 
+  test('lets people enter by the route, once for a repeated request and by the rule of re-entry', async () => {
+    const id = await create({ ...simple, first_step: 'pause', steps: [wait('pause', null)] });
+    const elsewhere = await create({ ...simple, first_step: 'other', steps: [wait('other', null)] });
+    await publish(elsewhere);
+    const ada = await insertPerson(elsewhere, 'other');
+    const people = [{ customer_id: ada, attributes: { product: 'Lamp' } }, { customer_id: 'nobody-knows' }];
+    expect((await call('POST', `/${id}/entries`, { people })).status).toBe(409);
+    await publish(id);
+    const first = { entered: [ada], refused: [], unknown: ['nobody-knows'] };
+    const key = { 'idempotency-key': 'entry-1' };
+    expect((await call('POST', `/${id}/entries`, { people }, key)).json().data).toEqual(first);
+    expect((await call('POST', `/${id}/entries`, { people }, key)).json().data).toEqual(first);
+    expect((await call('POST', `/${id}/entries`, { people })).json().data).toEqual({
+      ...first,
+      entered: [],
+      refused: [ada],
+    });
+    const { entries } = (await call('GET', `/${id}/history?customer_id=${ada}`)).json().data;
+    expect(entries).toMatchObject([{ step: 'pause', version: 1, ended_at: null }]);
+    expect((await call('GET', `/${id}/figures`)).json().data.edges).toEqual([
+      { version: 1, step: '', edge: 'entered', people: 1 },
+    ]);
+    const twice = { people: [{ customer_id: ada }, { customer_id: ada }] };
+    expect((await call('POST', `/${id}/entries`, twice)).status).toBe(400);
+  });
+
   test('accepts the examples of the guide', async () => {
     for (const graph of [welcome, abandonedCart, winBack]) {
       const id = await create(graph);
@@ -270,10 +296,11 @@ describe('journeys', () => {
     const id = await create(simple);
     await publish(id);
     const { database } = bundle;
-    const other = await insertTestWorkspace(database);
-    const encryption = makeEncryption(Buffer.alloc(32, 9));
+    const at = new Date('2026-01-01T00:00:00Z');
+    const other = await insertTestWorkspace(database, at);
+    const encryption = makeEncryption(Buffer.alloc(32, 1));
     const { secret } = await createKey({ encryption }, database, {
-      ...{ workspaceId: other, kind: 'campaigns', name: 'Intruder', at: new Date() },
+      ...{ workspaceId: other, kind: 'campaigns', name: 'Intruder', at },
     });
     const authorization = `Basic ${Buffer.from(`${other}:${secret}`).toString('base64')}`;
     const asOther = async (method: string, path: string, body?: unknown) =>
@@ -287,10 +314,11 @@ describe('journeys', () => {
       await asOther('POST', `/${id}/publish`, {}),
       await asOther('POST', `/${id}/pause`),
       await asOther('POST', `/${id}/stop`),
+      await asOther('POST', `/${id}/entries`, { people: [{ customer_id: 'ada' }] }),
       await asOther('GET', `/${id}/figures`),
       await asOther('GET', `/${id}/steps/hello/people`),
       await asOther('GET', `/${id}/history?customer_id=ada`),
-    ]).toEqual(Array(10).fill(404));
+    ]).toEqual(Array(11).fill(404));
     expect((await get(id)).status).toBe('ACTIVE');
   });
 });

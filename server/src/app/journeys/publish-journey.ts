@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../domain/errors.ts';
 import { edgesOf } from '../../domain/journeys/check-shape.ts';
-import type { JourneyGraph, JourneyStep } from '../../domain/journeys/graph.ts';
+import type { JourneyGraph } from '../../domain/journeys/graph.ts';
 import { eventNamesOf, readGraph, sendsOf, userFiltersOf } from '../../domain/journeys/read-graph.ts';
 import { campaignPartsOf, stepFaults } from '../../domain/journeys/step-campaigns.ts';
 import { parseSegmentFilter } from '../../domain/segments/filter-reader.ts';
@@ -191,19 +191,10 @@ type Rule = { workspaceId: string; journeyId: string; step: string; to: string |
 
 async function applyRule(tx: Transaction, { graph, to, ...rule }: Rule): Promise<void> {
   if (to !== null) {
-    const dueAt = dueAtStep(graph.steps.get(to)!, rule.at);
-    await movePeople(tx, { ...rule, to, dueAt, ahead: stepsAhead(graph, to) });
+    await movePeople(tx, { ...rule, to, ahead: stepsAhead(graph, to) });
   }
   // Those who were not moved.
   await endPeopleAtStep(tx, rule);
-}
-
-/** When a step is continued by a person who comes to it now. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
-function dueAtStep(step: JourneyStep, at: Date): Date {
-  if (step.kind === 'wait' || step.kind === 'wait_for_event') return new Date(at.getTime() + step.milliseconds);
-  if (step.kind !== 'wait_until_time') return at;
-  const reason = 'must not move people to a step of type wait_until_time, whose time depends on the person';
-  throw invalidCampaign([{ field: 'people', reason }]);
 }
 
 function stepsAhead(graph: JourneyGraph, from: string): string[] {

@@ -1,10 +1,14 @@
+import type { EnteringPerson } from '../../app/journeys/enter-journey.ts';
 import type { PeopleRules } from '../../app/journeys/publish-journey.ts';
 import { journeyStates } from '../../domain/journeys/graph.ts';
 import { graphSchema } from '../../domain/journeys/read-graph.ts';
-import { maxJourneyNameCharacters } from '../../domain/limits/journeys.ts';
+import { maxJourneyEntries, maxJourneyNameCharacters } from '../../domain/limits/journeys.ts';
+import { findUnstorable, unstorable } from '../../domain/storable-text.ts';
 import {
   checked,
   membersOf,
+  part,
+  parts,
   required,
   requiredText,
   sentObject,
@@ -36,6 +40,19 @@ const publishMembers = {
     'Of each removed step where people are: the step to which they move, or null where they leave the journey',
   ),
 };
+const personMembers = {
+  customer_id: requiredText({ description: 'The id that the app identifies the person with' }),
+  attributes: withDescription(membersOf, 'Values that texts use as EventAttribute'),
+};
+const entryMembers = {
+  people: required(
+    parts(part(personMembers, { title: 'JourneyPerson' }), {
+      maxItems: maxJourneyEntries,
+      description: 'Different people; who is unknown is reported',
+    }),
+  ),
+};
+export const entryBody = schemaOf(entryMembers, { title: 'JourneyEntries' });
 export const createBody = schemaOf(journeyMembers, {
   title: 'JourneyCreate',
   description: 'A draft, which may be unfinished; also the form of an exported journey',
@@ -101,6 +118,19 @@ export function parsePublish(body: Body): { people: PeopleRules } {
       reader.part('people').invalid(step.slice(0, 64), 'must be the id of a step, or null');
   refuseFaults(reader);
   return { people: people as PeopleRules };
+}
+
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
+export function parseEntries(body: Body): { people: EnteringPerson[] } {
+  const reader = makeCampaignReader(body);
+  const { people = [] } = readMembers(reader, entryMembers);
+  const found = people.map(({ customer_id: customerId = '', attributes = {} }) => ({ customerId, attributes }));
+  if (new Set(found.map(({ customerId }) => customerId)).size < found.length)
+    reader.invalid('people', 'must name each person once');
+  const place = findUnstorable(body);
+  if (place !== undefined) reader.invalid('people', unstorable);
+  refuseFaults(reader);
+  return { people: found };
 }
 
 type Query = Record<string, unknown>;

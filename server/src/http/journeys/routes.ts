@@ -9,6 +9,7 @@ import {
   searchJourneys,
 } from '../../app/journeys/journeys.ts';
 import type { JourneyDependencies } from '../../app/journeys/journeys.ts';
+import { enterPeople } from '../../app/journeys/enter-journey.ts';
 import { readHistoryOfPerson, readJourneyFigures, readPeopleAtStep } from '../../app/journeys/people.ts';
 import { publishJourney, validateJourney } from '../../app/journeys/publish-journey.ts';
 import { makeV5Dialect } from '../campaigns/dialects.ts';
@@ -20,9 +21,11 @@ import type { RouteFamily } from '../server/build-server.ts';
 import {
   changeBody,
   createBody,
+  entryBody,
   cursorAfter,
   figuresQuery,
   historyQuery,
+  parseEntries,
   parseFigures,
   parseHistory,
   parseJourney,
@@ -36,6 +39,7 @@ import {
   toCursor,
 } from './requests.ts';
 import {
+  enteredAnswer,
   figuresAnswer,
   historyAnswer,
   journeyAnswer,
@@ -209,6 +213,21 @@ function liveRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
 
 function peopleRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
   return [
+    route(v5, {
+      method: 'POST',
+      url: `${base}/:id/entries`,
+      params,
+      operationId: 'enterJourney',
+      summary: 'Let people enter a journey',
+      body: entryBody,
+      maxBodyBytes,
+      isRepeatable: true,
+      answers: { 200: enteredAnswer },
+      refuses: [404, 409],
+      read: ({ body }) => parseEntries(body),
+      handle: async ({ input, actor, workspaceId, once, params: { id } }) =>
+        presentAnswer(await enterPeople(deps, { ...input, actor, workspaceId, once, id })),
+    }),
     route(v5, {
       method: 'GET',
       url: `${base}/:id/figures`,

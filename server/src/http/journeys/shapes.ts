@@ -78,6 +78,15 @@ export const peopleAnswer = named(
     next_cursor: nextCursor,
   }),
 );
+const customerIds = (description: string) => Type.Array(Type.String(), { description });
+export const enteredAnswer = named(
+  'JourneyEntered',
+  answer({
+    entered: customerIds('Who entered'),
+    refused: customerIds('Who may not enter again now'),
+    unknown: customerIds('Who is not a user of the workspace'),
+  }),
+);
 export const historyAnswer = named(
   'JourneyHistory',
   answer({

@@ -62,6 +62,13 @@ export async function lockJourney(tx: Queryable, { workspaceId, id }: Identified
   return journey;
 }
 
+/** Locks a journey for sharing, so that it is not stopped before the caller's transaction has stored entries. Index: primary key. */
+export async function holdJourney(tx: Queryable, { workspaceId, id }: Identified): Promise<Journey | undefined> {
+  const [journey] = await tx<Journey[]>`
+    select ${columns(tx)} from journeys where id = ${id} and workspace_id = ${workspaceId} for share`;
+  return journey;
+}
+
 export type JourneySearch = {
   workspaceId: string;
   statuses: readonly JourneyState[] | undefined;

@@ -9,19 +9,18 @@ export type StepRule = AtStep & {
   /** Steps that a person may pass from there. People who passed one of them already cannot be moved. */
   ahead: readonly string[];
   at: Date;
-  /** When the step is continued. */
-  dueAt: Date;
 };
 
 /**
- * Moves the people at a step to a step of another version, except those who passed that step or one after it: a step is
+ * Moves the people at a step to a step of another version, due at once like an entry, except those who passed that step or one after it: a step is
  * passed once in an entry. Indexes: journey_positions_step, primary key of journey_passages.
  */
 export async function movePeople(tx: Queryable, rule: StepRule): Promise<void> {
-  const { workspaceId, journeyId, step, to, version, ahead, at, dueAt } = rule;
+  const { workspaceId, journeyId, step, to, version, ahead, at } = rule;
   await tx`
     update journey_positions as positions
-    set step = ${to}, version = ${version}, arrived_at = ${at}, due_at = ${dueAt}, event_at = null, attempts = 0
+    set step = ${to}, version = ${version}, arrived_at = ${at}, due_at = ${at}, planned_at = null,
+      event_at = null, attempts = 0
     where workspace_id = ${workspaceId} and journey_id = ${journeyId} and step = ${step} and ended_at is null
       and not exists (
         select 1 from journey_passages as passages
@@ -36,7 +35,7 @@ export async function endPeopleAtStep(tx: Queryable, { at, ...of }: AtStep & { a
   const { workspaceId, journeyId, step } = of;
   await tx`
     with ended as (
-      update journey_positions set ended_at = ${at}, end_reason = 'STEP_REMOVED', due_at = null
+      update journey_positions set ended_at = ${at}, end_reason = 'STEP_REMOVED', due_at = null, planned_at = null
       where workspace_id = ${workspaceId} and journey_id = ${journeyId} and step = ${step} and ended_at is null
       returning version
     )
@@ -60,7 +59,7 @@ export async function endStoppedEntries(
       where workspace_id = ${workspaceId} and journey_id = ${journeyId} and ended_at is null
       limit ${limit} for update
     ), ended as (
-      update journey_positions as positions set ended_at = ${at}, end_reason = 'STOPPED', due_at = null
+      update journey_positions as positions set ended_at = ${at}, end_reason = 'STOPPED', due_at = null, planned_at = null
       from asked
       where positions.workspace_id = ${workspaceId} and positions.bucket = asked.bucket
         and positions.user_id = asked.user_id and positions.journey_id = ${journeyId}

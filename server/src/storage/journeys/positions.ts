@@ -69,7 +69,10 @@ const columnsOf = (people: readonly UserKey[]) => ({
 });
 
 /** Locks each person's row, in order, and returns who may enter by the time of their last entry. Index: primary key. */
-async function allowEntries(tx: Queryable, { workspaceId, journeyId, reentry, at, people }: Entering): Promise<string[]> {
+async function allowEntries(
+  tx: Queryable,
+  { workspaceId, journeyId, reentry, at, people }: Entering,
+): Promise<string[]> {
   const { buckets, userIds } = columnsOf(people);
   const until = { never: null, after: reentry.kind === 'after' ? new Date(at.getTime() - reentry.milliseconds) : null };
   const isAllowed =
@@ -131,7 +134,11 @@ const positionColumns = (tx: Queryable) => tx`
   coalesce(positions.planned_at, positions.due_at) as "plannedAt", positions.event_at as "eventAt",
   positions.entry_event as "entryEvent", positions.attempts`;
 
-type Watched = { workspaceId: string; users: readonly UserKey[]; versions: readonly { journeyId: string; version: number }[] };
+type Watched = {
+  workspaceId: string;
+  users: readonly UserKey[];
+  versions: readonly { journeyId: string; version: number }[];
+};
 
 /**
  * Locks people's open entries in these versions, and returns them. A row that the engine is moving is waited for and read again,
@@ -142,7 +149,8 @@ export async function lockWatchedPositions(tx: Queryable, { users, ...watched }:
   if (users.length === 0) return [];
   if (!(await isDistributed(tx, 'journey_positions'))) return lockWatchedOf(tx, { ...watched, users });
   const locked: Position[] = [];
-  for (const [, ofBucket] of groupByBucket([...users])) locked.push(...(await lockWatchedOf(tx, { ...watched, users: ofBucket })));
+  for (const [, ofBucket] of groupByBucket([...users]))
+    locked.push(...(await lockWatchedOf(tx, { ...watched, users: ofBucket })));
   return locked;
 }
 
