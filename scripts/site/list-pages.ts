@@ -26,7 +26,7 @@ const sections: [name: string, sources: string[]][] = [
     'Sending',
     [
       ...['clients', 'bodies', 'fields', 'apps', 'phones', 'live-activities', 'experiments', 'triggered-campaigns'],
-      ...['statistics', 'event-stream', 'sandbox'],
+      ...['statistics', 'journeys', 'event-stream', 'sandbox'],
     ],
   ],
   [

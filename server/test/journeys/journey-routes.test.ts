@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/app/keys/keys.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
@@ -277,6 +278,8 @@ describe('journeys', () => {
   });
 
   test('accepts the examples of the guide', async () => {
+    const page = readFileSync(new URL('../../../docs/journeys.md', import.meta.url), 'utf8');
+    for (const graph of [welcome, abandonedCart, winBack]) expect(page).toContain(JSON.stringify(graph, undefined, 2));
     for (const graph of [welcome, abandonedCart, winBack]) {
       const id = await create(graph);
       expect((await call('GET', `/${id}/validation`)).json().data).toEqual({ valid: true, faults: [] });
