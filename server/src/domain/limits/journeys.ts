@@ -14,5 +14,5 @@ export const maxEntriesAtATime = 10;
 export const maxJourneyAttributes = 50;
 /** People that one request lets enter. Unit: people per request. Exceeded: CAMPAIGN_REQUEST_INVALID. */
 export const maxJourneyEntries = 1_000;
-/** Length of a journey's name. Unit: characters. Exceeded: CAMPAIGN_REQUEST_INVALID. */
+/** Length of a journey's name. Unit: characters per name. Exceeded: CAMPAIGN_REQUEST_INVALID. */
 export const maxJourneyNameCharacters = 150;
