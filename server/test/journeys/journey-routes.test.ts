@@ -32,8 +32,8 @@ describe('journeys', () => {
     expect([answer.status, answer.text]).toEqual([201, answer.text]);
     return answer.json().data.journey.id;
   }
-  async function publish(id: string, people?: object) {
-    return call('POST', `/${id}/publish`, people === undefined ? {} : { people });
+  async function publish(id: string, users?: object) {
+    return call('POST', `/${id}/publish`, users === undefined ? {} : { users });
   }
   const get = async (id: string) => (await call('GET', `/${id}`)).json().data.journey;
   const statusesOf = async (id: string) =>
@@ -175,7 +175,7 @@ describe('journeys', () => {
     expect((await call('PATCH', `/${id}`, { graph: simple })).status).toBe(409);
     expect((await call('GET', `/${id}/figures`)).json().data).toEqual({
       inside: [],
-      edges: [{ version: 1, step: '', edge: 'STOPPED', people: 1 }],
+      edges: [{ version: 1, step: '', edge: 'STOPPED', users: 1 }],
     });
   });
 
@@ -212,7 +212,7 @@ describe('journeys', () => {
     const steps = [send('hello', 'pause'), wait('pause', 'later', 2), wait('later', null)];
     await call('PATCH', `/${id}`, { graph: { ...simple, steps } });
     expect((await publish(id)).json().error).toMatchObject({
-      message: 'People are at the removed step old.',
+      message: 'Users are at the removed step old.',
       target: 'old',
     });
     expect((await publish(id, { old: 'nowhere' })).status).toBe(400);
@@ -221,9 +221,9 @@ describe('journeys', () => {
 
     expect((await publish(id, { old: 'pause' })).json().data.journey.version).toBe(2);
     const people = async (step: string) =>
-      (await call('GET', `/${id}/steps/${step}/people`))
+      (await call('GET', `/${id}/steps/${step}/users`))
         .json()
-        .data.people.map((one: any) => [one.customer_id, one.version]);
+        .data.users.map((one: any) => [one.customer_id, one.version]);
     expect([await people('old'), await people('pause')]).toEqual([[], [[fresh, 2]]]);
     const [moved] = (await call('GET', `/${id}/history?customer_id=${fresh}`)).json().data.entries;
     expect(moved).toMatchObject({ step: 'pause', version: 2, ended_at: null, passages: [] });
@@ -235,8 +235,8 @@ describe('journeys', () => {
       passages: [{ step: 'later', edge: 'next' }],
     });
     expect((await call('GET', `/${id}/figures`)).json().data).toEqual({
-      inside: [{ step: 'pause', people: 1 }],
-      edges: [{ version: 1, step: '', edge: 'STEP_REMOVED', people: 1 }],
+      inside: [{ step: 'pause', users: 1 }],
+      edges: [{ version: 1, step: '', edge: 'STEP_REMOVED', users: 1 }],
     });
   });
 
@@ -244,9 +244,9 @@ describe('journeys', () => {
     const id = await create(simple);
     await publish(id);
     const people = [await insertPerson(id, 'pause'), await insertPerson(id, 'pause'), await insertPerson(id, 'pause')];
-    const first = (await call('GET', `/${id}/steps/pause/people?limit=2`)).json().data;
-    const rest = (await call('GET', `/${id}/steps/pause/people?limit=2&cursor=${first.next_cursor}`)).json().data;
-    const names = [...first.people, ...rest.people].map(({ customer_id: name }) => name);
+    const first = (await call('GET', `/${id}/steps/pause/users?limit=2`)).json().data;
+    const rest = (await call('GET', `/${id}/steps/pause/users?limit=2&cursor=${first.next_cursor}`)).json().data;
+    const names = [...first.users, ...rest.users].map(({ customer_id: name }) => name);
     expect(names.toSorted()).toEqual(people.toSorted());
     expect((await call('GET', `/${id}/history?customer_id=nobody`)).status).toBe(404);
   });
@@ -256,14 +256,14 @@ describe('journeys', () => {
     const elsewhere = await create({ ...simple, first_step: 'other', steps: [wait('other', null)] });
     await publish(elsewhere);
     const ada = await insertPerson(elsewhere, 'other');
-    const people = [{ customer_id: ada, attributes: { product: 'Lamp' } }, { customer_id: 'nobody-knows' }];
-    expect((await call('POST', `/${id}/entries`, { people })).status).toBe(409);
+    const users = [{ customer_id: ada, attributes: { product: 'Lamp' } }, { customer_id: 'nobody-knows' }];
+    expect((await call('POST', `/${id}/entries`, { users })).status).toBe(409);
     await publish(id);
     const first = { entered: [ada], refused: [], unknown: ['nobody-knows'] };
     const key = { 'idempotency-key': 'entry-1' };
-    expect((await call('POST', `/${id}/entries`, { people }, key)).json().data).toEqual(first);
-    expect((await call('POST', `/${id}/entries`, { people }, key)).json().data).toEqual(first);
-    expect((await call('POST', `/${id}/entries`, { people })).json().data).toEqual({
+    expect((await call('POST', `/${id}/entries`, { users }, key)).json().data).toEqual(first);
+    expect((await call('POST', `/${id}/entries`, { users }, key)).json().data).toEqual(first);
+    expect((await call('POST', `/${id}/entries`, { users })).json().data).toEqual({
       ...first,
       entered: [],
       refused: [ada],
@@ -271,9 +271,9 @@ describe('journeys', () => {
     const { entries } = (await call('GET', `/${id}/history?customer_id=${ada}`)).json().data;
     expect(entries).toMatchObject([{ step: 'pause', version: 1, ended_at: null }]);
     expect((await call('GET', `/${id}/figures`)).json().data.edges).toEqual([
-      { version: 1, step: '', edge: 'entered', people: 1 },
+      { version: 1, step: '', edge: 'entered', users: 1 },
     ]);
-    const twice = { people: [{ customer_id: ada }, { customer_id: ada }] };
+    const twice = { users: [{ customer_id: ada }, { customer_id: ada }] };
     expect((await call('POST', `/${id}/entries`, twice)).status).toBe(400);
   });
 
@@ -317,9 +317,9 @@ describe('journeys', () => {
       await asOther('POST', `/${id}/publish`, {}),
       await asOther('POST', `/${id}/pause`),
       await asOther('POST', `/${id}/stop`),
-      await asOther('POST', `/${id}/entries`, { people: [{ customer_id: 'ada' }] }),
+      await asOther('POST', `/${id}/entries`, { users: [{ customer_id: 'ada' }] }),
       await asOther('GET', `/${id}/figures`),
-      await asOther('GET', `/${id}/steps/hello/people`),
+      await asOther('GET', `/${id}/steps/hello/users`),
       await asOther('GET', `/${id}/history?customer_id=ada`),
     ]).toEqual(Array(11).fill(404));
     expect((await get(id)).status).toBe('ACTIVE');

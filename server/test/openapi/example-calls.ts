@@ -232,10 +232,10 @@ function* journeyCalls({ said }: Walk): Generator<ExampleCall> {
   yield { operationId: 'publishJourney', parameters: { id: id() }, body: {} };
   yield { operationId: 'getJourney', parameters: { id: id() } };
   yield { operationId: 'listJourneys', parameters: { status: 'ACTIVE', limit: '10' } };
-  const people = [{ customer_id: 'linus', attributes: { product: 'Lamp' } }];
-  yield { operationId: 'enterJourney', parameters: { id: id() }, body: { people } };
+  const users = [{ customer_id: 'linus', attributes: { product: 'Lamp' } }];
+  yield { operationId: 'enterJourney', parameters: { id: id() }, body: { users } };
   yield { operationId: 'readJourneyFigures', parameters: { id: id(), from: '2026-01-01' } };
-  yield { operationId: 'listPeopleAtStep', parameters: { id: id(), step: 'hello', limit: '10' } };
+  yield { operationId: 'listUsersAtStep', parameters: { id: id(), step: 'hello', limit: '10' } };
   yield { operationId: 'readJourneyHistory', parameters: { id: id(), customer_id: 'linus' } };
   for (const action of ['pause', 'resume', 'stop']) yield { operationId: `${action}Journey`, parameters: { id: id() } };
 }

@@ -4,7 +4,7 @@ import type { JourneyState } from '../../domain/journeys/graph.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { listJourneyCampaigns, moveJourney } from '../../storage/journeys/journeys.ts';
-import { endStoppedEntries } from '../../storage/journeys/moved-people.ts';
+import { endStoppedEntries } from '../../storage/journeys/moved-users.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Actor } from '../accounts/audit.ts';
 import { applyChange, retryChanges } from '../campaigns/change-campaign-state.ts';
@@ -25,7 +25,7 @@ const batchEntries = 5_000;
 type Change = { workspaceId: string; id: string; action: JourneyAction; actor: Actor };
 
 /**
- * Pauses, resumes or stops a journey with the campaigns of its messages. In a paused journey people neither enter nor go on, and
+ * Pauses, resumes or stops a journey with the campaigns of its messages. In a paused journey users neither enter nor go on, and
  * what became due meanwhile is continued after it. A stop is final: everyone leaves.
  *
  * @throws ServiceError JOURNEY_NOT_FOUND, JOURNEY_ACTION_INVALID

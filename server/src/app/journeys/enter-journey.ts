@@ -10,10 +10,10 @@ import { answerOnce } from '../idempotency.ts';
 import { notAllowed } from './journeys.ts';
 import type { JourneyCaller, JourneyDependencies } from './journeys.ts';
 
-/** A person who is to enter, with values that the texts of messages may use as attributes of the entry event. */
-export type EnteringPerson = { customerId: string; attributes: Record<string, unknown> };
+/** A user who is to enter, with values that the texts of messages may use as attributes of the entry event. */
+export type EnteringUser = { customerId: string; attributes: Record<string, unknown> };
 
-export type EnteredPeople = {
+export type EnteredUsers = {
   entered: string[];
   /** Who may not enter again now. */
   refused: string[];
@@ -21,14 +21,14 @@ export type EnteredPeople = {
 };
 
 /**
- * Lets people enter a journey, whatever its entry is. Repeats with the same idempotency key let nobody enter again.
+ * Lets users enter a journey, whatever its entry is. Repeats with the same idempotency key let nobody enter again.
  *
  * @throws ServiceError JOURNEY_NOT_FOUND, JOURNEY_ACTION_INVALID
  */
-export function enterPeople(
+export function enterUsers(
   deps: JourneyDependencies,
-  { workspaceId, once, id, people }: JourneyCaller & { id: string; people: readonly EnteringPerson[] },
-): Promise<EnteredPeople> {
+  { workspaceId, once, id, users }: JourneyCaller & { id: string; users: readonly EnteringUser[] },
+): Promise<EnteredUsers> {
   const at = deps.clock.now();
   return answerOnce(deps, { workspaceId, operation: `journey:enter:${id}`, ...once, at }, async (tx) => {
     const journey = await holdJourney(tx, { workspaceId, id });
@@ -36,7 +36,7 @@ export function enterPeople(
     if (journey.status !== 'ACTIVE') throw notAllowed('ENTER', journey);
     const version = (await findJourneyVersion(tx, { workspaceId, journeyId: id, version: journey.version! }))!;
     const { firstStep, reentry } = readStoredGraph(version.graph);
-    const attributesOf = new Map(people.map(({ customerId, attributes }) => [customerId, attributes]));
+    const attributesOf = new Map(users.map(({ customerId, attributes }) => [customerId, attributes]));
     const held = await holdUsersInOrder(tx, { workspaceId, customerIds: [...attributesOf.keys()] });
     const occurredAt = at.toISOString();
     const entries = held.map(({ bucket, userId, customerId }) => ({

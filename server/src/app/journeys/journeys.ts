@@ -23,6 +23,8 @@ import { invalidCampaign } from '../campaigns/prepare-campaign.ts';
 import { answerOnce } from '../idempotency.ts';
 import { requireWorkspace } from '../workspaces.ts';
 
+export type { Journey, JourneySearch };
+
 export type JourneyDependencies = {
   database: Database;
   clock: Clock;
@@ -60,7 +62,7 @@ export async function requireJourney(tx: Transaction, named: Named): Promise<Jou
 
 export type ReadJourney = { journey: Journey; live: JourneyVersion | undefined };
 
-/** Returns a journey with the version that people enter. @throws ServiceError JOURNEY_NOT_FOUND */
+/** Returns a journey with the version that users enter. @throws ServiceError JOURNEY_NOT_FOUND */
 export async function readJourney(
   { database }: Pick<JourneyDependencies, 'database'>,
   { workspaceId, id }: Named,
@@ -104,7 +106,7 @@ export function createJourney(
 }
 
 /**
- * Changes the name or the draft. People see nothing of it until the journey is published.
+ * Changes the name or the draft. Users see nothing of it until the journey is published.
  *
  * @throws ServiceError JOURNEY_NOT_FOUND, JOURNEY_NAME_TAKEN, JOURNEY_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID
  */

@@ -9,10 +9,10 @@ import { makeId } from '../../domain/ids.ts';
 import type { RequestFault } from '../../fields/reading-rules.ts';
 import { insertAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
-import { countPeopleBySteps } from '../../storage/journeys/journey-figures.ts';
+import { countUsersBySteps } from '../../storage/journeys/journey-figures.ts';
 import { findJourneyVersion, publishJourneyVersion } from '../../storage/journeys/journeys.ts';
 import type { Journey, JourneyVersion } from '../../storage/journeys/journeys.ts';
-import { endPeopleAtStep, movePeople } from '../../storage/journeys/moved-people.ts';
+import { endUsersAtStep, moveUsersAtStep } from '../../storage/journeys/moved-users.ts';
 import { storeTriggerCondition } from '../../storage/triggers.ts';
 import { audit } from '../accounts/audit.ts';
 import { invalidCampaign, prepareCampaign } from '../campaigns/prepare-campaign.ts';
@@ -24,8 +24,8 @@ import { prepareFilters } from '../segments/filter-segments.ts';
 import { getJourney, notAllowed, requireJourney } from './journeys.ts';
 import type { JourneyCaller, JourneyDependencies, SentGraph } from './journeys.ts';
 
-/** Of each removed step: the step to which its people move, or null where they leave the journey. */
-export type PeopleRules = Record<string, string | null>;
+/** Of each removed step: the step to which its users move, or null where they leave the journey. */
+export type StepRules = Record<string, string | null>;
 
 /** Event names have at least one character, so that no event starts the campaign of a step. */
 const noEvent = '';
@@ -42,14 +42,14 @@ export async function validateJourney(
 }
 
 /**
- * Publishes the draft as the next version, which people enter from now on. People who are inside finish on the version that they
+ * Publishes the draft as the next version, which users enter from now on. Users who are inside finish on the version that they
  * entered, except those at steps that the draft does not have.
  *
- * @throws ServiceError JOURNEY_NOT_FOUND, JOURNEY_ACTION_INVALID, JOURNEY_PEOPLE_AT_STEP, CAMPAIGN_REQUEST_INVALID
+ * @throws ServiceError JOURNEY_NOT_FOUND, JOURNEY_ACTION_INVALID, JOURNEY_USERS_AT_STEP, CAMPAIGN_REQUEST_INVALID
  */
 export function publishJourney(
   deps: JourneyDependencies,
-  { workspaceId, actor, once, id, people }: JourneyCaller & { id: string; people: PeopleRules },
+  { workspaceId, actor, once, id, users }: JourneyCaller & { id: string; users: StepRules },
 ): Promise<{ version: number }> {
   const at = deps.clock.now();
   const asked = { workspaceId, operation: `journey:publish:${id}`, ...once, at };
@@ -67,7 +67,7 @@ export function publishJourney(
     const status = journey.status === 'DRAFT' ? 'ACTIVE' : journey.status;
     const stored = { workspaceId, journeyId: id, version, graph: document, campaigns, entryEvents, watchedEvents };
     await publishJourneyVersion(tx, { ...stored, ...published, status });
-    await moveFromRemovedSteps(tx, { journey, graph: prepared.graph, people, version, at });
+    await moveFromRemovedSteps(tx, { journey, graph: prepared.graph, users, version, at });
     const object = { id, name: journey.name };
     const detail = { version };
     await audit(tx, { actor, workspaceId, action: 'journey.publish', object, detail, at: deps.clock.realNow() });
@@ -125,7 +125,7 @@ type Storing = { journey: Journey; document: SentGraph; prepared: PreparedGraph;
 
 /**
  * Stores a hidden campaign for each message. A message that did not change keeps its campaign, so that frequency, control groups
- * and figures continue. Campaigns of former messages stay for the people who are inside.
+ * and figures continue. Campaigns of former messages stay for the users who are inside.
  */
 async function storeCampaigns(tx: Transaction, storing: Storing): Promise<Record<string, string>> {
   const { journey, document, prepared } = storing;
@@ -164,23 +164,23 @@ async function storeCampaign(
   return id;
 }
 
-type Moving = { journey: Journey; graph: JourneyGraph; people: PeopleRules; version: number; at: Date };
+type Moving = { journey: Journey; graph: JourneyGraph; users: StepRules; version: number; at: Date };
 
-/** Applies the rules for people at steps that the new version does not have. @throws ServiceError JOURNEY_PEOPLE_AT_STEP */
-async function moveFromRemovedSteps(tx: Transaction, { journey, graph, people, version, at }: Moving): Promise<void> {
+/** Applies the rules for users at steps that the new version does not have. @throws ServiceError JOURNEY_USERS_AT_STEP */
+async function moveFromRemovedSteps(tx: Transaction, { journey, graph, users, version, at }: Moving): Promise<void> {
   const { workspaceId, id: journeyId } = journey;
   const faults: RequestFault[] = [];
-  for (const [step, to] of Object.entries(people)) {
-    const field = `people.${step.slice(0, 64)}`;
+  for (const [step, to] of Object.entries(users)) {
+    const field = `users.${step.slice(0, 64)}`;
     if (graph.steps.has(step)) faults.push({ field, reason: 'names a step that the draft has' });
-    if (to !== null && !graph.steps.has(to)) faults.push({ field, reason: 'must move people to a step of the draft' });
+    if (to !== null && !graph.steps.has(to)) faults.push({ field, reason: 'must move users to a step of the draft' });
   }
   if (faults.length > 0) throw invalidCampaign(faults);
   if (journey.version === null) return;
-  for (const { step } of await countPeopleBySteps(tx, { workspaceId, journeyId })) {
+  for (const { step } of await countUsersBySteps(tx, { workspaceId, journeyId })) {
     if (graph.steps.has(step)) continue;
-    if (!Object.hasOwn(people, step)) throw new ServiceError('JOURNEY_PEOPLE_AT_STEP', { field: step });
-    await applyRule(tx, { workspaceId, journeyId, step, to: people[step]!, graph, version, at });
+    if (!Object.hasOwn(users, step)) throw new ServiceError('JOURNEY_USERS_AT_STEP', { field: step });
+    await applyRule(tx, { workspaceId, journeyId, step, to: users[step]!, graph, version, at });
   }
 }
 
@@ -191,10 +191,10 @@ type Rule = { workspaceId: string; journeyId: string; step: string; to: string |
 
 async function applyRule(tx: Transaction, { graph, to, ...rule }: Rule): Promise<void> {
   if (to !== null) {
-    await movePeople(tx, { ...rule, to, ahead: stepsAhead(graph, to) });
+    await moveUsersAtStep(tx, { ...rule, to, ahead: stepsAhead(graph, to) });
   }
   // Those who were not moved.
-  await endPeopleAtStep(tx, rule);
+  await endUsersAtStep(tx, rule);
 }
 
 function stepsAhead(graph: JourneyGraph, from: string): string[] {

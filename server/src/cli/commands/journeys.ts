@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { changeJourneyState } from '../../app/journeys/change-journey-state.ts';
 import type { JourneyAction } from '../../app/journeys/change-journey-state.ts';
 import { createJourney, readJourney, removeJourney, searchJourneys, unrepeated } from '../../app/journeys/journeys.ts';
-import { readJourneyFigures } from '../../app/journeys/people.ts';
+import { readJourneyFigures } from '../../app/journeys/journey-users.ts';
 import { publishJourney, validateJourney } from '../../app/journeys/publish-journey.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxJourneys } from '../../domain/limits/journeys.ts';
@@ -48,7 +48,7 @@ export function registerJourneys(program: Command): void {
     .action(ofOne(check));
   add('publish', 'Publish the draft of a journey as its next version')
     .argument('<journey>', 'id of the journey')
-    .option('--move <rule...>', 'old=new moves the people at a removed step; old= lets them leave')
+    .option('--move <rule...>', 'old=new moves the users at a removed step; old= lets them leave')
     .action(ofOne(publish));
   for (const [action, description] of Object.entries(actions))
     add(action, description)
@@ -118,7 +118,7 @@ async function publish(context: CommandContext, named: Named, { move = [] }: { m
     return [step, to === '' ? null : to] as const;
   });
   const caller = { ...named, actor: commandLine, once: unrepeated };
-  const { version } = await publishJourney(context, { ...caller, people: Object.fromEntries(rules) });
+  const { version } = await publishJourney(context, { ...caller, users: Object.fromEntries(rules) });
   process.stdout.write(`Published version ${version}.\n`);
 }
 
@@ -138,9 +138,9 @@ async function figures({ database }: CommandContext, named: Named, options: Json
   printTable(
     ['STEP', 'EDGE', 'VERSION', 'USERS'],
     [
-      ...inside.map(({ step, people }) => [step, 'inside', nothing, String(people)]),
-      ...edges.map(({ step, edge, version, people }) => [
-        ...[step === '' ? nothing : step, edge, String(version), String(people)],
+      ...inside.map(({ step, users }) => [step, 'inside', nothing, String(users)]),
+      ...edges.map(({ step, edge, version, users }) => [
+        ...[step === '' ? nothing : step, edge, String(version), String(users)],
       ]),
     ],
     options,

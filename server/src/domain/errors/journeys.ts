@@ -5,10 +5,10 @@ export const journeyRegistry = {
     text: 'Journey not found.',
     advice: 'List the journeys of the workspace.',
   },
-  JOURNEY_PERSON_NOT_FOUND: {
+  JOURNEY_USER_NOT_FOUND: {
     status: 404,
     text: 'No user has this customer id.',
-    advice: 'Use the id that the app identifies the person with.',
+    advice: 'Use the id that the app identifies the user with.',
   },
   JOURNEY_NAME_TAKEN: {
     status: 409,
@@ -25,9 +25,9 @@ export const journeyRegistry = {
     text: 'The journey does not allow <field>: it is <reason>.',
     advice: 'Read the journey; docs/journeys.md lists what each status allows.',
   },
-  JOURNEY_PEOPLE_AT_STEP: {
+  JOURNEY_USERS_AT_STEP: {
     status: 409,
-    text: 'People are at the removed step <field>.',
-    advice: 'Publish with people: name a step to which they move, or null where they leave the journey.',
+    text: 'Users are at the removed step <field>.',
+    advice: 'Publish with users: name a step to which they move, or null where they leave the journey.',
   },
 } as const;

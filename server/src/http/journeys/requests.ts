@@ -1,5 +1,6 @@
-import type { EnteringPerson } from '../../app/journeys/enter-journey.ts';
-import type { PeopleRules } from '../../app/journeys/publish-journey.ts';
+import type { EnteringUser } from '../../app/journeys/enter-journey.ts';
+import type { JourneySearch } from '../../app/journeys/journeys.ts';
+import type { StepRules } from '../../app/journeys/publish-journey.ts';
 import { journeyStates } from '../../domain/journeys/graph.ts';
 import { graphSchema } from '../../domain/journeys/read-graph.ts';
 import { maxJourneyEntries, maxJourneyNameCharacters } from '../../domain/limits/journeys.ts';
@@ -19,7 +20,6 @@ import {
   word,
 } from '../../fields/combinators.ts';
 import { optionalSchemaOf, readMembers, schemaOf } from '../../fields/field.ts';
-import type { JourneySearch } from '../../storage/journeys/journeys.ts';
 import { makeCampaignQueryReader, makeCampaignReader, refuseFaults } from '../campaigns/campaign-reader.ts';
 import type { Body } from '../campaigns/campaign-reader.ts';
 
@@ -35,20 +35,20 @@ const changeMembers = {
   graph: sentGraph,
 };
 const publishMembers = {
-  people: withDescription(
+  users: withDescription(
     membersOf,
-    'Of each removed step where people are: the step to which they move, or null where they leave the journey',
+    'Of each removed step where users are: the step to which they move, or null where they leave the journey',
   ),
 };
-const personMembers = {
-  customer_id: requiredText({ description: 'The id that the app identifies the person with' }),
+const userMembers = {
+  customer_id: requiredText({ description: 'The id that the app identifies the user with' }),
   attributes: withDescription(membersOf, 'Values that texts use as EventAttribute'),
 };
 const entryMembers = {
-  people: required(
-    parts(part(personMembers, { title: 'JourneyPerson' }), {
+  users: required(
+    parts(part(userMembers, { title: 'JourneyUser' }), {
       maxItems: maxJourneyEntries,
-      description: 'Different people; who is unknown is reported',
+      description: 'Different users; who is unknown is reported',
     }),
   ),
 };
@@ -80,16 +80,16 @@ const searchMembers = {
   created_before: timeMember('ISO 8601; only journeys that were created earlier'),
   ...{ limit, cursor },
 };
-const peopleMembers = { limit, cursor };
+const userPageMembers = { limit, cursor };
 const figuresMembers = {
   from: dayMember('First UTC day; default: since the journey began'),
   to: dayMember('Last UTC day; default: today'),
 };
 const historyMembers = {
-  customer_id: required(text({ description: 'The id that the app identifies the person with' })),
+  customer_id: required(text({ description: 'The id that the app identifies the user with' })),
 };
 export const searchQuery = schemaOf(searchMembers);
-export const peopleQuery = schemaOf(peopleMembers);
+export const userPageQuery = schemaOf(userPageMembers);
 export const figuresQuery = schemaOf(figuresMembers);
 export const historyQuery = schemaOf(historyMembers);
 
@@ -110,27 +110,27 @@ export function parseJourneyChange(body: Body) {
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
-export function parsePublish(body: Body): { people: PeopleRules } {
+export function parsePublish(body: Body): { users: StepRules } {
   const reader = makeCampaignReader(body);
-  const { people = {} } = readMembers(reader, publishMembers);
-  for (const [step, to] of Object.entries(people))
+  const { users = {} } = readMembers(reader, publishMembers);
+  for (const [step, to] of Object.entries(users))
     if (to !== null && typeof to !== 'string')
-      reader.part('people').invalid(step.slice(0, 64), 'must be the id of a step, or null');
+      reader.part('users').invalid(step.slice(0, 64), 'must be the id of a step, or null');
   refuseFaults(reader);
-  return { people: people as PeopleRules };
+  return { users: users as StepRules };
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
-export function parseEntries(body: Body): { people: EnteringPerson[] } {
+export function parseEntries(body: Body): { users: EnteringUser[] } {
   const reader = makeCampaignReader(body);
-  const { people = [] } = readMembers(reader, entryMembers);
-  const found = people.map(({ customer_id: customerId = '', attributes = {} }) => ({ customerId, attributes }));
+  const { users = [] } = readMembers(reader, entryMembers);
+  const found = users.map(({ customer_id: customerId = '', attributes = {} }) => ({ customerId, attributes }));
   if (new Set(found.map(({ customerId }) => customerId)).size < found.length)
-    reader.invalid('people', 'must name each person once');
+    reader.invalid('users', 'must name each user once');
   const place = findUnstorable(body);
-  if (place !== undefined) reader.invalid('people', unstorable);
+  if (place !== undefined) reader.invalid('users', unstorable);
   refuseFaults(reader);
-  return { people: found };
+  return { users: found };
 }
 
 type Query = Record<string, unknown>;
@@ -153,9 +153,9 @@ export function parseSearch(query: Query): Omit<JourneySearch, 'workspaceId'> {
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
-export function parsePeoplePage(query: Query): { limit: number; after: string | undefined } {
+export function parseUserPage(query: Query): { limit: number; after: string | undefined } {
   const reader = makeCampaignQueryReader(query);
-  const { limit: most = maxPage, cursor: after } = readMembers(reader, peopleMembers);
+  const { limit: most = maxPage, cursor: after } = readMembers(reader, userPageMembers);
   refuseFaults(reader);
   return { limit: most, after };
 }

@@ -9,8 +9,8 @@ import {
   searchJourneys,
 } from '../../app/journeys/journeys.ts';
 import type { JourneyDependencies } from '../../app/journeys/journeys.ts';
-import { enterPeople } from '../../app/journeys/enter-journey.ts';
-import { readHistoryOfPerson, readJourneyFigures, readPeopleAtStep } from '../../app/journeys/people.ts';
+import { enterUsers } from '../../app/journeys/enter-journey.ts';
+import { readHistoryOfUser, readJourneyFigures, readUsersAtStep } from '../../app/journeys/journey-users.ts';
 import { publishJourney, validateJourney } from '../../app/journeys/publish-journey.ts';
 import { makeV5Dialect } from '../campaigns/dialects.ts';
 import type { CampaignAccessDependencies } from '../campaigns/dialects.ts';
@@ -30,10 +30,10 @@ import {
   parseHistory,
   parseJourney,
   parseJourneyChange,
-  parsePeoplePage,
+  parseUserPage,
   parsePublish,
   parseSearch,
-  peopleQuery,
+  userPageQuery,
   publishBody,
   searchQuery,
   toCursor,
@@ -44,12 +44,12 @@ import {
   historyAnswer,
   journeyAnswer,
   journeysAnswer,
-  peopleAnswer,
+  usersAnswer,
   presentAnswer,
   presentEntry,
   presentFigures,
   presentJourney,
-  presentPerson,
+  presentUser,
   presentSummary,
   removedAnswer,
   validAnswer,
@@ -68,7 +68,7 @@ export function journeyRoutes(deps: JourneyRouteDependencies): RouteFamily {
       ...listRoutes(deps, v5),
       ...oneRoutes(deps, v5),
       ...liveRoutes(deps, v5),
-      ...peopleRoutes(deps, v5),
+      ...userRoutes(deps, v5),
     ]);
   };
 }
@@ -170,7 +170,7 @@ function oneRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
 }
 
 const actions: Record<JourneyAction, string> = {
-  pause: 'Pause a journey: people neither enter nor go on',
+  pause: 'Pause a journey: users neither enter nor go on',
   resume: 'Resume a paused journey',
   stop: 'Stop a journey for good: everyone leaves',
 };
@@ -211,14 +211,14 @@ function liveRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
   return [publish, ...others];
 }
 
-function peopleRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
+function userRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
   return [
     route(v5, {
       method: 'POST',
       url: `${base}/:id/entries`,
       params,
       operationId: 'enterJourney',
-      summary: 'Let people enter a journey',
+      summary: 'Let users enter a journey',
       body: entryBody,
       maxBodyBytes,
       isRepeatable: true,
@@ -226,14 +226,14 @@ function peopleRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
       refuses: [404, 409],
       read: ({ body }) => parseEntries(body),
       handle: async ({ input, actor, workspaceId, once, params: { id } }) =>
-        presentAnswer(await enterPeople(deps, { ...input, actor, workspaceId, once, id })),
+        presentAnswer(await enterUsers(deps, { ...input, actor, workspaceId, once, id })),
     }),
     route(v5, {
       method: 'GET',
       url: `${base}/:id/figures`,
       params,
       operationId: 'readJourneyFigures',
-      summary: 'Count the people at each step, and those who left it by each edge',
+      summary: 'Count the users at each step, and those who left it by each edge',
       querystring: figuresQuery,
       answers: { 200: figuresAnswer },
       refuses: [404],
@@ -243,18 +243,18 @@ function peopleRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
     }),
     route(v5, {
       method: 'GET',
-      url: `${base}/:id/steps/:step/people`,
+      url: `${base}/:id/steps/:step/users`,
       params: Type.Object({ ...params.properties, step: Type.String({ description: 'The id of the step' }) }),
-      operationId: 'listPeopleAtStep',
-      summary: 'List the people who are at a step',
-      querystring: peopleQuery,
-      answers: { 200: peopleAnswer },
+      operationId: 'listUsersAtStep',
+      summary: 'List the users who are at a step',
+      querystring: userPageQuery,
+      answers: { 200: usersAnswer },
       refuses: [404],
-      read: ({ query }) => parsePeoplePage(query),
+      read: ({ query }) => parseUserPage(query),
       async handle({ input, workspaceId, params: { id, step } }) {
-        const people = await readPeopleAtStep(deps, { workspaceId, id, step, ...input });
-        const page = cursorAfter(people, { limit: input.limit, of: ({ entryId }) => entryId });
-        return presentAnswer({ people: people.map(presentPerson), ...page });
+        const users = await readUsersAtStep(deps, { workspaceId, id, step, ...input });
+        const page = cursorAfter(users, { limit: input.limit, of: ({ entryId }) => entryId });
+        return presentAnswer({ users: users.map(presentUser), ...page });
       },
     }),
     route(v5, {
@@ -262,13 +262,13 @@ function peopleRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
       url: `${base}/:id/history`,
       params,
       operationId: 'readJourneyHistory',
-      summary: 'List the entries of a person with the steps that they passed',
+      summary: 'List the entries of a user with the steps that they passed',
       querystring: historyQuery,
       answers: { 200: historyAnswer },
       refuses: [404],
       read: ({ query }) => parseHistory(query),
       async handle({ input, workspaceId, params: { id } }) {
-        const entries = await readHistoryOfPerson(deps, { workspaceId, id, ...input });
+        const entries = await readHistoryOfUser(deps, { workspaceId, id, ...input });
         return presentAnswer({ entries: entries.map(presentEntry) });
       },
     }),

@@ -1,11 +1,9 @@
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
-import type { EntryHistory, JourneyFigures } from '../../app/journeys/people.ts';
-import type { ReadJourney } from '../../app/journeys/journeys.ts';
+import type { EntryHistory, JourneyFigures, UserAtStep } from '../../app/journeys/journey-users.ts';
+import type { Journey, ReadJourney } from '../../app/journeys/journeys.ts';
 import { journeyEndReasons, journeyStates } from '../../domain/journeys/graph.ts';
 import { graphSchema } from '../../domain/journeys/read-graph.ts';
-import type { Journey } from '../../storage/journeys/journeys.ts';
-import type { PersonAtStep } from '../../storage/journeys/journey-figures.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { makeRequestId } from '../route/route.ts';
 
@@ -18,7 +16,7 @@ const summary = {
   name: Type.String(),
   status: codeShape(journeyStates, 'DRAFT: never published; STOPPED is final'),
   version: Type.Union([
-    Type.Integer({ description: 'The version that people enter; null: never published' }),
+    Type.Integer({ description: 'The version that users enter; null: never published' }),
     Type.Null(),
   ]),
   has_draft: Type.Boolean({ description: 'There are changes that were not published' }),
@@ -33,7 +31,7 @@ const journeyShape = named(
   Type.Object({
     ...summary,
     draft: Type.Union([graph, Type.Null()], { description: 'The graph that is being edited, as it was sent' }),
-    live: Type.Union([graph, Type.Null()], { description: 'The graph that people enter' }),
+    live: Type.Union([graph, Type.Null()], { description: 'The graph that users enter' }),
     campaigns: Type.Record(Type.String(), Type.String(), {
       description: 'Of each send step of the live version, the id of its campaign, for explain',
     }),
@@ -62,17 +60,17 @@ export const validAnswer = named(
     ),
   }),
 );
-export const peopleAnswer = named(
-  'JourneyPeople',
+export const usersAnswer = named(
+  'JourneyUsers',
   answer({
-    people: Type.Array(
+    users: Type.Array(
       Type.Object({
-        customer_id: Type.Union([Type.String(), Type.Null()], { description: 'Null: a person without an id' }),
+        customer_id: Type.Union([Type.String(), Type.Null()], { description: 'Null: a user without an id' }),
         entry_id: Type.String(),
         version: Type.Integer(),
         entered_at: time('ISO 8601'),
-        arrived_at: time('When the person came to the step'),
-        due_at: time('When the person goes on, unless an event comes first'),
+        arrived_at: time('When the user came to the step'),
+        due_at: time('When the user goes on, unless an event comes first'),
       }),
     ),
     next_cursor: nextCursor,
@@ -94,10 +92,10 @@ export const historyAnswer = named(
       Type.Object({
         entry_id: Type.String(),
         version: Type.Integer(),
-        step: Type.String({ description: 'Where the person is, or was at the end' }),
+        step: Type.String({ description: 'Where the user is, or was at the end' }),
         entered_at: time('ISO 8601'),
-        due_at: timeOrNull('When the person goes on; null: the entry is over'),
-        ended_at: timeOrNull('Null: the person is inside'),
+        due_at: timeOrNull('When the user goes on; null: the entry is over'),
+        ended_at: timeOrNull('Null: the user is inside'),
         end_reason: Type.Union([codeShape(journeyEndReasons, 'Why the entry ended'), Type.Null()]),
         passages: Type.Array(
           Type.Object({
@@ -116,15 +114,15 @@ export const historyAnswer = named(
 export const figuresAnswer = named(
   'JourneyFigures',
   answer({
-    inside: Type.Array(Type.Object({ step: Type.String(), people: Type.Integer() }), {
-      description: 'People who are at each step now',
+    inside: Type.Array(Type.Object({ step: Type.String(), users: Type.Integer() }), {
+      description: 'Users who are at each step now',
     }),
     edges: Type.Array(
       Type.Object({
         version: Type.Integer(),
         step: Type.String({ description: 'Empty: entries and ends' }),
-        edge: Type.String({ description: 'How people left the step; entered, or the reason of the end' }),
-        people: Type.Integer(),
+        edge: Type.String({ description: 'How users left the step; entered, or the reason of the end' }),
+        users: Type.Integer(),
       }),
       { description: 'By UTC days of the range' },
     ),
@@ -158,14 +156,14 @@ export function presentJourney({ journey, live }: ReadJourney) {
   };
 }
 
-export function presentPerson(person: PersonAtStep) {
+export function presentUser(user: UserAtStep) {
   return {
-    customer_id: person.customerId,
-    entry_id: person.entryId,
-    version: person.version,
-    entered_at: person.enteredAt.toISOString(),
-    arrived_at: person.arrivedAt.toISOString(),
-    due_at: person.dueAt.toISOString(),
+    customer_id: user.customerId,
+    entry_id: user.entryId,
+    version: user.version,
+    entered_at: user.enteredAt.toISOString(),
+    arrived_at: user.arrivedAt.toISOString(),
+    due_at: user.dueAt.toISOString(),
   };
 }
 

@@ -15,7 +15,7 @@ export type StepRule = AtStep & {
  * Moves the people at a step to a step of another version, due at once like an entry, except those who passed that step or one after it: a step is
  * passed once in an entry. Indexes: journey_positions_step, primary key of journey_passages.
  */
-export async function movePeople(tx: Queryable, rule: StepRule): Promise<void> {
+export async function moveUsersAtStep(tx: Queryable, rule: StepRule): Promise<void> {
   const { workspaceId, journeyId, step, to, version, ahead, at } = rule;
   await tx`
     update journey_positions as positions
@@ -31,7 +31,7 @@ export async function movePeople(tx: Queryable, rule: StepRule): Promise<void> {
 }
 
 /** Ends the entries of the people at a step, and counts them. Index: journey_positions_step. */
-export async function endPeopleAtStep(tx: Queryable, { at, ...of }: AtStep & { at: Date }): Promise<void> {
+export async function endUsersAtStep(tx: Queryable, { at, ...of }: AtStep & { at: Date }): Promise<void> {
   const { workspaceId, journeyId, step } = of;
   await tx`
     with ended as (
