@@ -36,7 +36,7 @@ const sections: [name: string, sources: string[]][] = [
         'experiments',
         'triggered-campaigns',
       ],
-      ...['statistics', 'event-stream', 'sandbox'],
+      ...['statistics', 'journeys', 'event-stream', 'sandbox'],
     ],
   ],
   [

@@ -37,6 +37,7 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   segments: async () => (await import('./commands/segments.ts')).registerSegments,
   callbacks: async () => (await import('./commands/callbacks.ts')).registerCallbacks,
   'event-streams': async () => (await import('./commands/event-streams.ts')).registerEventStreams,
+  journeys: async () => (await import('./commands/journeys.ts')).registerJourneys,
   'report-files': async () => (await import('./commands/report-files.ts')).registerReportFiles,
   campaigns: async () => (await import('./commands/campaigns.ts')).registerCampaigns,
   accounts: async () => (await import('./commands/accounts.ts')).registerAccounts,

@@ -3,6 +3,7 @@ import { accessRegistry, accountRegistry } from './errors/access.ts';
 import { campaignRegistry } from './errors/campaigns.ts';
 import { dataRegistry } from './errors/data.ts';
 import { installationRegistry } from './errors/installations.ts';
+import { journeyRegistry } from './errors/journeys.ts';
 import { pictureRegistry } from './errors/pictures.ts';
 import { pushRegistry } from './errors/push.ts';
 import { requestRegistry } from './errors/requests.ts';
@@ -20,6 +21,7 @@ export const errorRegistry = {
   ...installationRegistry,
   ...segmentRegistry,
   ...campaignRegistry,
+  ...journeyRegistry,
   ...accountRegistry,
   ...pictureRegistry,
   ...topicRegistry,

@@ -31,6 +31,7 @@ import { businessEventRoutes } from '../http/business-events.ts';
 import { campaignRoutes } from '../http/campaigns/routes.ts';
 import { dataRoutes } from '../http/data/routes.ts';
 import { docsRoutes } from '../http/docs.ts';
+import { journeyRoutes } from '../http/journeys/routes.ts';
 import { eventStreamRoutes } from '../http/event-streams.ts';
 import { explainRoutes } from '../http/explain.ts';
 import { healthRoutes } from '../http/health.ts';
@@ -135,6 +136,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     reportRoutes(deps),
     liveActivityRoutes(deps),
     eventStreamRoutes(deps),
+    journeyRoutes({ ...deps, prefixes: vendorHeaders.prefixes }),
     interactionRoutes({ vendorHeaders, interactions }),
     pictureRoutes({ openPicture: makeServePictures(servedBy) }),
     makeConsoleRoutes(composition, {

@@ -134,7 +134,8 @@ export async function listUsedPictureNames(tx: Queryable, workspaceId: string): 
       select concat(content, variants, parts) from campaigns where id in (select campaign_id from open_runs)
       union all
       select concat(content, variants, parts) from campaigns
-      where workspace_id = ${workspaceId} and status in ('DRAFT', 'SCHEDULED', 'SENDING', 'ACTIVE', 'PAUSED') and not is_test
+      where workspace_id = ${workspaceId} and status in ('DRAFT', 'SCHEDULED', 'SENDING', 'ACTIVE', 'PAUSED')
+        and (not is_test or journey_id is not null)
       union all
       select parts::text from campaign_templates where workspace_id = ${workspaceId}
     )

@@ -74,6 +74,7 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield* appCalls();
   yield* topicCalls();
   yield* eventStreamCalls(walk);
+  yield* journeyCalls(walk);
   yield* pushCalls(walk);
   yield* liveActivityCalls();
   yield { operationId: 'removeEventStream', parameters: { id: walk.said('createEventStream').data.event_stream.id } };
@@ -254,6 +255,33 @@ function* eventStreamCalls({ receiver, said }: Walk): Generator<ExampleCall> {
   yield { operationId: 'listEventStreams' };
   yield { operationId: 'listDeadEventBatches', parameters: { id, limit: '10' } };
   yield { operationId: 'resendDeadEventBatches', parameters: { id }, body: {} };
+}
+
+function* journeyCalls({ said }: Walk): Generator<ExampleCall> {
+  const id = () => said('createJourney').data.journey.id;
+  const message = { platforms: ['ANDROID'], campaign_content: content };
+  const graph = {
+    entry: { type: 'api' },
+    first_step: 'hello',
+    steps: [
+      { type: 'send', id: 'hello', message, next: 'two-days' },
+      { type: 'wait', id: 'two-days', duration: { value: 2, unit: 'DAYS' }, next: null },
+    ],
+  };
+  yield { operationId: 'createJourney', body: { name: 'Cart', graph } };
+  yield { operationId: 'removeJourney', parameters: { id: id() } };
+  yield { operationId: 'createJourney', body: { name: 'Welcome', graph } };
+  yield { operationId: 'changeJourney', parameters: { id: id() }, body: { name: 'Welcome 2026' } };
+  yield { operationId: 'validateJourney', parameters: { id: id() } };
+  yield { operationId: 'publishJourney', parameters: { id: id() }, body: {} };
+  yield { operationId: 'getJourney', parameters: { id: id() } };
+  yield { operationId: 'listJourneys', parameters: { status: 'ACTIVE', limit: '10' } };
+  const users = [{ customer_id: 'linus', attributes: { product: 'Lamp' } }];
+  yield { operationId: 'enterJourney', parameters: { id: id() }, body: { users } };
+  yield { operationId: 'readJourneyFigures', parameters: { id: id(), from: '2026-01-01' } };
+  yield { operationId: 'listUsersAtStep', parameters: { id: id(), step: 'hello', limit: '10' } };
+  yield { operationId: 'readJourneyHistory', parameters: { id: id(), customer_id: 'linus' } };
+  for (const action of ['pause', 'resume', 'stop']) yield { operationId: `${action}Journey`, parameters: { id: id() } };
 }
 
 function* dataCalls({ workspaceId, keys }: Walk): Generator<ExampleCall> {

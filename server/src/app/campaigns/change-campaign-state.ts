@@ -123,7 +123,7 @@ type Application = {
 };
 
 /** Changes runs before their campaign, as workers do, to avoid deadlocks. The campaign's row then decides. */
-async function applyChange(tx: Transaction, { change, campaign, move }: Application): Promise<void> {
+export async function applyChange(tx: Transaction, { change, campaign, move }: Application): Promise<void> {
   const { id: campaignId } = campaign;
   const { at } = move;
   let nextAt = campaign.nextAt;

@@ -240,9 +240,25 @@ export function readStep(reader: RequestReader, rules: StepRules): JourneyStep |
 
 type Reading = { reader: RequestReader; rules: StepRules };
 
+/** The members of all types; a step without faults has those that its type requires. */
+type ReadMembers = {
+  duration: number;
+  timeout: number;
+  time: string | undefined;
+  weekdays: number[] | undefined;
+  included_filters: EventFilter[];
+  condition: BranchCondition;
+  ways: Partial<Way>[] | undefined;
+  late: 'send' | 'skip' | 'exit' | undefined;
+  attributes: Record<string, unknown>;
+  next: Target;
+  timeout_next: Target;
+  else_next: Target;
+};
+
 /** A step whose members have no fault has them all; the caller looks at the faults. */
 function readKind(type: StepType, { reader, rules }: Reading): StepKind {
-  const members = withoutOwn(readMembers(reader, stepMembers[type] as Fields)) as Record<string, any>;
+  const members = readMembers(reader, stepMembers[type] as Fields) as ReadMembers;
   const { next } = members;
   switch (type) {
     case 'wait':
@@ -265,10 +281,6 @@ function readKind(type: StepType, { reader, rules }: Reading): StepKind {
     case 'exit':
       return { kind: type };
   }
-}
-
-function withoutOwn({ id: _id, name: _name, ...members }: Record<string, unknown>): Record<string, unknown> {
-  return members;
 }
 
 function minuteOf(sent: string | undefined): number {

@@ -18,6 +18,7 @@ const tags = [
   { name: 'Business events', description: 'Events of a business that start campaigns' },
   { name: 'Statistics', description: 'Outcomes of the messages of campaigns' },
   { name: 'Event streams', description: 'Outcomes of messages, posted to addresses of the workspace' },
+  { name: 'Journeys', description: 'Graphs of steps through which each user passes alone' },
   { name: 'Data', description: 'Users and devices in' },
   { name: 'Segment source', description: "Messages of Segment's client libraries" },
   { name: 'Apps', description: 'Packages, bundle ids and sites, and defaults for their messages' },

@@ -35,6 +35,8 @@ export type NewAuthoredCampaign = Identified &
     /** Present if this is a later version of a document: the id of its first version, and its own number. */
     version?: { of: string; number: number };
     isTest?: boolean;
+    /** The journey whose message this is. Such campaigns are hidden like test sends: the same indexes leave them out. */
+    journeyId?: string;
     createdBy: string;
     at: Date;
   };
@@ -65,7 +67,8 @@ export async function insertAuthoredCampaign(tx: Queryable, campaign: NewAuthore
     source: 'CAMPAIGN_API',
     version_of: campaign.version?.of ?? null,
     version_number: campaign.version?.number ?? null,
-    is_test: campaign.isTest ?? false,
+    is_test: campaign.isTest ?? campaign.journeyId !== undefined,
+    journey_id: campaign.journeyId ?? null,
     created_by: campaign.createdBy,
     created_at: campaign.at,
     updated_at: campaign.at,

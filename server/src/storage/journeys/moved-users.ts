@@ -1,0 +1,77 @@
+import { utcDay } from '../runs/runs.ts';
+import type { Queryable } from '../database.ts';
+
+type AtStep = { workspaceId: string; journeyId: string; step: string };
+
+export type StepRule = AtStep & {
+  to: string;
+  version: number;
+  /** Steps that a person may pass from there. People who passed one of them already cannot be moved. */
+  ahead: readonly string[];
+  at: Date;
+};
+
+/**
+ * Moves the people at a step to a step of another version, due at once like an entry, except those who passed that step or one after it: a step is
+ * passed once in an entry. Indexes: journey_positions_step, primary key of journey_passages.
+ */
+export async function moveUsersAtStep(tx: Queryable, rule: StepRule): Promise<void> {
+  const { workspaceId, journeyId, step, to, version, ahead, at } = rule;
+  await tx`
+    update journey_positions as positions
+    set step = ${to}, version = ${version}, arrived_at = ${at}, due_at = ${at}, planned_at = null,
+      event_at = null, attempts = 0
+    where workspace_id = ${workspaceId} and journey_id = ${journeyId} and step = ${step} and ended_at is null
+      and not exists (
+        select 1 from journey_passages as passages
+        where passages.workspace_id = positions.workspace_id and passages.bucket = positions.bucket
+          and passages.user_id = positions.user_id and passages.journey_id = positions.journey_id
+          and passages.entry_id = positions.entry_id and passages.step = any(${[...ahead]})
+      )`;
+}
+
+/** Ends the entries of the people at a step, and counts them. Index: journey_positions_step. */
+export async function endUsersAtStep(tx: Queryable, { at, ...of }: AtStep & { at: Date }): Promise<void> {
+  const { workspaceId, journeyId, step } = of;
+  await tx`
+    with ended as (
+      update journey_positions set ended_at = ${at}, end_reason = 'STEP_REMOVED', due_at = null, planned_at = null
+      where workspace_id = ${workspaceId} and journey_id = ${journeyId} and step = ${step} and ended_at is null
+      returning version
+    )
+    insert into journey_figures (workspace_id, journey_id, version, step, edge, day, slot, people)
+    select ${workspaceId}, ${journeyId}, version, '', 'STEP_REMOVED', ${utcDay(at)}::date, 0, count(*)
+    from ended group by version
+    on conflict (workspace_id, journey_id, version, step, edge, day, slot) do update
+      set people = journey_figures.people + excluded.people`;
+}
+
+type OfJourney = { workspaceId: string; journeyId: string; at: Date; limit: number };
+
+/** Ends entries of a stopped journey, and counts them. Index: journey_positions_step. @returns how many it ended */
+export async function endStoppedEntries(
+  tx: Queryable,
+  { workspaceId, journeyId, at, limit }: OfJourney,
+): Promise<number> {
+  const [row] = await tx<{ ended: number }[]>`
+    with asked as materialized (
+      select bucket, user_id, entry_id from journey_positions
+      where workspace_id = ${workspaceId} and journey_id = ${journeyId} and ended_at is null
+      limit ${limit} for update
+    ), ended as (
+      update journey_positions as positions set ended_at = ${at}, end_reason = 'STOPPED', due_at = null, planned_at = null
+      from asked
+      where positions.workspace_id = ${workspaceId} and positions.bucket = asked.bucket
+        and positions.user_id = asked.user_id and positions.journey_id = ${journeyId}
+        and positions.entry_id = asked.entry_id
+      returning positions.version
+    ), counted as (
+      insert into journey_figures (workspace_id, journey_id, version, step, edge, day, slot, people)
+      select ${workspaceId}, ${journeyId}, version, '', 'STOPPED', ${utcDay(at)}::date, 0, count(*)
+      from ended group by version
+      on conflict (workspace_id, journey_id, version, step, edge, day, slot) do update
+        set people = journey_figures.people + excluded.people
+    )
+    select count(*)::int as ended from ended`;
+  return row!.ended;
+}
