@@ -44,10 +44,10 @@ export function enterUsers(
       event: { name: null, attributes: attributesOf.get(customerId)!, occurredAt },
     }));
     const entering = { workspaceId, journeyId: id, version: version.version, firstStep, reentry, at };
-    const stored: NewEntry[] = await enterJourney(tx, { ...entering, people: entries });
+    const stored: NewEntry[] = await enterJourney(tx, { ...entering, users: entries });
     const entered = { ...{ workspaceId, journeyId: id, version: version.version }, step: '', edge: 'entered' };
     if (stored.length > 0)
-      await addJourneyFigures(tx, { changes: [{ ...entered, people: stored.length }], day: utcDay(at), slot: 0 });
+      await addJourneyFigures(tx, { changes: [{ ...entered, users: stored.length }], day: utcDay(at), slot: 0 });
     const ids = new Set(stored.map(({ entryId }) => entryId));
     const known = new Set(held.map(({ customerId }) => customerId));
     return {
