@@ -15,9 +15,10 @@ export type CalledOperation = { id: string; request: object | undefined; status:
 
 // Operations of the sandbox come last, and of them the reset: it changes the keys of the demo workspace.
 const rankOf = (id: OperationId): number => (id === 'resetSandbox' ? 2 : Number(operations[id].family === 'Sandbox'));
-export const operationIds = (Object.keys(operations) as OperationId[]).sort(
-  (one, other) => rankOf(one) - rankOf(other),
-);
+/** Without those that the libraries of Segment call, with a key in their own way. */
+export const operationIds = (Object.keys(operations) as OperationId[])
+  .filter((id) => !operations[id].path.startsWith('/segment/'))
+  .sort((one, other) => rankOf(one) - rankOf(other));
 
 /**
  * Calls every operation of the document once with the program of a client, with the parameters and the body of its recorded

@@ -370,6 +370,9 @@ describe('responses of the console', () => {
     await until(
       async () => (await database`select 1 from runs where campaign_id = ${comparedId} and status = 'SENT'`).length > 0,
     );
+    await database`
+      insert into topics (id, workspace_id, key, name, description, is_in_by_default, position, created_at, updated_at)
+      values (${idOf('6')}, ${workspaceId}, 'offers', 'Offers', 'What is cheaper', true, 1, now(), now())`;
     // A device whose provider refuses it: new, because one in a hundred would be reached by the first campaign and removed.
     const headers = bundle.basic();
     const lost = { type: 'customer', customer_id: 'lost', attributes: { city: 'Oslo' } };

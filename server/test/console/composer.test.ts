@@ -401,7 +401,11 @@ describe('console composer', () => {
       const ownSegments = async () => (await bundle.database`select 1 from segments where campaign_id = ${id}`).length;
       await client.composer.publish({ workspaceId, id });
       expect(await ownSegments()).toBe(1);
+      await bundle.database`
+        update campaigns set winner = 2, winner_named_at = now(), winner_named_by = 'ana' where id = ${id}`;
       await client.composer.recall({ workspaceId, id });
+      // The draft may be sent with other variations, of which nobody named a winner.
+      expect(await bundle.database`select winner from campaigns where id = ${id}`).toEqual([{ winner: null }]);
       expect([await statusOf(id), await ownSegments()]).toEqual(['DRAFT', 0]);
       expect((await client.campaigns.read({ workspaceId, id })).request).toEqual(parts);
 

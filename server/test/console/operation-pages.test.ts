@@ -420,7 +420,7 @@ describe('the API log', () => {
       await expectAccessible(page);
       await stream.getByRole('button', { name: 'Send again', exact: true }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
-      await page.getByText('1 batch is posted again').waitFor();
+      await page.getByText('1 batch is sent again').waitFor();
       await stream.getByText('HTTP 503').waitFor({ state: 'detached' });
       const [line] =
         await bundle.database`select action, object_id from audit_log where action = 'event-stream.resend'`;

@@ -1,8 +1,9 @@
-import { Button, NativeSelect, Popover, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
+import { NativeSelect, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
 import { IconMoodSmile } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import styles from './emoji-picker.module.css';
+import { InsertMenu } from './insert-menu.tsx';
 
 /** Newer ones are empty boxes on phones whose system is a few years old (Unicode 15.0: September 2022). */
 const newestVersion = 15;
@@ -13,31 +14,9 @@ type EmojiGroup = { name: string; emojis: Emoji[] };
 
 /** Inserts an emoji into a text: of a group, or found by a part of its name. */
 export function EmojiPicker({ label, onPicked }: { label: string; onPicked: (emoji: string) => void }) {
-  const [isOpen, open] = useState(false);
-  return (
-    <Popover opened={isOpen} onChange={open} width={300} position="bottom-end" trapFocus>
-      <Popover.Target>
-        <Button
-          variant="default"
-          onClick={() => open(!isOpen)}
-          aria-label={`Insert an emoji into ${label}`}
-          title="Insert emoji"
-          px="sm"
-          style={{ flexShrink: 0 }}
-        >
-          <IconMoodSmile size={18} aria-hidden />
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <Choices
-          onPicked={(emoji) => {
-            open(false);
-            onPicked(emoji);
-          }}
-        />
-      </Popover.Dropdown>
-    </Popover>
-  );
+  const face = <IconMoodSmile size={18} aria-hidden />;
+  const menu = { what: 'an emoji', title: 'Insert emoji', face, choices: Choices };
+  return <InsertMenu {...menu} label={label} onPicked={onPicked} />;
 }
 
 function Choices({ onPicked }: { onPicked: (emoji: string) => void }) {

@@ -1,4 +1,4 @@
-import { Box, Button, Group, Popover, ScrollArea, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { Box, Group, ScrollArea, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useId } from '@mantine/hooks';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
@@ -8,6 +8,7 @@ import { AreaField, TextField } from '../form-fields.tsx';
 import { attributeNames, markerOf } from './attribute-marker.ts';
 import type { PickedAttribute } from './attribute-marker.ts';
 import { EmojiPicker } from './emoji-picker.tsx';
+import { InsertMenu } from './insert-menu.tsx';
 
 type TemplateFieldProps = {
   path: string | string[];
@@ -67,31 +68,8 @@ type AttributePickerProps = { label: string; onPicked: (marker: string) => void 
 
 /** Inserts an attribute into a text, by the names that the workspace's users have. */
 function AttributePicker({ label, onPicked }: AttributePickerProps) {
-  const [isOpen, open] = useState(false);
-  return (
-    <Popover opened={isOpen} onChange={open} width={300} position="bottom-end" trapFocus>
-      <Popover.Target>
-        <Button
-          variant="default"
-          onClick={() => open(!isOpen)}
-          aria-label={`Insert an attribute into ${label}`}
-          title="Insert attribute"
-          px="sm"
-          style={{ flexShrink: 0 }}
-        >
-          {'{ }'}
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label={`Attributes for ${label}`}>
-        <Choices
-          onPicked={(marker) => {
-            open(false);
-            onPicked(marker);
-          }}
-        />
-      </Popover.Dropdown>
-    </Popover>
-  );
+  const menu = { what: 'an attribute', title: 'Insert attribute', face: '{ }', choices: Choices };
+  return <InsertMenu {...menu} label={label} onPicked={onPicked} />;
 }
 
 function Choices({ onPicked }: { onPicked: (marker: string) => void }) {

@@ -14,6 +14,7 @@ import {
   updateAuthoredCampaign,
 } from '../../storage/campaigns/authored-campaigns.ts';
 import type { AuthoredCampaign, AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
+import { dropWinner } from '../../storage/campaigns/variations.ts';
 import { inTransaction } from '../../storage/database.ts';
 import { hasRuns } from '../../storage/runs/campaign-runs.ts';
 import { deleteCampaignSegments } from '../../storage/segments/segments.ts';
@@ -139,6 +140,7 @@ export function recallCampaign(
       ((await hasRuns(tx, id)) ? `${deliveryType} campaign that has begun to be sent` : undefined);
     if (reason !== undefined) throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'RECALL', reason });
     await deleteCampaignSegments(tx, id);
+    await dropWinner(tx, { id, percents: null });
     await updateAuthoredCampaign(tx, {
       ...{ ...draftColumns(parts), id, workspaceId },
       ...{ updatedBy: actor.name, at: deps.clock.now() },
