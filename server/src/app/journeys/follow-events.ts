@@ -106,7 +106,15 @@ async function enterByEvents(tx: Transaction, { versions, graphOf, ...received }
     const { graph } = graphOf({ journeyId, version });
     const { firstStep, reentry } = graph;
     for (const entering of roundsOf(entriesOf(graph, { ...received, journeyId }))) {
-      const entered = await enterJourney(tx, { workspaceId, journeyId, version, firstStep, reentry, at, users: entering });
+      const entered = await enterJourney(tx, {
+        workspaceId,
+        journeyId,
+        version,
+        firstStep,
+        reentry,
+        at,
+        users: entering,
+      });
       changes.push({ workspaceId, journeyId, version, step: '', edge: 'entered', users: entered.length });
     }
   }

@@ -16,5 +16,5 @@ export const maxJourneyAttributes = 50;
 export const maxJourneyEntries = 1_000;
 /** Length of a journey's name. Unit: characters per name. Exceeded: CAMPAIGN_REQUEST_INVALID. */
 export const maxJourneyNameCharacters = 150;
-/** How long an ended entry and the steps it passed are kept. Unit: days after the end. */
+/** How long an ended entry and the steps it passed are kept. Unit: days per entry, from its end. Exceeded: The entry is deleted with its history. */
 export const journeyHistoryDays = 180;

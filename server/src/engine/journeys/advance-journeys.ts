@@ -42,7 +42,13 @@ type Batch = { keys: readonly PositionKey[]; now: Date };
  * not at all, so a crash repeats nothing. An entry that cannot be continued is put off and does not block the others.
  */
 export function makeAdvanceJourneys(deps: AdvanceJourneysDependencies): Job {
-  const { database, log, lateSendMinutes: lateMinutes, random = Math.random, batchEntries = defaultBatchEntries } = deps;
+  const {
+    database,
+    log,
+    lateSendMinutes: lateMinutes,
+    random = Math.random,
+    batchEntries = defaultBatchEntries,
+  } = deps;
   const advance = ({ keys, now }: Batch): Promise<number> =>
     inTransaction(database, (tx) =>
       advanceBatch(tx, { keys, now, lateMinutes, slot: Math.floor(random() * figureSlots) }),
