@@ -13,12 +13,16 @@ create table journeys (
   created_at timestamptz not null,
   updated_by text not null,
   updated_at timestamptz not null,
+  -- It was stopped, and users may still be inside: the engine lets them leave.
+  is_ending boolean not null default false,
   unique (workspace_id, name),
+  constraint journeys_ending_check check (not is_ending or status = 'STOPPED'),
   constraint journeys_published_check check ((version is null) = (status = 'DRAFT')),
   constraint journeys_content_check check (draft is not null or version is not null)
 );
 create index journeys_newest on journeys (workspace_id, created_at desc, id desc);
 create index journeys_active on journeys (workspace_id) where status = 'ACTIVE';
+create index journeys_ending on journeys (updated_at) where is_ending;
 
 -- A published graph never changes: people inside finish on the version that they entered, or are moved by the rule of an edit.
 create table journey_versions (

@@ -253,7 +253,7 @@ describe('an event and a timeout', () => {
     await inTransaction(database, async (tx) => {
       const journeys = [{ workspaceId: bundle.workspaceId, journeyId: id }];
       const keys = await listDuePositions(tx, { journeys, at, perJourney: 10 });
-      expect(await claimPositions(tx, { keys, at })).toHaveLength(1);
+      expect(await claimPositions(tx, { keys, due: at })).toHaveLength(1);
       event = track('ada', 'Bought', { ago: second });
       await expect.poll(() => isAnybodyWaiting(database)).toBe(true);
       await tx`
@@ -359,6 +359,32 @@ describe('the job', () => {
     await database`update journeys set status = 'ACTIVE' where id = ${id}`;
     await pass();
     expect(await paths('ada')).toEqual(['pause next, hello next, COMPLETED']);
+  });
+
+  test('lets everyone leave a stopped journey, also who entered while it was being stopped', async () => {
+    const { database, track, pass, paths, figures, publish, makeJob, clock } = bundle;
+    const id = await publish([wait('pause', 'hello'), send('hello', null)]);
+    for (const name of ['ada', 'bo', 'cy']) await track(name, 'Joined');
+    await pass();
+    await database`
+      update journeys set status = 'STOPPED', is_ending = true, updated_at = ${clock.now()} where id = ${id}`;
+    // In small batches, and again for an entry that a transaction stores after the stop.
+    await makeJob({ batchEntries: 2 }).runOnce(clock.now());
+    expect((await figures(id)).STOPPED).toBe(2);
+    await database`
+      insert into journey_positions (workspace_id, bucket, user_id, journey_id, entry_id, version, step, entered_at,
+        arrived_at, due_at, entry_event)
+      select workspace_id, bucket, user_id, journey_id, 'late', version, step, entered_at, arrived_at, entered_at,
+        entry_event
+      from journey_positions limit 1`;
+    await pass();
+    for (const name of ['ada', 'bo', 'cy']) for (const path of await paths(name)) expect(path).toContain('STOPPED');
+    expect((await figures(id)).STOPPED).toBe(4);
+    const isEnding = async () => (await database`select is_ending from journeys where id = ${id}`)[0]!.is_ending;
+    expect(await isEnding()).toBe(true);
+    await pass(hour);
+    expect(await isEnding()).toBe(false);
+    expect((await figures(id)).STOPPED).toBe(4);
   });
 
   test('lets people finish on the version that they entered', async () => {

@@ -4,14 +4,14 @@ import type { JourneyState } from '../../domain/journeys/graph.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { listJourneyCampaigns, moveJourney } from '../../storage/journeys/journeys.ts';
-import { endStoppedEntries } from '../../storage/journeys/moved-users.ts';
+import { ringAfterCommit } from '../../engine/doorbell.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Actor } from '../accounts/audit.ts';
 import { applyChange, retryChanges } from '../campaigns/change-campaign-state.ts';
 import { notAllowed, requireJourney } from './journeys.ts';
 import type { JourneyDependencies } from './journeys.ts';
 
-/** The statuses in which each action is possible, and the status after it. A stop may be repeated, to finish one that was cut off. */
+/** The statuses in which each action is possible, and the status after it. A repeated stop changes nothing. */
 const transitions = {
   pause: { from: ['ACTIVE'], to: 'PAUSED' },
   resume: { from: ['PAUSED'], to: 'ACTIVE' },
@@ -20,22 +20,17 @@ const transitions = {
 
 export type JourneyAction = keyof typeof transitions;
 
-const batchEntries = 5_000;
-
 type Change = { workspaceId: string; id: string; action: JourneyAction; actor: Actor };
 
 /**
  * Pauses, resumes or stops a journey with the campaigns of its messages. In a paused journey users neither enter nor go on, and
- * what became due meanwhile is continued after it. A stop is final: everyone leaves.
+ * what became due meanwhile is continued after it. A stop is final: the engine lets everyone leave, in batches.
  *
  * @throws ServiceError JOURNEY_NOT_FOUND, JOURNEY_ACTION_INVALID
  */
 export async function changeJourneyState(deps: JourneyDependencies, change: Change): Promise<void> {
   const { database, clock } = deps;
   await retryChanges(() => inTransaction(database, (tx) => changeInTransaction(tx, { change, clock })));
-  if (change.action !== 'stop') return;
-  const of = { workspaceId: change.workspaceId, journeyId: change.id, limit: batchEntries };
-  while ((await inTransaction(database, (tx) => endStoppedEntries(tx, { ...of, at: clock.now() }))) === batchEntries);
 }
 
 type Changing = { change: Change; clock: JourneyDependencies['clock'] };
@@ -55,6 +50,7 @@ async function changeInTransaction(tx: Transaction, { change, clock }: Changing)
     await applyChange(tx, { change: { workspaceId, campaignId: campaign.id, action, actor }, campaign, move });
   }
   await moveJourney(tx, { workspaceId, id, status: to, by: actor.name, at });
+  ringAfterCommit(tx, 'journeys');
   const object = { id, name: journey.name };
   const detail = { from: journey.status, to };
   await audit(tx, { actor, workspaceId, action: `journey.${action}`, object, detail, at: clock.realNow() });

@@ -15,6 +15,7 @@ import { listActiveJourneys } from '../../storage/journeys/versions.ts';
 import { utcDay } from '../../storage/runs/runs.ts';
 import { insertTriggers } from '../../storage/triggers.ts';
 import type { Job } from '../jobs/job.ts';
+import { endStoppedJourneys } from './end-stopped.ts';
 import { findGraphs } from '../../storage/journeys/graphs.ts';
 import { walk } from './walk.ts';
 import type { Walked } from './walk.ts';
@@ -39,7 +40,8 @@ type Batch = { keys: readonly PositionKey[]; now: Date };
 /**
  * The job that moves people on in journeys. It claims due entries of active journeys, an equal share for each workspace, and in one
  * transaction walks each person until they wait or leave: entries, history, figures, attributes and messages are stored together or
- * not at all, so a crash repeats nothing. An entry that cannot be continued is put off and does not block the others.
+ * not at all, so a crash repeats nothing. An entry that cannot be continued is put off and does not block the others. It also lets
+ * users leave journeys that were stopped.
  */
 export function makeAdvanceJourneys(deps: AdvanceJourneysDependencies): Job {
   const {
@@ -74,12 +76,14 @@ export function makeAdvanceJourneys(deps: AdvanceJourneysDependencies): Job {
     name: 'advance-journeys',
     intervalMilliseconds,
     async runOnce(now) {
+      const ended = await endStoppedJourneys(database, { now, limit: batchEntries });
       const keys = await findDue(database, { now, limit: batchEntries });
-      if (keys.length === 0) return 0;
-      return advance({ keys, now }).catch((error: unknown) => {
+      if (keys.length === 0) return ended;
+      const advanced = await advance({ keys, now }).catch((error: unknown) => {
         if (isDatabaseFault(error)) throw error;
         return advanceApart({ keys, now });
       });
+      return ended + advanced;
     },
   };
 }
@@ -114,7 +118,7 @@ type Advancing = Batch & { lateMinutes: number; slot: number };
 
 async function advanceBatch(tx: Transaction, { keys, now, lateMinutes, slot }: Advancing): Promise<number> {
   await planByValues(tx);
-  const positions = await claimPositions(tx, { keys, at: now });
+  const positions = await claimPositions(tx, { keys, due: now });
   if (positions.length === 0) return 0;
   const graphOf = await findGraphs(tx, positions);
   const walked = await walk(tx, { positions, graphOf, now, lateMinutes });

@@ -1,5 +1,6 @@
 import type { Fragment, Queryable } from '../database.ts';
 import { listActiveJourneys } from '../journeys/versions.ts';
+import type { ActiveJourney } from '../journeys/versions.ts';
 import { mayStart, listOpenDays } from '../runs/run-states.ts';
 
 export const queueNames = [
@@ -270,21 +271,28 @@ async function findNextPosition(
   tx: Queryable,
   { after, until }: { after: Date; until: Date },
 ): Promise<Date | undefined> {
-  const journeyIds = (await listActiveJourneys(tx)).map(({ journeyId }) => journeyId);
-  if (journeyIds.length === 0) return undefined;
+  const journeys = await listActiveJourneys(tx);
+  if (journeys.length === 0) return undefined;
   const [row] = await tx<{ at: Date | null }[]>`
     select min(due_at) as at from journey_positions
-    where journey_id = any(${journeyIds}) and due_at > ${after} and due_at <= ${until}`;
+    where ${isOfJourney(tx, journeys)} and due_at > ${after} and due_at <= ${until}`;
   return row?.at ?? undefined;
 }
 
 /** True if a person in a journey goes on now. Index: journey_positions_due. */
 async function hasDuePositions(tx: Queryable, at: Date): Promise<boolean> {
-  const journeyIds = (await listActiveJourneys(tx)).map(({ journeyId }) => journeyId);
-  if (journeyIds.length === 0) return false;
+  const journeys = await listActiveJourneys(tx);
+  if (journeys.length === 0) return false;
   const rows = await tx`
-    select 1 from journey_positions where journey_id = any(${journeyIds}) and due_at <= ${at} limit 1`;
+    select 1 from journey_positions where ${isOfJourney(tx, journeys)} and due_at <= ${at} limit 1`;
   return rows.length > 0;
+}
+
+/** Both begin the index journey_positions_due; ids of journeys are unique. */
+function isOfJourney(tx: Queryable, journeys: readonly ActiveJourney[]): Fragment {
+  const workspaceIds = [...new Set(journeys.map(({ workspaceId }) => workspaceId))];
+  return tx`
+    workspace_id = any(${workspaceIds}) and journey_id = any(${journeys.map(({ journeyId }) => journeyId)})`;
 }
 
 /** Index: runs_open. */

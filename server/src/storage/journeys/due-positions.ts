@@ -32,18 +32,18 @@ export async function listDuePositions(
  * they and this never wait for each other in a circle. Users and entries that others hold are skipped. On a cluster, one bucket
  * after the other. Indexes: primary keys.
  */
-export async function claimPositions(
-  tx: Queryable,
-  { keys, at }: { keys: readonly PositionKey[]; at: Date },
-): Promise<Position[]> {
+export async function claimPositions(tx: Queryable, { keys, due }: Claim): Promise<Position[]> {
   if (keys.length === 0) return [];
-  if (!(await isDistributed(tx, 'journey_positions'))) return claimOf(tx, { keys, at });
+  if (!(await isDistributed(tx, 'journey_positions'))) return claimOf(tx, { keys, due });
   const claimed: Position[] = [];
-  for (const [, ofBucket] of groupByBucket([...keys])) claimed.push(...(await claimOf(tx, { keys: ofBucket, at })));
+  for (const [, ofBucket] of groupByBucket([...keys])) claimed.push(...(await claimOf(tx, { keys: ofBucket, due })));
   return claimed;
 }
 
-async function claimOf(tx: Queryable, { keys, at }: { keys: readonly PositionKey[]; at: Date }): Promise<Position[]> {
+/** `due`: entries that are due by then, or every open one. */
+type Claim = { keys: readonly PositionKey[]; due: Date | 'at any time' };
+
+async function claimOf(tx: Queryable, { keys, due }: Claim): Promise<Position[]> {
   const held = await holdUsersOf(tx, keys);
   const kept = keys.filter((key) => held.has(`${key.workspaceId}/${key.userId}`));
   if (kept.length === 0) return [];
@@ -55,7 +55,7 @@ async function claimOf(tx: Queryable, { keys, at }: { keys: readonly PositionKey
       ${kept.map(({ entryId }) => entryId)}::text[]
     ) as given (workspace_id, bucket, user_id, journey_id, entry_id)
     join journey_positions as positions on ${isGivenPosition(tx, kept)}
-    where positions.due_at <= ${at}
+    where ${due === 'at any time' ? tx`positions.ended_at is null` : tx`positions.due_at <= ${due}`}
     order by positions.bucket, positions.user_id, positions.journey_id, positions.entry_id
     for update of positions skip locked`;
 }

@@ -119,10 +119,11 @@ export async function updateJourneyDraft(tx: Queryable, change: DraftChange): Pr
 
 export type JourneyMove = Identified & { status: JourneyState; by: string; at: Date };
 
-/** Changes the status; the caller holds the lock. Index: primary key. */
+/** Changes the status; the caller holds the lock. From a stop on, the engine lets users leave. Index: primary key. */
 export async function moveJourney(tx: Queryable, { workspaceId, id, status, by, at }: JourneyMove): Promise<void> {
   await tx`
-    update journeys set status = ${status}, updated_by = ${by}, updated_at = ${at}
+    update journeys
+    set status = ${status}, is_ending = ${status === 'STOPPED'}, updated_by = ${by}, updated_at = ${at}
     where id = ${id} and workspace_id = ${workspaceId}`;
 }
 

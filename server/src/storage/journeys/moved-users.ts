@@ -45,33 +45,3 @@ export async function endUsersAtStep(tx: Queryable, { at, ...of }: AtStep & { at
     on conflict (workspace_id, journey_id, version, step, edge, day, slot) do update
       set people = journey_figures.people + excluded.people`;
 }
-
-type OfJourney = { workspaceId: string; journeyId: string; at: Date; limit: number };
-
-/** Ends entries of a stopped journey, and counts them. Index: journey_positions_step. @returns how many it ended */
-export async function endStoppedEntries(
-  tx: Queryable,
-  { workspaceId, journeyId, at, limit }: OfJourney,
-): Promise<number> {
-  const [row] = await tx<{ ended: number }[]>`
-    with asked as materialized (
-      select bucket, user_id, entry_id from journey_positions
-      where workspace_id = ${workspaceId} and journey_id = ${journeyId} and ended_at is null
-      limit ${limit} for update
-    ), ended as (
-      update journey_positions as positions set ended_at = ${at}, end_reason = 'STOPPED', due_at = null, planned_at = null
-      from asked
-      where positions.workspace_id = ${workspaceId} and positions.bucket = asked.bucket
-        and positions.user_id = asked.user_id and positions.journey_id = ${journeyId}
-        and positions.entry_id = asked.entry_id
-      returning positions.version
-    ), counted as (
-      insert into journey_figures (workspace_id, journey_id, version, step, edge, day, slot, people)
-      select ${workspaceId}, ${journeyId}, version, '', 'STOPPED', ${utcDay(at)}::date, 0, count(*)
-      from ended group by version
-      on conflict (workspace_id, journey_id, version, step, edge, day, slot) do update
-        set people = journey_figures.people + excluded.people
-    )
-    select count(*)::int as ended from ended`;
-  return row!.ended;
-}
