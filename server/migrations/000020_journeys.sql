@@ -44,7 +44,7 @@ create index journey_versions_workspace on journey_versions (workspace_id);
 
 -- One row per person and journey: when the person entered last. It decides on re-entry, and its lock decides between two events
 -- that arrive together. It stays as long as the person.
-create table journey_people (
+create table journey_users (
   workspace_id text collate "C" not null,
   bucket smallint not null check (bucket between 0 and 255),
   user_id text collate "C" not null,
@@ -112,7 +112,7 @@ create table journey_figures (
   edge text collate "C" not null,
   day date not null,
   slot smallint not null,
-  people bigint not null,
+  users bigint not null,
   primary key (workspace_id, journey_id, version, step, edge, day, slot)
 );
 
@@ -121,7 +121,7 @@ alter table campaigns add column journey_id text collate "C" references journeys
 create index campaigns_journey on campaigns (workspace_id, journey_id, created_at desc, id desc) where journey_id is not null;
 select guard_workspace_table('journeys', 'journeys');
 select guard_workspace_table('journey_versions', 'journey_versions');
-select guard_workspace_table('journey_people', 'journey_people');
+select guard_workspace_table('journey_users', 'journey_users');
 select guard_workspace_table('journey_positions', 'journey_positions');
 select guard_workspace_table('journey_passages', 'journey_passages');
 select guard_workspace_table('journey_figures', 'journey_figures');

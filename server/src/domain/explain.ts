@@ -306,12 +306,14 @@ function describeStep({ step, code, at, until, variation, locale }: DeviceExplan
 /** Texts for a user without a run to explain. */
 export const unknownCustomerId = 'No user in this workspace has that customer id.';
 const noRunYet = 'The campaign has no run: it has not been sent yet, or too long ago.';
+const noEventYet =
+  'No event of the person has started the campaign. A message of a journey is sent when the person comes to its step.';
 
 /** Explains why a user has no run. If events of users start the campaign, it describes the outcome of the newest event. */
 export function describeNoRun(triggers: readonly ToldTrigger[] | undefined): string {
   if (!triggers) return noRunYet;
   const [newest] = triggers;
-  return newest ? describeTrigger(newest) : 'No event of the person has started the campaign.';
+  return newest ? describeTrigger(newest) : noEventYet;
 }
 
 /** Returns the sentence of the device that got furthest in a run, or the reason why there is none. */

@@ -251,7 +251,7 @@ const outgoingStates: readonly StateMachine[] = [
   },
 ];
 
-/** Devices, segments and the operations that fill them, user events that start campaigns, and erasures. */
+/** Devices, segments and the operations that fill them, user events that start campaigns, journeys, and erasures. */
 const dataStates: readonly StateMachine[] = [
   {
     name: 'a device',
@@ -323,6 +323,20 @@ const dataStates: readonly StateMachine[] = [
       { from: 'WAITING', to: 'HELD', by: 'it is due, and its campaign is paused', statement: 'settleTriggers' },
       { from: 'HELD', to: 'WAITING', by: 'its campaign continues or ends', statement: 'freeHeldTriggers' },
     ],
+  },
+  {
+    name: 'a journey',
+    table: 'journeys',
+    column: 'status',
+    begins: [{ state: 'DRAFT', by: 'a call' }],
+    changes: [
+      { from: 'DRAFT', to: 'ACTIVE', by: 'publishing', statement: 'publishJourneyVersion' },
+      { from: 'ACTIVE', to: 'PAUSED', by: 'a pause', statement: 'moveJourney' },
+      { from: 'PAUSED', to: 'ACTIVE', by: 'a resumption', statement: 'moveJourney' },
+      { from: 'ACTIVE', to: 'STOPPED', by: 'a stop', statement: 'moveJourney' },
+      { from: 'PAUSED', to: 'STOPPED', by: 'a stop', statement: 'moveJourney' },
+    ],
+    ends: [{ state: 'DRAFT', by: 'it is deleted' }],
   },
   {
     name: 'an erasure of a user',

@@ -465,7 +465,7 @@ describe('the erasure of a user', () => {
       'app_event_ids',
       'device_interactions',
       'triggers',
-      'journey_people',
+      'journey_users',
       'journey_positions',
       'journey_passages',
     ])
@@ -746,7 +746,7 @@ describe('the erasure of a user', () => {
     'segment_members.user_id',
     'topic_choices.user_id',
     'journey_passages.user_id',
-    'journey_people.user_id',
+    'journey_users.user_id',
     'journey_positions.user_id',
     'triggers.user_id',
     'user_messages.user_id',
@@ -803,7 +803,7 @@ describe('the erasure of a user', () => {
     const { database } = bundle;
     const user = database`select workspace_id, bucket, id from users where customer_id = ${customerId}`;
     await database`
-      insert into journey_people (workspace_id, bucket, user_id, journey_id, entered_at)
+      insert into journey_users (workspace_id, bucket, user_id, journey_id, entered_at)
       select found.*, 'journey', ${start}::timestamptz from (${user}) as found on conflict do nothing`;
     await database`
       insert into journey_positions (workspace_id, bucket, user_id, journey_id, entry_id, version, step, entered_at,

@@ -276,7 +276,9 @@ describe('sentences of an explanation', () => {
 
   test('describes a user without a run by the newest event that started one', () => {
     expect(describeNoRun(undefined)).toBe('The campaign has no run: it has not been sent yet, or too long ago.');
-    expect(describeNoRun([])).toBe('No event of the person has started the campaign.');
+    expect(describeNoRun([])).toBe(
+      'No event of the person has started the campaign. A message of a journey is sent when the person comes to its step.',
+    );
     const trigger = { eventName: 'Bought', occurredAt: at, receivedAt: at, dueAt: until, reason: null, runId: null };
     const [newest, older] = [
       { ...trigger, state: 'WAITING' as const },

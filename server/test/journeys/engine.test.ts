@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.drop());
 beforeEach(async () => {
-  const tables = ['journey_figures', 'journey_passages', 'journey_positions', 'journey_people', 'journey_versions'];
+  const tables = ['journey_figures', 'journey_passages', 'journey_positions', 'journey_users', 'journey_versions'];
   const more = ['journeys', 'triggers', 'events', 'identifiers', 'merged_users', 'users'];
   await bundle.database.unsafe([...tables, ...more].map((table) => `delete from ${table}`).join('; '));
   bundle.logged.length = 0;
@@ -203,7 +203,7 @@ describe('an entry', () => {
     let other: Promise<void> | undefined;
     await inTransaction(database, async (tx) => {
       const [user] = await tx<{ bucket: number; id: string }[]>`select bucket, id from users`;
-      await trackIn(tx, 'ada', 'Joined');
+      await trackIn(tx, { customerId: 'ada', name: 'Joined' });
       bundle.clock.advance(1);
       expect(user).toBeDefined();
       other = track('ada', 'Joined');
@@ -485,7 +485,7 @@ describe('a user', () => {
     await pass();
     const [user] = await database<{ bucket: number; userId: string }[]>`select bucket, id as "userId" from users`;
     expect(await eraseJourneysOf(database, { workspaceId, ...user! })).toBe(3);
-    for (const table of ['journey_people', 'journey_positions', 'journey_passages'])
+    for (const table of ['journey_users', 'journey_positions', 'journey_passages'])
       expect((await database.unsafe(`select 1 from ${table}`)).length).toBe(0);
     expect(await figures(id)).toMatchObject({ entered: 1 });
   });

@@ -81,8 +81,8 @@ export async function makeJourneyBundle() {
   }
 
   /** Stores events of a user in a transaction that the caller ends. */
-  async function trackIn(tx: Transaction, customerId: string, name: string, more: Tracked = {}): Promise<void> {
-    const { attributes = {}, ago = 0, sender = 'server' } = more;
+  async function trackIn(tx: Transaction, event: Tracked & { customerId: string; name: string }): Promise<void> {
+    const { customerId, name, attributes = {}, ago = 0, sender = 'server' } = event;
     const at = clock.now();
     const sent = new Date(at.getTime() - ago);
     const action = { name, attributes, platform: null, appVersion: null, utcOffsetSeconds: null };
@@ -95,7 +95,7 @@ export async function makeJourneyBundle() {
     ...{ database, drop, url, clock, workspaceId, logged, makeJob, publish, trackIn },
     async track(customerId: string, name: string, more: Tracked = {}): Promise<void> {
       await ensureEventsPartition(database, clock.now().toISOString().slice(0, 10));
-      await inTransaction(database, (tx) => trackIn(tx, customerId, name, more));
+      await inTransaction(database, (tx) => trackIn(tx, { customerId, name, ...more }));
     },
     /** Everything that is due goes on, after the clock moved. */
     async pass(milliseconds = 0): Promise<void> {
@@ -136,7 +136,7 @@ export async function makeJourneyBundle() {
     },
     async figures(journeyId: string): Promise<Record<string, number>> {
       const rows = await database`
-        select step, edge, sum(people)::int as users from journey_figures where journey_id = ${journeyId}
+        select step, edge, sum(users)::int as users from journey_figures where journey_id = ${journeyId}
         group by step, edge order by step, edge`;
       return Object.fromEntries(rows.map(({ step, edge, users }) => [`${step} ${edge}`.trim(), users]));
     },

@@ -168,7 +168,7 @@ describe('journeys', () => {
     expect(await statusesOf(id)).toEqual(['PAUSED']);
     expect((await call('POST', `/${id}/resume`)).json().data.journey.status).toBe('ACTIVE');
     expect(await statusesOf(id)).toEqual(['ACTIVE']);
-    await insertPerson(id, 'hello');
+    await insertInside(id, 'hello');
     expect((await call('POST', `/${id}/stop`)).json().data.journey.status).toBe('STOPPED');
     expect(await statusesOf(id)).toEqual(['STOPPED']);
     expect((await call('POST', `/${id}/resume`)).status).toBe(409);
@@ -180,7 +180,7 @@ describe('journeys', () => {
   });
 
   /** Puts a person at a step, as an entry does. */
-  async function insertPerson(id: string, step: string, passed: string[] = []): Promise<string> {
+  async function insertInside(id: string, step: string, passed: string[] = []): Promise<string> {
     const customerId = `person-${(made += 1)}`;
     const { workspaceId, database } = bundle;
     const answer = await bundle.call('POST', `/v1/customer/${workspaceId}`, {
@@ -208,7 +208,7 @@ describe('journeys', () => {
   test('asks for a rule for people at a removed step, and moves them or lets them leave', async () => {
     const id = await create({ ...simple, steps: [send('hello', 'pause'), wait('pause', 'old'), wait('old', null)] });
     await publish(id);
-    const [fresh, served] = [await insertPerson(id, 'old', []), await insertPerson(id, 'old', ['later'])];
+    const [fresh, served] = [await insertInside(id, 'old', []), await insertInside(id, 'old', ['later'])];
     const steps = [send('hello', 'pause'), wait('pause', 'later', 2), wait('later', null)];
     await call('PATCH', `/${id}`, { graph: { ...simple, steps } });
     expect((await publish(id)).json().error).toMatchObject({
@@ -220,11 +220,11 @@ describe('journeys', () => {
     expect((await get(id)).version).toBe(1);
 
     expect((await publish(id, { old: 'pause' })).json().data.journey.version).toBe(2);
-    const people = async (step: string) =>
+    const waiting = async (step: string) =>
       (await call('GET', `/${id}/steps/${step}/users`))
         .json()
         .data.users.map((one: any) => [one.customer_id, one.version]);
-    expect([await people('old'), await people('pause')]).toEqual([[], [[fresh, 2]]]);
+    expect([await waiting('old'), await waiting('pause')]).toEqual([[], [[fresh, 2]]]);
     const [moved] = (await call('GET', `/${id}/history?customer_id=${fresh}`)).json().data.entries;
     expect(moved).toMatchObject({ step: 'pause', version: 2, ended_at: null, passages: [] });
     // Nobody passes a step twice: this person passed a step behind the one to which the rule leads.
@@ -243,11 +243,11 @@ describe('journeys', () => {
   test('lists people at a step with a cursor', async () => {
     const id = await create(simple);
     await publish(id);
-    const people = [await insertPerson(id, 'pause'), await insertPerson(id, 'pause'), await insertPerson(id, 'pause')];
+    const users = [await insertInside(id, 'pause'), await insertInside(id, 'pause'), await insertInside(id, 'pause')];
     const first = (await call('GET', `/${id}/steps/pause/users?limit=2`)).json().data;
     const rest = (await call('GET', `/${id}/steps/pause/users?limit=2&cursor=${first.next_cursor}`)).json().data;
     const names = [...first.users, ...rest.users].map(({ customer_id: name }) => name);
-    expect(names.toSorted()).toEqual(people.toSorted());
+    expect(names.toSorted()).toEqual(users.toSorted());
     expect((await call('GET', `/${id}/history?customer_id=nobody`)).status).toBe(404);
   });
 
@@ -255,7 +255,7 @@ describe('journeys', () => {
     const id = await create({ ...simple, first_step: 'pause', steps: [wait('pause', null)] });
     const elsewhere = await create({ ...simple, first_step: 'other', steps: [wait('other', null)] });
     await publish(elsewhere);
-    const ada = await insertPerson(elsewhere, 'other');
+    const ada = await insertInside(elsewhere, 'other');
     const users = [{ customer_id: ada, attributes: { product: 'Lamp' } }, { customer_id: 'nobody-knows' }];
     expect((await call('POST', `/${id}/entries`, { users })).status).toBe(409);
     await publish(id);

@@ -441,7 +441,12 @@ describe('event-triggered campaigns', () => {
       });
       expect(told.triggers[0].explanation).toMatch(/^"Left" at .* is due at /);
       expect(await explain(id, 'user-3')).toMatchObject({
-        ...{ step: 'NO_RUN', explanation: 'No event of the person has started the campaign.', runs: [], triggers: [] },
+        ...{
+          step: 'NO_RUN',
+          explanation: expect.stringMatching(/^No event of the person has started the campaign\./),
+          runs: [],
+          triggers: [],
+        },
       });
       const asked = await bundle.call(
         'GET',

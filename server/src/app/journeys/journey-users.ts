@@ -1,6 +1,8 @@
 import { ServiceError } from '../../domain/errors.ts';
+import { stepsInOrder } from '../../domain/journeys/check-shape.ts';
 import type { UserKey } from '../../domain/users/users.ts';
 import type { Database } from '../../storage/database.ts';
+import { findGraphs } from '../../storage/journeys/graphs.ts';
 import {
   countUsersBySteps,
   listEntriesOfUser,
@@ -65,7 +67,26 @@ export async function readHistoryOfUser(
   const of = { workspaceId, journeyId: id, bucket, userId };
   const entries = await listEntriesOfUser(database, { ...of, limit: shownEntries });
   const passages = await listPassagesOfUser(database, { ...of, entryIds: entries.map(({ entryId }) => entryId) });
-  return entries.map((entry) => ({ ...entry, passages: passages.filter(({ entryId }) => entryId === entry.entryId) }));
+  const ofEntries = Map.groupBy(await inOrderOfPath(database, { journeyId: id, passages }), ({ entryId }) => entryId);
+  return entries.map((entry) => ({ ...entry, passages: ofEntries.get(entry.entryId) ?? [] }));
+}
+
+/** Steps that are passed at one instant are in the order of the graph. */
+async function inOrderOfPath(
+  database: Database,
+  { journeyId, passages }: { journeyId: string; passages: readonly Passage[] },
+): Promise<Passage[]> {
+  const graphOf = await findGraphs(
+    database,
+    passages.map(({ version }) => ({ journeyId, version })),
+  );
+  const orders = new Map<number, string[]>();
+  const rankOf = ({ version, step }: Passage): number => {
+    const order = orders.get(version) ?? stepsInOrder(graphOf({ journeyId, version }).graph);
+    orders.set(version, order);
+    return order.indexOf(step);
+  };
+  return passages.toSorted((one, other) => +one.leftAt - +other.leftAt || rankOf(one) - rankOf(other));
 }
 
 async function requireUser(

@@ -48,6 +48,13 @@ export function shapeFaults({ steps, firstStep }: Shape): RequestFault[] {
   return [...unreachable, ...messageStepFaults({ steps, firstStep }, order.sorted)];
 }
 
+/** Returns the steps of a published graph so that each comes before those after it. */
+export function stepsInOrder(shape: Shape): string[] {
+  const order = inOrder(shape);
+  if ('circle' in order) throw new Error('a published graph has a circle');
+  return order.sorted;
+}
+
 /** Sorts the steps that can be reached so that each comes before those after it, or returns the steps of a circle. */
 function inOrder({ steps, firstStep }: Shape): { sorted: string[] } | { circle: string[] } {
   const done = new Set<string>();

@@ -98,7 +98,7 @@ export const distributedTables: readonly DistributedTable[] = [
     'deliveries',
     'events',
     'triggers',
-    'journey_people',
+    'journey_users',
     'journey_positions',
     'journey_passages',
     'installations',

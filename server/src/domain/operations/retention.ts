@@ -90,7 +90,7 @@ export const keptTables: readonly KeptTables[] = [
   },
   {
     what: 'Journeys, their versions and figures, and when each person entered last',
-    tables: ['journeys', 'journey_versions', 'journey_figures', 'journey_people'],
+    tables: ['journeys', 'journey_versions', 'journey_figures', 'journey_users'],
     grows:
       'A row for each journey, version, and person who entered; for each day up to 16 for each edge that people took on it',
     kept: { until: 'the workspace is emptied; what is known of a person, until the person is deleted' },

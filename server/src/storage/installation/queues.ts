@@ -175,10 +175,19 @@ async function findNextRetry(tx: Queryable, { after, until }: { after: Date; unt
 /**
  * True if due work is not done yet: the work that findNextDue looks for, runs to be released, and runs that are no
  * longer held back. Work that waits for a segment being filled counts as part of that fill; work for a paused receiver
- * is not due. Queries the ledger last, and only while runs are being sent, because each new day of it makes the
- * database plan again. Indexes: as findNextDue.
+ * is not due. Asks in the order in which work goes on, from journeys to triggers, runs and the ledger, so that what goes on
+ * meanwhile is met at its next place. Queries the ledger last, and only while runs are being sent, because each new day of it
+ * makes the database plan again. Indexes: as findNextDue.
  */
 export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
+  if (await hasDuePositions(tx, at)) return true;
+  if (await hasDueTriggers(tx, at)) return true;
+  if (await hasDueRecords(tx, at)) return true;
+  return hasDueDeliveries(tx, at);
+}
+
+/** Campaigns, runs, files, calls and emails. */
+async function hasDueRecords(tx: Queryable, at: Date): Promise<boolean> {
   const [row] = await tx<{ isLeft: boolean }[]>`
     select
       exists (select 1 from campaigns where next_at <= ${at} and status in ('SCHEDULED', 'ACTIVE'))
@@ -219,7 +228,7 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
       or exists (select 1 from segments where state <> 'ARCHIVED' and expires_at <= ${at})
       or exists (select 1 from erasures where state <> 'DONE' and due_at <= ${at})
       as "isLeft"`;
-  return row!.isLeft || (await hasDueTriggers(tx, at)) || (await hasDuePositions(tx, at)) || hasDueDeliveries(tx, at);
+  return row!.isLeft;
 }
 
 /**

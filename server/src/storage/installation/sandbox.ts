@@ -86,7 +86,7 @@ export const emptiedTables = [
   'campaigns',
   'journey_passages',
   'journey_positions',
-  'journey_people',
+  'journey_users',
   'journey_figures',
   'journey_versions',
   'journeys',

@@ -47,7 +47,7 @@ export function entryIdOf(entry: { journeyId: string; userId: string; name: stri
 }
 
 /**
- * Lets people enter a journey, due at once, unless the rule of re-entry forbids it. The row of journey_people decides between
+ * Lets people enter a journey, due at once, unless the rule of re-entry forbids it. The row of journey_users decides between
  * two entries at the same time. The caller holds the users. Adds nothing to the figures.
  *
  * @returns the people who entered. Indexes: primary keys.
@@ -76,9 +76,9 @@ async function allowEntries(
   const { buckets, userIds } = columnsOf(users);
   const until = { never: null, after: reentry.kind === 'after' ? new Date(at.getTime() - reentry.milliseconds) : null };
   const isAllowed =
-    reentry.kind === 'always' ? tx`true` : tx`journey_people.entered_at <= ${until[reentry.kind]}::timestamptz`;
+    reentry.kind === 'always' ? tx`true` : tx`journey_users.entered_at <= ${until[reentry.kind]}::timestamptz`;
   const rows = await tx<{ userId: string }[]>`
-    insert into journey_people (workspace_id, bucket, user_id, journey_id, entered_at)
+    insert into journey_users (workspace_id, bucket, user_id, journey_id, entered_at)
     select ${workspaceId}, given.bucket, given.user_id, ${journeyId}, ${at}::timestamptz
     from unnest(${buckets}::smallint[], ${userIds}::text[]) as given (bucket, user_id)
     order by given.bucket, given.user_id collate "C"
@@ -88,7 +88,7 @@ async function allowEntries(
   return rows.map(({ userId }) => userId);
 }
 
-/** A separate statement, which sees what was committed while the rows of journey_people were waited for. Index: primary key. */
+/** A separate statement, which sees what was committed while the rows of journey_users were waited for. Index: primary key. */
 async function countOpenEntries(
   tx: Queryable,
   { workspaceId, journeyId, users }: Entering,
@@ -237,19 +237,19 @@ export async function addJourneyFigures(
 ): Promise<void> {
   if (changes.length === 0) return;
   await tx`
-    insert into journey_figures (workspace_id, journey_id, version, step, edge, day, slot, people)
+    insert into journey_figures (workspace_id, journey_id, version, step, edge, day, slot, users)
     select given.workspace_id, given.journey_id, given.version, given.step, given.edge, ${day}::date, ${slot}::smallint,
-      sum(given.people)
+      sum(given.users)
     from unnest(
       ${changes.map(({ workspaceId }) => workspaceId)}::text[], ${changes.map(({ journeyId }) => journeyId)}::text[],
       ${changes.map(({ version }) => version)}::integer[], ${changes.map(({ step }) => step)}::text[],
       ${changes.map(({ edge }) => edge)}::text[], ${changes.map(({ users }) => users)}::bigint[]
-    ) as given (workspace_id, journey_id, version, step, edge, people)
+    ) as given (workspace_id, journey_id, version, step, edge, users)
     group by given.workspace_id, given.journey_id, given.version, given.step, given.edge
     order by given.workspace_id collate "C", given.journey_id collate "C", given.version, given.step collate "C",
       given.edge collate "C"
     on conflict (workspace_id, journey_id, version, step, edge, day, slot) do update
-      set people = journey_figures.people + excluded.people`;
+      set users = journey_figures.users + excluded.users`;
 }
 
 type Move = { workspaceId: string; from: UserKey; to: UserKey; at: Date };
@@ -271,14 +271,14 @@ export async function moveJourneys(tx: Transaction, move: Move): Promise<void> {
 async function moveEntryTimes(tx: Queryable, { workspaceId, from, to }: Move): Promise<void> {
   await tx`
     with moved as (
-      delete from journey_people
+      delete from journey_users
       where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
       returning journey_id, entered_at
     )
-    insert into journey_people (workspace_id, bucket, user_id, journey_id, entered_at)
+    insert into journey_users (workspace_id, bucket, user_id, journey_id, entered_at)
     select ${workspaceId}, ${to.bucket}, ${to.userId}, journey_id, entered_at from moved
     on conflict (workspace_id, bucket, user_id, journey_id) do update
-      set entered_at = greatest(journey_people.entered_at, excluded.entered_at)`;
+      set entered_at = greatest(journey_users.entered_at, excluded.entered_at)`;
 }
 
 /** Ids of entries are unique, so none of the other user is met. */
@@ -365,7 +365,7 @@ export async function eraseJourneysOf(
   const isTheirs = tx`workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId}`;
   const passages = await tx`delete from journey_passages where ${isTheirs}`;
   const positions = await tx`delete from journey_positions where ${isTheirs}`;
-  const users = await tx`delete from journey_people where ${isTheirs}`;
+  const users = await tx`delete from journey_users where ${isTheirs}`;
   return passages.count + positions.count + users.count;
 }
 
