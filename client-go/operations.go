@@ -107,6 +107,20 @@ const (
 	RemoveEventStream                  OperationID = "removeEventStream"
 	ListDeadEventBatches               OperationID = "listDeadEventBatches"
 	ResendDeadEventBatches             OperationID = "resendDeadEventBatches"
+	ListJourneys                       OperationID = "listJourneys"
+	CreateJourney                      OperationID = "createJourney"
+	GetJourney                         OperationID = "getJourney"
+	ChangeJourney                      OperationID = "changeJourney"
+	RemoveJourney                      OperationID = "removeJourney"
+	ValidateJourney                    OperationID = "validateJourney"
+	PublishJourney                     OperationID = "publishJourney"
+	PauseJourney                       OperationID = "pauseJourney"
+	ResumeJourney                      OperationID = "resumeJourney"
+	StopJourney                        OperationID = "stopJourney"
+	EnterJourney                       OperationID = "enterJourney"
+	ReadJourneyFigures                 OperationID = "readJourneyFigures"
+	ListUsersAtStep                    OperationID = "listUsersAtStep"
+	ReadJourneyHistory                 OperationID = "readJourneyHistory"
 	ReadCampaignStats                  OperationID = "readCampaignStats"
 	ReadCampaignStatsCoreServices      OperationID = "readCampaignStatsCoreServices"
 	RequestReportFile                  OperationID = "requestReportFile"
@@ -236,6 +250,20 @@ var operations = map[OperationID]operation{
 	RemoveEventStream:                  {"DELETE", "/v1/event-streams/{id}", "data", nil, []string{"*-APPKEY"}, false},
 	ListDeadEventBatches:               {"GET", "/v1/event-streams/{id}/dead-batches", "data", []string{"limit", "before"}, []string{"*-APPKEY"}, true},
 	ResendDeadEventBatches:             {"POST", "/v1/event-streams/{id}/dead-batches/resend", "data", nil, []string{"*-APPKEY", "Idempotency-Key"}, true},
+	ListJourneys:                       {"GET", "/v1/journeys", "campaigns", []string{"status", "name", "created_from", "created_before", "limit", "cursor"}, []string{"*-APPKEY"}, true},
+	CreateJourney:                      {"POST", "/v1/journeys", "campaigns", nil, []string{"*-APPKEY", "Idempotency-Key"}, true},
+	GetJourney:                         {"GET", "/v1/journeys/{id}", "campaigns", nil, []string{"*-APPKEY"}, true},
+	ChangeJourney:                      {"PATCH", "/v1/journeys/{id}", "campaigns", nil, []string{"*-APPKEY"}, false},
+	RemoveJourney:                      {"DELETE", "/v1/journeys/{id}", "campaigns", nil, []string{"*-APPKEY"}, false},
+	ValidateJourney:                    {"GET", "/v1/journeys/{id}/validation", "campaigns", nil, []string{"*-APPKEY"}, true},
+	PublishJourney:                     {"POST", "/v1/journeys/{id}/publish", "campaigns", nil, []string{"*-APPKEY", "Idempotency-Key"}, true},
+	PauseJourney:                       {"POST", "/v1/journeys/{id}/pause", "campaigns", nil, []string{"*-APPKEY"}, false},
+	ResumeJourney:                      {"POST", "/v1/journeys/{id}/resume", "campaigns", nil, []string{"*-APPKEY"}, false},
+	StopJourney:                        {"POST", "/v1/journeys/{id}/stop", "campaigns", nil, []string{"*-APPKEY"}, false},
+	EnterJourney:                       {"POST", "/v1/journeys/{id}/entries", "campaigns", nil, []string{"*-APPKEY", "Idempotency-Key"}, true},
+	ReadJourneyFigures:                 {"GET", "/v1/journeys/{id}/figures", "campaigns", []string{"from", "to"}, []string{"*-APPKEY"}, true},
+	ListUsersAtStep:                    {"GET", "/v1/journeys/{id}/steps/{step}/users", "campaigns", []string{"limit", "cursor"}, []string{"*-APPKEY"}, true},
+	ReadJourneyHistory:                 {"GET", "/v1/journeys/{id}/history", "campaigns", []string{"customer_id"}, []string{"*-APPKEY"}, true},
 	ReadCampaignStats:                  {"POST", "/v1/campaign-stats", "campaigns", nil, []string{"*-APPKEY"}, true},
 	ReadCampaignStatsCoreServices:      {"POST", "/core-services/v1/campaign-stats", "campaigns", nil, []string{"*-APPKEY"}, true},
 	RequestReportFile:                  {"POST", "/v1/campaign-reports", "campaigns", nil, []string{"*-APPKEY", "Idempotency-Key"}, true},

@@ -8,6 +8,7 @@ import { businessEventRoutes } from '../server/src/http/business-events.ts';
 import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
 import { dataRoutes } from '../server/src/http/data/routes.ts';
 import { eventStreamRoutes } from '../server/src/http/event-streams.ts';
+import { journeyRoutes } from '../server/src/http/journeys/routes.ts';
 import { explainRoutes } from '../server/src/http/explain.ts';
 import { healthRoutes } from '../server/src/http/health.ts';
 import { installationRoutes } from '../server/src/http/installations/routes.ts';
@@ -73,6 +74,7 @@ export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promi
       installationRoutes(edge),
       explainRoutes(edge),
       eventStreamRoutes(edge),
+      journeyRoutes(edge),
       statsRoutes(edge),
       reportRoutes(edge),
       liveActivityRoutes(edge),

@@ -112,7 +112,7 @@ create table journey_figures (
   edge text collate "C" not null,
   day date not null,
   slot smallint not null,
-  users bigint not null,
+  entries bigint not null,
   primary key (workspace_id, journey_id, version, step, edge, day, slot)
 );
 

@@ -115,6 +115,20 @@ OperationId = Literal[
     "removeEventStream",
     "listDeadEventBatches",
     "resendDeadEventBatches",
+    "listJourneys",
+    "createJourney",
+    "getJourney",
+    "changeJourney",
+    "removeJourney",
+    "validateJourney",
+    "publishJourney",
+    "pauseJourney",
+    "resumeJourney",
+    "stopJourney",
+    "enterJourney",
+    "readJourneyFigures",
+    "listUsersAtStep",
+    "readJourneyHistory",
     "readCampaignStats",
     "readCampaignStatsCoreServices",
     "requestReportFile",
@@ -437,6 +451,48 @@ OPERATIONS: Dict[OperationId, Operation] = {
     ),
     "resendDeadEventBatches": Operation(
         "POST", "/v1/event-streams/{id}/dead-batches/resend", "data", ("id",), (), ("*-APPKEY", "Idempotency-Key")
+    ),
+    "listJourneys": Operation(
+        "GET", "/v1/journeys", "campaigns", (), ("status", "name", "created_from", "created_before", "limit", "cursor"), ("*-APPKEY",)
+    ),
+    "createJourney": Operation(
+        "POST", "/v1/journeys", "campaigns", (), (), ("*-APPKEY", "Idempotency-Key")
+    ),
+    "getJourney": Operation(
+        "GET", "/v1/journeys/{id}", "campaigns", ("id",), (), ("*-APPKEY",)
+    ),
+    "changeJourney": Operation(
+        "PATCH", "/v1/journeys/{id}", "campaigns", ("id",), (), ("*-APPKEY",)
+    ),
+    "removeJourney": Operation(
+        "DELETE", "/v1/journeys/{id}", "campaigns", ("id",), (), ("*-APPKEY",)
+    ),
+    "validateJourney": Operation(
+        "GET", "/v1/journeys/{id}/validation", "campaigns", ("id",), (), ("*-APPKEY",)
+    ),
+    "publishJourney": Operation(
+        "POST", "/v1/journeys/{id}/publish", "campaigns", ("id",), (), ("*-APPKEY", "Idempotency-Key")
+    ),
+    "pauseJourney": Operation(
+        "POST", "/v1/journeys/{id}/pause", "campaigns", ("id",), (), ("*-APPKEY",)
+    ),
+    "resumeJourney": Operation(
+        "POST", "/v1/journeys/{id}/resume", "campaigns", ("id",), (), ("*-APPKEY",)
+    ),
+    "stopJourney": Operation(
+        "POST", "/v1/journeys/{id}/stop", "campaigns", ("id",), (), ("*-APPKEY",)
+    ),
+    "enterJourney": Operation(
+        "POST", "/v1/journeys/{id}/entries", "campaigns", ("id",), (), ("*-APPKEY", "Idempotency-Key")
+    ),
+    "readJourneyFigures": Operation(
+        "GET", "/v1/journeys/{id}/figures", "campaigns", ("id",), ("from", "to"), ("*-APPKEY",)
+    ),
+    "listUsersAtStep": Operation(
+        "GET", "/v1/journeys/{id}/steps/{step}/users", "campaigns", ("id", "step"), ("limit", "cursor"), ("*-APPKEY",)
+    ),
+    "readJourneyHistory": Operation(
+        "GET", "/v1/journeys/{id}/history", "campaigns", ("id",), ("customer_id",), ("*-APPKEY",)
     ),
     "readCampaignStats": Operation(
         "POST", "/v1/campaign-stats", "campaigns", (), (), ("*-APPKEY",)

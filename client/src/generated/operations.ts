@@ -86,6 +86,18 @@ import type {
   InstallationChanges,
   InstallationRequest,
   InteractionReport,
+  JourneyAnswer,
+  JourneyChange,
+  JourneyCreate,
+  JourneyEntered,
+  JourneyEntries,
+  JourneyFigures,
+  JourneyHistory,
+  JourneyPublish,
+  JourneyRemoved,
+  JourneyUsers,
+  JourneyValidation,
+  Journeys,
   LiveActivity,
   LiveActivityEvent,
   LiveActivityEventRequest,
@@ -864,6 +876,118 @@ export const operations = {
     query: [],
     headers: ['*-APPKEY', 'Idempotency-Key'],
   },
+  listJourneys: {
+    method: 'GET',
+    path: '/v1/journeys',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: ['status', 'name', 'created_from', 'created_before', 'limit', 'cursor'],
+    headers: ['*-APPKEY'],
+  },
+  createJourney: {
+    method: 'POST',
+    path: '/v1/journeys',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  getJourney: {
+    method: 'GET',
+    path: '/v1/journeys/{id}',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  changeJourney: {
+    method: 'PATCH',
+    path: '/v1/journeys/{id}',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  removeJourney: {
+    method: 'DELETE',
+    path: '/v1/journeys/{id}',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  validateJourney: {
+    method: 'GET',
+    path: '/v1/journeys/{id}/validation',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  publishJourney: {
+    method: 'POST',
+    path: '/v1/journeys/{id}/publish',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  pauseJourney: {
+    method: 'POST',
+    path: '/v1/journeys/{id}/pause',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  resumeJourney: {
+    method: 'POST',
+    path: '/v1/journeys/{id}/resume',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  stopJourney: {
+    method: 'POST',
+    path: '/v1/journeys/{id}/stop',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  enterJourney: {
+    method: 'POST',
+    path: '/v1/journeys/{id}/entries',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  readJourneyFigures: {
+    method: 'GET',
+    path: '/v1/journeys/{id}/figures',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: ['from', 'to'],
+    headers: ['*-APPKEY'],
+  },
+  listUsersAtStep: {
+    method: 'GET',
+    path: '/v1/journeys/{id}/steps/{step}/users',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: ['limit', 'cursor'],
+    headers: ['*-APPKEY'],
+  },
+  readJourneyHistory: {
+    method: 'GET',
+    path: '/v1/journeys/{id}/history',
+    family: 'Journeys',
+    key: 'campaigns',
+    query: ['customer_id'],
+    headers: ['*-APPKEY'],
+  },
   readCampaignStats: {
     method: 'POST',
     path: '/v1/campaign-stats',
@@ -1563,6 +1687,97 @@ export type Operations = {
     parameters: { id: string };
     body: EventBatchResend;
     reply: EventBatchesResent;
+  };
+  /** List journeys, newest first */
+  listJourneys: {
+    parameters: {
+      status?: 'DRAFT' | 'ACTIVE' | 'PAUSED' | 'STOPPED';
+      name?: string;
+      created_from?: string;
+      created_before?: string;
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    reply: Journeys;
+  };
+  /** Create the draft of a journey */
+  createJourney: {
+    parameters: Record<never, never>;
+    body: JourneyCreate;
+    reply: JourneyAnswer;
+  };
+  /** Get a journey with its draft and its live graph */
+  getJourney: {
+    parameters: { id: string };
+    body: undefined;
+    reply: JourneyAnswer;
+  };
+  /** Change the name or the draft of a journey */
+  changeJourney: {
+    parameters: { id: string };
+    body: JourneyChange;
+    reply: JourneyAnswer;
+  };
+  /** Remove a journey that was never published */
+  removeJourney: {
+    parameters: { id: string };
+    body: undefined;
+    reply: JourneyRemoved;
+  };
+  /** List what keeps the draft of a journey from being published */
+  validateJourney: {
+    parameters: { id: string };
+    body: undefined;
+    reply: JourneyValidation;
+  };
+  /** Publish the draft of a journey as its next version */
+  publishJourney: {
+    parameters: { id: string };
+    body: JourneyPublish;
+    reply: JourneyAnswer;
+  };
+  /** Pause a journey: users neither enter nor go on */
+  pauseJourney: {
+    parameters: { id: string };
+    body: undefined;
+    reply: JourneyAnswer;
+  };
+  /** Resume a paused journey */
+  resumeJourney: {
+    parameters: { id: string };
+    body: undefined;
+    reply: JourneyAnswer;
+  };
+  /** Stop a journey for good: everyone leaves */
+  stopJourney: {
+    parameters: { id: string };
+    body: undefined;
+    reply: JourneyAnswer;
+  };
+  /** Let users enter a journey */
+  enterJourney: {
+    parameters: { id: string };
+    body: JourneyEntries;
+    reply: JourneyEntered;
+  };
+  /** Count the users at each step, and those who left it by each edge */
+  readJourneyFigures: {
+    parameters: { from?: string; to?: string; id: string };
+    body: undefined;
+    reply: JourneyFigures;
+  };
+  /** List the users who are at a step */
+  listUsersAtStep: {
+    parameters: { limit?: number; cursor?: string; id: string; step: string };
+    body: undefined;
+    reply: JourneyUsers;
+  };
+  /** List the entries of a user with the steps that they passed */
+  readJourneyHistory: {
+    parameters: { customer_id: string; id: string };
+    body: undefined;
+    reply: JourneyHistory;
   };
   /** Read the statistics of campaigns */
   readCampaignStats: {

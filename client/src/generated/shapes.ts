@@ -3102,6 +3102,8 @@ export type DeliveryExplanation = {
 
       /** Time of creation */
       created_at: string;
+
+      /** The id of a step */
       step: ExplanationStep;
 
       /** The reason, as a sentence */
@@ -3114,6 +3116,8 @@ export type DeliveryExplanation = {
 
         /** Platform */
         platform: string;
+
+        /** The id of a step */
         step: ExplanationStep;
 
         /** The reason, as a sentence */
@@ -4032,6 +4036,571 @@ export type InteractionReport = {
 
   /** Your own name for this report; repeats are counted once */
   id?: string;
+};
+
+export type Journey = {
+  /** Id */
+  id: string;
+
+  /** Name */
+  name: string;
+
+  /** DRAFT: never published; STOPPED is final */
+  status: 'ACTIVE' | 'DRAFT' | 'PAUSED' | 'STOPPED';
+
+  /** The version that users enter; null: never published */
+  version: number | null;
+
+  /** There are changes that were not published */
+  has_draft: boolean;
+
+  /** Email address of the author */
+  created_by: string;
+
+  /** ISO 8601 */
+  created_at: string;
+
+  /** Email address of the author of the change */
+  updated_by: string;
+
+  /** ISO 8601 */
+  updated_at: string;
+
+  /** The graph that is being edited, as it was sent */
+  draft: JourneyGraph | null;
+
+  /** The graph that users enter */
+  live: JourneyGraph | null;
+
+  /** Of each send step of the live version, the id of its campaign, for explain */
+  campaigns: Record<string, string>;
+};
+
+export type JourneyAnswer = {
+  /** Id of the response */
+  response_id: string;
+
+  /** Kind of the object */
+  type: 'journey';
+
+  /** The result */
+  data: {
+    /** The journey as it is now */
+    journey: Journey;
+  };
+};
+
+export type JourneyChange = {
+  /** Unique in the workspace */
+  name?: string;
+
+  /** The entry and the steps of the journey */
+  graph?: JourneyGraph;
+};
+
+/** A draft, which may be unfinished; also the form of an exported journey */
+export type JourneyCreate = {
+  /** Unique in the workspace */
+  name: string;
+
+  /** The entry and the steps of the journey */
+  graph: JourneyGraph;
+};
+
+/** At most 366 days */
+export type JourneyDuration = {
+  /** Value */
+  value: number;
+
+  /** MINUTES, HOURS or DAYS */
+  unit: 'MINUTES' | 'HOURS' | 'DAYS';
+};
+
+export type JourneyEntered = {
+  /** Id of the response */
+  response_id: string;
+
+  /** Kind of the object */
+  type: 'journey';
+
+  /** The result */
+  data: {
+    /** Who entered */
+    entered: string[];
+
+    /** Who may not enter again now */
+    refused: string[];
+
+    /** Who is not a user of the workspace */
+    unknown: string[];
+  };
+};
+
+export type JourneyEntries = {
+  /** Different users; who is unknown is reported */
+  users: JourneyUser[];
+};
+
+export type JourneyEntry = {
+  /** event: an event of the person, or the route; api: only the route */
+  type: 'event' | 'api';
+
+  /** Filters of type `actions`, as in the trigger of a campaign: any of these events */
+  included_filters?: Record<string, unknown>;
+
+  /** Events that apps report through /v1/app/events let people enter too. Absent: false */
+  from_apps?: boolean;
+};
+
+/** An event that ends the journey */
+export type JourneyExit = {
+  /** Filters of type `actions`, as in the trigger of a campaign: any of these events */
+  included_filters: Record<string, unknown>;
+};
+
+export type JourneyFigures = {
+  /** Id of the response */
+  response_id: string;
+
+  /** Kind of the object */
+  type: 'journey';
+
+  /** The result */
+  data: {
+    /** Users who are at each step now */
+    inside: {
+      /** The id of a step */
+      step: string;
+
+      /** Users that were found */
+      users: number;
+    }[];
+
+    /** By UTC days of the range */
+    edges: {
+      /** The version of the journey */
+      version: number;
+
+      /** Empty: entries and ends */
+      step: string;
+
+      /** How users left the step; entered, or the reason of the end */
+      edge: string;
+
+      /** Users that were found */
+      users: number;
+    }[];
+  };
+};
+
+/** An event that ends the journey as converted */
+export type JourneyGoal = {
+  /** Filters of type `actions`, as in the trigger of a campaign: any of these events */
+  included_filters: Record<string, unknown>;
+};
+
+export type JourneyGraph = {
+  /** What lets users enter */
+  entry: JourneyEntry;
+
+  /** Id of the step where an entry begins */
+  first_step: string;
+
+  /** The steps of the journey, each with the ones that follow it */
+  steps: (
+    | {
+        /** Kind of the object */
+        type: 'wait';
+
+        /** Letters, digits, - and _ */
+        id: string;
+
+        /** Shown in figures and in the names of messages */
+        name?: string;
+        duration: JourneyDuration;
+
+        /** Id of the following step; null: the journey ends */
+        next: string | null;
+      }
+    | {
+        /** Kind of the object */
+        type: 'wait_until_time';
+
+        /** Letters, digits, - and _ */
+        id: string;
+
+        /** Shown in figures and in the names of messages */
+        name?: string;
+
+        /** HH:MM in the time zone of the person, else of the workspace */
+        time: string;
+
+        /** 1 is Monday, 7 is Sunday; default: every day */
+        weekdays?: number[];
+
+        /** Id of the following step; null: the journey ends */
+        next: string | null;
+      }
+    | {
+        /** Kind of the object */
+        type: 'wait_for_event';
+
+        /** Letters, digits, - and _ */
+        id: string;
+
+        /** Shown in figures and in the names of messages */
+        name?: string;
+
+        /** Filters of type `actions`, as in the trigger of a campaign: any of these events */
+        included_filters: Record<string, unknown>;
+        timeout: JourneyDuration;
+
+        /** Id of the following step; null: the journey ends */
+        next: string | null;
+
+        /** Id of the following step; null: the journey ends */
+        timeout_next: string | null;
+      }
+    | {
+        /** Kind of the object */
+        type: 'branch';
+
+        /** Letters, digits, - and _ */
+        id: string;
+
+        /** Shown in figures and in the names of messages */
+        name?: string;
+
+        /** What decides the way that the user takes */
+        condition:
+          | {
+              /** Kind of the object */
+              type: 'user';
+
+              /** Filters of users, as in filter segments: attributes, segments, and what users did */
+              included_filters: Record<string, unknown>;
+            }
+          | {
+              /** Kind of the object */
+              type: 'events';
+
+              /** Filters of type `actions`: events of the person since the entry */
+              included_filters: Record<string, unknown>;
+            }
+          | {
+              /** Kind of the object */
+              type: 'message';
+
+              /** Id of an earlier step of type send */
+              step: string;
+
+              /** accepted by a push service, shown on a device, or clicked */
+              outcome: 'accepted' | 'shown' | 'clicked';
+            };
+
+        /** Id of the following step; null: the journey ends */
+        next: string | null;
+
+        /** Id of the following step; null: the journey ends */
+        else_next: string | null;
+      }
+    | {
+        /** Kind of the object */
+        type: 'split';
+
+        /** Letters, digits, - and _ */
+        id: string;
+
+        /** Shown in figures and in the names of messages */
+        name?: string;
+
+        /** Percents add up to 100 */
+        ways: JourneyWay[];
+      }
+    | {
+        /** Kind of the object */
+        type: 'send';
+
+        /** Letters, digits, - and _ */
+        id: string;
+
+        /** Shown in figures and in the names of messages */
+        name?: string;
+
+        /** What happened, as a sentence */
+        message: JourneyMessage;
+
+        /** If the step is reached too late, after an outage: send all the same (default), skip the message, or end the journey */
+        late?: 'send' | 'skip' | 'exit';
+
+        /** Id of the following step; null: the journey ends */
+        next: string | null;
+      }
+    | {
+        /** Kind of the object */
+        type: 'update';
+
+        /** Letters, digits, - and _ */
+        id: string;
+
+        /** Shown in figures and in the names of messages */
+        name?: string;
+
+        /** Attributes of the person, at most 50; null removes */
+        attributes: Record<string, unknown>;
+
+        /** Id of the following step; null: the journey ends */
+        next: string | null;
+      }
+    | {
+        /** Kind of the object */
+        type: 'exit';
+
+        /** Letters, digits, - and _ */
+        id: string;
+
+        /** Shown in figures and in the names of messages */
+        name?: string;
+      }
+  )[];
+  goal?: JourneyGoal;
+  exit_events?: JourneyExit;
+  reentry?: JourneyReentry;
+};
+
+export type JourneyHistory = {
+  /** Id of the response */
+  response_id: string;
+
+  /** Kind of the object */
+  type: 'journey';
+
+  /** The result */
+  data: {
+    /** The newest 20, newest first */
+    entries: {
+      /** The id of the entry; a user may enter more than once */
+      entry_id: string;
+
+      /** The version of the journey */
+      version: number;
+
+      /** Where the user is, or was at the end */
+      step: string;
+
+      /** ISO 8601 */
+      entered_at: string;
+
+      /** When the user goes on; null: the entry is over */
+      due_at: string | null;
+
+      /** Null: the user is inside */
+      ended_at: string | null;
+
+      /** Why the entry ended; null: the user is inside */
+      end_reason: ('COMPLETED' | 'EXIT_EVENT' | 'GOAL' | 'LATE' | 'MERGED' | 'STEP_REMOVED' | 'STOPPED') | null;
+
+      /** The steps that the user passed, in order */
+      passages: {
+        /** The id of a step */
+        step: string;
+
+        /** The version of the journey */
+        version: number;
+
+        /** ISO 8601 */
+        arrived_at: string;
+
+        /** ISO 8601 */
+        left_at: string;
+
+        /** next, event, timeout, yes, no, late, end, or way and its number */
+        edge: string;
+      }[];
+    }[];
+  };
+};
+
+/** Platforms, content and delivery options, as in a campaign */
+export type JourneyMessage = {
+  /** ANDROID, IOS, WEB */
+  platforms: string[];
+
+  /** Content of the campaign */
+  campaign_content: CampaignContent;
+
+  /** Limits and rate of the campaign */
+  delivery_controls?: CampaignDeliveryControls;
+
+  /** Options of the platform, such as sound, group and coupon code */
+  advanced?: CampaignAdvanced;
+
+  /** Control groups that get no message */
+  control_group_details?: {
+    /** Default false */
+    is_campaign_control_group_enabled?: boolean;
+
+    /** Percent of its users that get no message */
+    campaign_control_group_percentage?: number;
+
+    /** Excludes the workspace's control group; default false */
+    is_global_control_group_enabled?: boolean;
+  };
+
+  /** Events that count as conversions */
+  conversion_goal_details?: CampaignGoals;
+
+  /** Added to links; at most 5 other names. Among the names: utm_source, utm_medium, utm_campaign, utm_term, utm_content */
+  utm_params?: Record<string, string>;
+};
+
+export type JourneyPublish = {
+  /** Of each removed step where users are: the step to which they move, or null where they leave the journey */
+  users?: Record<string, unknown>;
+};
+
+/** Default: never */
+export type JourneyReentry = {
+  /** never: once per person; after: when a time has passed since the last entry; always: also while inside */
+  type: 'never' | 'after' | 'always';
+  after?: JourneyDuration;
+
+  /** With always: entries of a person that are inside together; default 1 */
+  at_a_time?: number;
+};
+
+export type JourneyRemoved = {
+  /** Id of the response */
+  response_id: string;
+
+  /** Kind of the object */
+  type: 'journey';
+
+  /** The result */
+  data: {
+    /** Whether the event stream was removed */
+    removed: boolean;
+  };
+};
+
+export type JourneySummary = {
+  /** Id */
+  id: string;
+
+  /** Name */
+  name: string;
+
+  /** DRAFT: never published; STOPPED is final */
+  status: 'ACTIVE' | 'DRAFT' | 'PAUSED' | 'STOPPED';
+
+  /** The version that users enter; null: never published */
+  version: number | null;
+
+  /** There are changes that were not published */
+  has_draft: boolean;
+
+  /** Email address of the author */
+  created_by: string;
+
+  /** ISO 8601 */
+  created_at: string;
+
+  /** Email address of the author of the change */
+  updated_by: string;
+
+  /** ISO 8601 */
+  updated_at: string;
+};
+
+export type JourneyUser = {
+  /** The id that the app identifies the user with */
+  customer_id: string;
+
+  /** Values that texts use as EventAttribute */
+  attributes?: Record<string, unknown>;
+};
+
+export type JourneyUsers = {
+  /** Id of the response */
+  response_id: string;
+
+  /** Kind of the object */
+  type: 'journey';
+
+  /** The result */
+  data: {
+    /** Users that were found */
+    users: {
+      /** Null: a user without an id */
+      customer_id: string | null;
+
+      /** The id of the entry; a user may enter more than once */
+      entry_id: string;
+
+      /** The version of the journey */
+      version: number;
+
+      /** ISO 8601 */
+      entered_at: string;
+
+      /** When the user came to the step */
+      arrived_at: string;
+
+      /** When the user goes on, unless an event comes first */
+      due_at: string;
+    }[];
+
+    /** There may be another page */
+    next_cursor?: string;
+  };
+};
+
+export type JourneyValidation = {
+  /** Id of the response */
+  response_id: string;
+
+  /** Kind of the object */
+  type: 'journey';
+
+  /** The result */
+  data: {
+    /** Whether the draft could be published */
+    valid: boolean;
+
+    /** Everything that keeps the draft from being published */
+    faults: {
+      /** The path of the member; of a step: graph.steps.<id>.<member> */
+      field: string;
+
+      /** Why */
+      reason: string;
+    }[];
+  };
+};
+
+export type JourneyWay = {
+  /** Share of the users who take this way, of 100 */
+  percent: number;
+
+  /** Id of the following step; null: the journey ends */
+  next: string | null;
+};
+
+export type Journeys = {
+  /** Id of the response */
+  response_id: string;
+
+  /** Kind of the object */
+  type: 'journey';
+
+  /** The result */
+  data: {
+    /** A page of journeys, newest first */
+    journeys: JourneySummary[];
+
+    /** There may be another page */
+    next_cursor?: string;
+  };
 };
 
 export type LiveActivity = {

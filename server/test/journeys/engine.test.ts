@@ -234,7 +234,7 @@ describe('an event and a timeout', () => {
     await pass();
     clock.advance(2 * hour);
     await inTransaction(database, async (tx) => {
-      await trackIn(tx, 'ada', 'Bought', { ago: second });
+      await trackIn(tx, { customerId: 'ada', name: 'Bought', ago: second });
       // The row is held, so the engine goes past it.
       expect(await makeJob().runOnce(clock.now())).toBe(0);
     });

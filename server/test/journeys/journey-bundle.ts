@@ -136,7 +136,7 @@ export async function makeJourneyBundle() {
     },
     async figures(journeyId: string): Promise<Record<string, number>> {
       const rows = await database`
-        select step, edge, sum(users)::int as users from journey_figures where journey_id = ${journeyId}
+        select step, edge, sum(entries)::int as users from journey_figures where journey_id = ${journeyId}
         group by step, edge order by step, edge`;
       return Object.fromEntries(rows.map(({ step, edge, users }) => [`${step} ${edge}`.trim(), users]));
     },

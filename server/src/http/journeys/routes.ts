@@ -201,7 +201,7 @@ function liveRoutes(deps: JourneyRouteDependencies, v5: V5): Route[] {
       summary: actions[action],
       isBodyIgnored: true,
       answers: { 200: journeyAnswer },
-      refuses: [404, 409],
+      refuses: [404, 409, 413, 415],
       async handle({ actor, workspaceId, params: { id } }) {
         await changeJourneyState(deps, { actor, workspaceId, id, action });
         return presentAnswer({ journey: presentJourney(await readJourney(deps, { workspaceId, id })) });

@@ -22,7 +22,7 @@ export async function sumJourneyFigures(
   { workspaceId, journeyId, from, to }: Named & { from: string | undefined; to: string | undefined },
 ): Promise<EdgeFigure[]> {
   return tx<EdgeFigure[]>`
-    select version, step, edge, sum(users)::float8 as users from journey_figures
+    select version, step, edge, sum(entries)::float8 as users from journey_figures
     where workspace_id = ${workspaceId} and journey_id = ${journeyId}
       and day >= ${from ?? '0001-01-01'}::date and day <= ${to ?? '9999-12-31'}::date
     group by version, step, edge order by version, step, edge`;

@@ -39,9 +39,9 @@ export async function endUsersAtStep(tx: Queryable, { at, ...of }: AtStep & { at
       where workspace_id = ${workspaceId} and journey_id = ${journeyId} and step = ${step} and ended_at is null
       returning version
     )
-    insert into journey_figures (workspace_id, journey_id, version, step, edge, day, slot, users)
+    insert into journey_figures (workspace_id, journey_id, version, step, edge, day, slot, entries)
     select ${workspaceId}, ${journeyId}, version, '', 'STEP_REMOVED', ${utcDay(at)}::date, 0, count(*)
     from ended group by version
     on conflict (workspace_id, journey_id, version, step, edge, day, slot) do update
-      set users = journey_figures.users + excluded.users`;
+      set entries = journey_figures.entries + excluded.entries`;
 }

@@ -237,19 +237,19 @@ export async function addJourneyFigures(
 ): Promise<void> {
   if (changes.length === 0) return;
   await tx`
-    insert into journey_figures (workspace_id, journey_id, version, step, edge, day, slot, users)
+    insert into journey_figures (workspace_id, journey_id, version, step, edge, day, slot, entries)
     select given.workspace_id, given.journey_id, given.version, given.step, given.edge, ${day}::date, ${slot}::smallint,
-      sum(given.users)
+      sum(given.entries)
     from unnest(
       ${changes.map(({ workspaceId }) => workspaceId)}::text[], ${changes.map(({ journeyId }) => journeyId)}::text[],
       ${changes.map(({ version }) => version)}::integer[], ${changes.map(({ step }) => step)}::text[],
       ${changes.map(({ edge }) => edge)}::text[], ${changes.map(({ users }) => users)}::bigint[]
-    ) as given (workspace_id, journey_id, version, step, edge, users)
+    ) as given (workspace_id, journey_id, version, step, edge, entries)
     group by given.workspace_id, given.journey_id, given.version, given.step, given.edge
     order by given.workspace_id collate "C", given.journey_id collate "C", given.version, given.step collate "C",
       given.edge collate "C"
     on conflict (workspace_id, journey_id, version, step, edge, day, slot) do update
-      set users = journey_figures.users + excluded.users`;
+      set entries = journey_figures.entries + excluded.entries`;
 }
 
 type Move = { workspaceId: string; from: UserKey; to: UserKey; at: Date };
