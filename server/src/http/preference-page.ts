@@ -52,7 +52,9 @@ export function preferencePageRoutes({ preferencePages }: PreferencePageDependen
     server.post(url, { ...hidden, bodyLimit: maxPreferenceFormBytes }, (request: PageRequest, reply) =>
       answer(request, reply, async ({ subject }) => {
         const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
-        if (!(await preferencePages.store(subject, readForm(form)))) return refuse(reply, { kind: 'invalid' });
+        const changed = readForm(form);
+        if (!changed) return refuse(reply, { kind: 'unreadable' });
+        if (!(await preferencePages.store(subject, changed))) return refuse(reply, { kind: 'invalid' });
         // A reload of the page that follows sends nothing again.
         return reply.redirect(`/preferences/${request.params.token}?saved`, 303);
       }),
@@ -62,9 +64,10 @@ export function preferencePageRoutes({ preferencePages }: PreferencePageDependen
 
 /**
  * Returns what the person changed: the boxes that differ from what the page showed. What was not touched stays as it is now, and
- * becomes no choice.
+ * becomes no choice. Undefined for a body that is not the page's form, such as the `List-Unsubscribe=One-Click` of RFC 8058 §3.2.
  */
-function readForm(form: URLSearchParams): Map<string, boolean> {
+function readForm(form: URLSearchParams): Map<string, boolean> | undefined {
+  if (!form.has('do') || !form.has('shown')) return undefined;
   const checked = new Set(form.getAll('topic'));
   const leavesAll = form.get('do') === 'leave-all';
   const changed = new Map<string, boolean>();
@@ -77,7 +80,9 @@ function readForm(form: URLSearchParams): Map<string, boolean> {
   return changed;
 }
 
-function refuse(reply: FastifyReply, link: Exclude<OpenedLink, { kind: 'valid' }>): FastifyReply {
+type Refused = Exclude<OpenedLink, { kind: 'valid' }> | { kind: 'unreadable' };
+
+function refuse(reply: FastifyReply, link: Refused): FastifyReply {
   const send = (status: number, sentence: string): FastifyReply =>
     sendPage(reply, { status, title: 'Message settings', body: `<h1>Message settings</h1><p>${sentence}</p>` });
   switch (link.kind) {
@@ -85,6 +90,8 @@ function refuse(reply: FastifyReply, link: Exclude<OpenedLink, { kind: 'valid' }
       return send(410, 'This link has expired. Please open a newer message, or ask the sender for a new link.');
     case 'invalid':
       return send(404, 'This link is not valid. Please open the whole link, or ask the sender for a new one.');
+    case 'unreadable':
+      return send(400, 'Your choice was not saved. Please open the link again, and press Save on the page.');
     case 'too many':
       reply.header('retry-after', String(link.retryAfterSeconds));
       return send(429, 'Too many attempts. Please wait a minute, and try again.');

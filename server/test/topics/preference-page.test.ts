@@ -79,6 +79,25 @@ describe('the preference page', () => {
     expect(await topicsOf('ada')).toEqual(['news false page', 'offers false page']);
   });
 
+  test('never says that a choice is saved if the request is not its form', async () => {
+    const url = await linkOf('ada');
+    const post = (body: string | URLSearchParams, type = 'application/x-www-form-urlencoded') =>
+      fetch(url, { method: 'POST', body, redirect: 'manual', headers: { 'content-type': type } });
+    for (const sent of [
+      post(''),
+      // A program of mail that presses the link of RFC 8058 §3.
+      post('List-Unsubscribe=One-Click'),
+      post('{"do":"leave-all"}', 'application/json'),
+      post(new URLSearchParams([['do', 'save']])),
+      post(new URLSearchParams(shown)),
+    ]) {
+      const answer = await sent;
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+      expect(await answer.text()).toContain('Your choice was not saved.');
+    }
+    expect(await topicsOf('ada')).toEqual(['news true null', 'offers false null']);
+  });
+
   test('does not undo what changed elsewhere while it was open', async () => {
     const url = await linkOf('ada');
     await data('PATCH', '/v1/users/ada/topics', { topics: { news: false } });
