@@ -47,8 +47,8 @@ describe('the preference page', () => {
     const answer = await fetch(url);
     const page = await answer.text();
     expect(answer.status).toBe(200);
-    expect(page).toContain('<h1>Messages from Shop &lt;b&gt;&amp;</h1>');
-    expect(page).toContain('All &quot;news&quot;</label><p id="about-news">&lt;i&gt;news&lt;/i&gt;</p>');
+    expect(page).toContain('<h1 dir="auto">Messages from Shop &lt;b&gt;&amp;</h1>');
+    expect(page).toContain('All &quot;news&quot;</label><p id="about-news" dir="auto">&lt;i&gt;news&lt;/i&gt;</p>');
     expect(page).not.toMatch(/<script|ada/);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'cache-control': 'no-store',
@@ -62,6 +62,25 @@ describe('the preference page', () => {
     expect(answer.headers.get('set-cookie')).toBeNull();
     // Opening the page is no choice.
     expect(await topicsOf('ada')).toEqual(['news true null', 'offers false null']);
+  });
+
+  test('speaks the language of the browser, and says which one it is', async () => {
+    const read = async (url: string, language: string) => {
+      const answer = await fetch(url, { headers: { 'accept-language': language } });
+      return { vary: answer.headers.get('vary'), text: await answer.text() };
+    };
+    const german = await read(`${await linkOf('ada')}?saved`, 'de-CH, fr;q=0.5');
+    expect(german.vary).toContain('accept-language');
+    for (const part of [
+      '<html lang="de">',
+      'Nachrichten von Shop',
+      'Ihre Auswahl ist gespeichert.',
+      '>Speichern</button>',
+    ])
+      expect(german.text).toContain(part);
+    const french = await read(`${bundle.url}/preferences/none`, 'fr');
+    expect(french.text).toContain('<html lang="fr">');
+    expect(french.text).toContain('Ce lien n’est pas valide.');
   });
 
   test('stores only what the person changed, and leads back to the page', async () => {
