@@ -28,6 +28,7 @@ import * as settings from '../server/src/http/console/settings.ts';
 import * as stream from '../server/src/http/console/event-streams.ts';
 import * as system from '../server/src/http/console/system.ts';
 import * as template from '../server/src/http/console/templates.ts';
+import * as topic from '../server/src/http/console/topics.ts';
 import * as user from '../server/src/http/console/users.ts';
 import * as view from '../server/src/http/console/views.ts';
 import { renderConsoleProviders } from './render-console-providers.ts';
@@ -58,6 +59,7 @@ const modules: Record<string, object[]> = {
   'shape-parts': [platform],
   system: [metric, system],
   templates: [template],
+  topics: [topic],
   users: [user],
   views: [view],
 };

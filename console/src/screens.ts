@@ -6,6 +6,7 @@ import {
   IconClipboardList,
   IconDeviceMobile,
   IconFlask,
+  IconHeart,
   IconHome,
   IconKey,
   IconPlugConnected,
@@ -155,6 +156,14 @@ export const screens = {
     permission: 'people.read',
     readSearch: readUserSearch,
     page: lazyRouteComponent(() => import('./users/detail-page.tsx'), 'UserPage'),
+  },
+  topics: {
+    path: '/topics',
+    title: 'Topics',
+    permission: 'overview.read',
+    place: 'Engage',
+    icon: IconHeart,
+    page: lazyRouteComponent(() => import('./topics/list-page.tsx'), 'TopicsPage'),
   },
   deliveries: {
     path: '/deliveries',

@@ -12,6 +12,7 @@ import { makeUserCalls } from './users.ts';
 import type { AlertKind } from './generated/alerts.ts';
 import type { KeyKind } from './generated/keys.ts';
 import type { WorkspaceSettings } from './generated/settings.ts';
+import type { Topic } from './generated/topics.ts';
 
 export type ConsoleClient = ReturnType<typeof makeConsoleClient>;
 
@@ -41,6 +42,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     streams: makeStreamCalls(caller),
     system: makeSystemCalls(caller),
     templates: makeTemplateCalls(caller),
+    topics: makeTopicCalls(caller),
     users: makeUserCalls(caller),
     views: makeViewCalls(caller),
   };
@@ -227,6 +229,23 @@ function makeTemplateCalls({ ask }: ConsoleCaller) {
     remove: (key: Key) => ask('DELETE templates/:id', of(key)),
     /** Creates a draft from the template. */
     use: (key: Key) => ask('POST templates/:id/use', of(key)),
+  };
+}
+
+type TopicKey = { workspaceId: string; key: string };
+type TopicTexts = Pick<Topic, 'name' | 'description' | 'position'>;
+
+function makeTopicCalls({ ask }: ConsoleCaller) {
+  const of = ({ workspaceId, key }: TopicKey) => ({ params: { key }, query: { workspaceId } });
+  return {
+    /** By position and key. */
+    list: async (workspaceId: string) => (await ask('GET topics', { query: { workspaceId } })).topics,
+    add: ({ workspaceId, ...body }: TopicKey & TopicTexts & Pick<Topic, 'isInByDefault'>) =>
+      ask('POST topics', { query: { workspaceId }, body }),
+    change: ({ workspaceId, key, ...body }: TopicKey & TopicTexts) =>
+      ask('PATCH topics/:key', { ...of({ workspaceId, key }), body }),
+    /** @throws CarillonError 409 if a campaign needs it */
+    remove: (topic: TopicKey) => ask('DELETE topics/:key', of(topic)),
   };
 }
 

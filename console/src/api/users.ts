@@ -28,6 +28,11 @@ export function makeUserCalls({ ask }: ConsoleCaller) {
     /** A value replaces the attribute; null removes it. */
     changeAttributes: ({ attributes, ...key }: Key & { attributes: Record<string, unknown> }) =>
       ask('PATCH people/:id/attributes', { ...of(key), body: { attributes } }),
+    /** All topics of the workspace, each as the user has it. */
+    readTopics: async (key: Key) => (await ask('GET people/:id/topics', of(key))).topics,
+    /** Topics that are not named stay as they are. */
+    setTopics: async ({ topics, ...key }: Key & { topics: Record<string, boolean> }) =>
+      (await ask('PATCH people/:id/topics', { ...of(key), body: { topics } })).topics,
     markForTests: ({ isTest, ...key }: Key & { isTest: boolean }) =>
       ask('PUT people/:id/test', { ...of(key), body: { isTest } }),
     addDevice: ({ workspaceId, id, ...device }: Key & NewDevice) =>

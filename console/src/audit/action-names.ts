@@ -97,6 +97,7 @@ export const actionNames: Record<string, string> = {
   'person.erase': 'Erasure requested',
   'person.erase-cancel': 'Erasure cancelled',
   'person.test': 'Mark for tests changed',
+  'person.topics': 'Topics changed',
   'sandbox.clock': 'Clock moved',
   'sandbox.device-add': 'Virtual device added',
   'sandbox.device-change': 'Virtual device changed',

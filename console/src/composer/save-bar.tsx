@@ -12,6 +12,7 @@ import { platformNames } from '../parts/text/platform-names.ts';
 import { showToast } from '../parts/toast/toast-list.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { reachOf, useAudienceCount } from './audience/audience-count-card.tsx';
+import type { Reached } from './audience/audience-count-card.tsx';
 import { platformsOf, sentBody, textAt } from './campaign-body.ts';
 import { useCampaignForm } from './campaign-form.ts';
 import { exceptionSentences, occurrenceText } from './schedule/describe-times.ts';
@@ -143,10 +144,13 @@ function Hits({ isChange }: { isChange: boolean }) {
   );
 }
 
-function reachText({ devices, reached }: ReturnType<typeof reachOf>): string {
+function reachText({ devices, reached, outsideTopic }: Reached): string {
   const of = (count: number, [one, many]: [string, string]) =>
     `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-  return `${of(devices, ['device', 'devices'])} of ${of(reached, ['person', 'people'])}`;
+  const people = of(reached, ['person', 'people']);
+  // The count does not say which of the devices belong to users outside the topic.
+  if (outsideTopic > 0) return people;
+  return `${of(devices, ['device', 'devices'])} of ${people}`;
 }
 
 type SaveOptions = {

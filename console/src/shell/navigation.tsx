@@ -17,7 +17,7 @@ type NavigationProps = {
 /** Links to the screens. The active one is marked, also in the narrow form. */
 export function Navigation({ workspaceId, isNarrow, onChosen }: NavigationProps) {
   return (
-    <Stack gap={isNarrow ? 12 : 16}>
+    <Stack gap={isNarrow ? 12 : 10}>
       {useNavigationGroups().map(({ name, entries }) => (
         <Stack key={name} gap={2} role="group" aria-label={name}>
           {!isNarrow && (

@@ -23,6 +23,7 @@ import { DidTheyGetIt } from './did-they-get-it.tsx';
 import { userTabs } from './user-search.ts';
 import type { UserTab } from './user-search.ts';
 import { UserTimeline } from './user-timeline.tsx';
+import { UserTopics } from './user-topics.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people/$userId');
 
@@ -92,6 +93,7 @@ function ShownTab({ user, onChanged }: UserProps) {
           <DidTheyGetIt customerId={user.customerId} />
           <DeviceTable workspaceId={workspaceId} userId={user.id} devices={user.devices} onChanged={onChanged} />
           <Installations installations={user.installations} />
+          <UserTopics userId={user.id} customerId={user.customerId} />
           <Segments segments={user.segments} />
           <Ids ids={[['Carillon id', user.id]]} />
         </>

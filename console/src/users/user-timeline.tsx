@@ -29,6 +29,7 @@ const changes: Record<string, string> = {
   'person.add': 'user added',
   'person.attributes': 'attributes',
   'person.test': 'mark for tests',
+  'person.topics': 'topics',
   'person.device-add': 'device added',
   'person.device-block': 'device blocked',
   'person.device-unblock': 'device unblocked',
@@ -144,12 +145,14 @@ function Detail({ entry: { kind, outcome, code, detail } }: { entry: TimelineEnt
   );
 }
 
-function describeChange({ by, changed, removed, isTest, platform }: Record<string, unknown>): string {
+function describeChange({ by, changed, removed, isTest, platform, joined, left }: Record<string, unknown>): string {
   const names = (list: unknown) => (Array.isArray(list) && list.length > 0 ? list.join(', ') : undefined);
   return [
     `by ${String(by)}`,
     names(changed) && `set ${names(changed)}`,
     names(removed) && `removed ${names(removed)}`,
+    names(joined) && `joined ${names(joined)}`,
+    names(left) && `left ${names(left)}`,
     isTest === true ? 'marked' : isTest === false ? 'no longer marked' : undefined,
     typeof platform === 'string' ? platformNames[platform as keyof typeof platformNames] : undefined,
   ]

@@ -14,6 +14,7 @@ const examples: Record<string, readonly string[]> = {
   ],
   import: ['import users.csv.gz --kind users', 'import events.jsonl --kind events --again'],
   'import campaigns': ['import campaigns campaigns.jsonl'],
+  'import topics': ['import topics choices.csv'],
   check: ['check http://127.0.0.1:8080 --recording integration.har'],
   'keys list': ['keys list', 'keys list --json'],
   'keys create': ['keys create --kind push', 'keys create --kind oauth --name "Order service"'],

@@ -53,9 +53,9 @@ export function mergeChoices(one: TopicChoice, other: TopicChoice): TopicChoice 
 
 const keyForm = /^[a-z0-9][a-z0-9_-]*$/;
 
-/** True if the text has the form of a key. */
+/** True if the text has the form of a key. A request cannot have a member with the name `constructor`, so no choice could name it. */
 export function isTopicKey(text: string): boolean {
-  return keyForm.test(text) && text.length <= maxTopicKeyCharacters;
+  return keyForm.test(text) && text !== 'constructor' && text.length <= maxTopicKeyCharacters;
 }
 
 /** The fault of a key that names no topic of the workspace. */
@@ -69,7 +69,7 @@ export function findTopicFaults({ key, name, description }: Topic): RequestFault
   if (!isTopicKey(key))
     faults.push({
       field: 'key',
-      reason: `must have 1 to ${maxTopicKeyCharacters} lower-case letters, digits, - and _, and begin with a letter or digit`,
+      reason: `must have 1 to ${maxTopicKeyCharacters} lower-case letters, digits, - and _, begin with a letter or digit, and not be constructor`,
     });
   if (name.trim() === '' || name.length > maxTopicNameCharacters)
     faults.push({ field: 'name', reason: `must have 1 to ${maxTopicNameCharacters} characters` });

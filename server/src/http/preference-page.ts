@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { OpenedLink, PreferencePage, PreferencePages } from '../app/topics/preference-page.ts';
-import type { UserTopic } from '../app/topics/user-topics.ts';
+import type { OpenedLink, PreferencePages } from '../app/topics/preference-page.ts';
 import { maxPreferenceFormBytes } from '../domain/limits/topics.ts';
-import { unknownCase } from '../domain/unknown-case.ts';
+import { choosePreferenceLanguage } from '../domain/preference-texts.ts';
+import { pageHeaders, renderForm, renderRefusal } from './preference-html.ts';
+import type { Refusal, RenderedPage } from './preference-html.ts';
 import { callerAddress } from './server/call-origin.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
@@ -31,7 +31,7 @@ export function preferencePageRoutes({ preferencePages }: PreferencePageDependen
       work: (link: Extract<OpenedLink, { kind: 'valid' }>) => Promise<FastifyReply>,
     ): Promise<FastifyReply> {
       const link = preferencePages.open({ token: request.params.token, address: callerAddress(request) });
-      if (link.kind !== 'valid') return refuse(reply, link);
+      if (link.kind !== 'valid') return refuse({ request, reply }, link);
       request.facts.workspaceId = link.subject.workspaceId;
       return work(link);
     }
@@ -39,20 +39,18 @@ export function preferencePageRoutes({ preferencePages }: PreferencePageDependen
     server.get(url, hidden, (request: PageRequest, reply) =>
       answer(request, reply, async ({ subject }) => {
         const page = await preferencePages.read(subject);
-        if (!page) return refuse(reply, { kind: 'invalid' });
+        if (!page) return refuse({ request, reply }, { kind: 'invalid' });
         const isSaved = (request.query as Record<string, unknown>).saved !== undefined;
-        return sendPage(reply, {
-          status: 200,
-          title: titleOf(page),
-          body: renderForm(page, isSaved ? 'saved' : 'open'),
-        });
+        return sendPage(reply, renderForm(page, { language: languageOf(request), isSaved }));
       }),
     );
 
     server.post(url, { ...hidden, bodyLimit: maxPreferenceFormBytes }, (request: PageRequest, reply) =>
       answer(request, reply, async ({ subject }) => {
         const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
-        if (!(await preferencePages.store(subject, readForm(form)))) return refuse(reply, { kind: 'invalid' });
+        const changed = readForm(form);
+        if (!changed) return refuse({ request, reply }, { kind: 'unreadable' });
+        if (!(await preferencePages.store(subject, changed))) return refuse({ request, reply }, { kind: 'invalid' });
         // A reload of the page that follows sends nothing again.
         return reply.redirect(`/preferences/${request.params.token}?saved`, 303);
       }),
@@ -62,9 +60,10 @@ export function preferencePageRoutes({ preferencePages }: PreferencePageDependen
 
 /**
  * Returns what the person changed: the boxes that differ from what the page showed. What was not touched stays as it is now, and
- * becomes no choice.
+ * becomes no choice. Undefined for a body that is not the page's form, such as the `List-Unsubscribe=One-Click` of RFC 8058 §3.2.
  */
-function readForm(form: URLSearchParams): Map<string, boolean> {
+function readForm(form: URLSearchParams): Map<string, boolean> | undefined {
+  if (!form.has('do') || !form.has('shown')) return undefined;
   const checked = new Set(form.getAll('topic'));
   const leavesAll = form.get('do') === 'leave-all';
   const changed = new Map<string, boolean>();
@@ -77,106 +76,17 @@ function readForm(form: URLSearchParams): Map<string, boolean> {
   return changed;
 }
 
-function refuse(reply: FastifyReply, link: Exclude<OpenedLink, { kind: 'valid' }>): FastifyReply {
-  const send = (status: number, sentence: string): FastifyReply =>
-    sendPage(reply, { status, title: 'Message settings', body: `<h1>Message settings</h1><p>${sentence}</p>` });
-  switch (link.kind) {
-    case 'expired':
-      return send(410, 'This link has expired. Please open a newer message, or ask the sender for a new link.');
-    case 'invalid':
-      return send(404, 'This link is not valid. Please open the whole link, or ask the sender for a new one.');
-    case 'too many':
-      reply.header('retry-after', String(link.retryAfterSeconds));
-      return send(429, 'Too many attempts. Please wait a minute, and try again.');
-    default:
-      return unknownCase(link);
-  }
+function languageOf({ headers }: FastifyRequest) {
+  return choosePreferenceLanguage(headers['accept-language']);
 }
 
-const styles = `
-:root { color-scheme: light dark; --ink: #1c1c1a; --soft: #5b5b57; --ground: #fff; --line: #c9c9c3; --accent: #0b5c46; --on: #fff; }
-@media (prefers-color-scheme: dark) { :root { --ink: #f2f2ee; --soft: #b8b8b2; --ground: #161615; --line: #4a4a46; --accent: #7fd6b9; --on: #10201b; } }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 36rem; margin: 0 auto; padding: 2rem 1rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; }
-fieldset { border: 0; margin: 0; padding: 0; }
-legend { padding: 0; }
-.topic { display: flex; gap: 0.75rem; padding: 0.75rem 0; border-bottom: 1px solid var(--line); }
-.topic input { width: 1.5rem; height: 1.5rem; margin: 0; flex: none; accent-color: var(--accent); }
-.topic label { font-weight: 600; }
-.topic p { margin: 0; color: var(--soft); }
-.saved { padding: 0.5rem 0.75rem; border: 1px solid var(--accent); border-radius: 0.375rem; }
-.actions { display: flex; flex-wrap: wrap; gap: 0.75rem; margin-top: 1.5rem; }
-button { font: inherit; min-height: 2.75rem; padding: 0 1rem; border-radius: 0.375rem; border: 1px solid var(--accent); background: none; color: var(--ink); cursor: pointer; }
-button.main { background: var(--accent); color: var(--on); }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-`;
+type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
-const pageHeaders = {
-  'content-security-policy':
-    `default-src 'none'; style-src 'sha256-${hash('sha256', styles, 'base64')}'; form-action 'self'; base-uri 'none'; ` +
-    "frame-ancestors 'none'",
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex',
-};
-
-type Page = { status: number; title: string; body: string };
-
-function sendPage(reply: FastifyReply, { status, title, body }: Page): FastifyReply {
-  const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
-<style>${styles}</style>
-</head>
-<body>
-<main>
-${body}
-</main>
-</body>
-</html>
-`;
-  return reply.code(status).type('text/html; charset=utf-8').send(page);
+function refuse({ request, reply }: Exchange, refusal: Refusal): FastifyReply {
+  if (refusal.kind === 'too many') reply.header('retry-after', String(refusal.retryAfterSeconds));
+  return sendPage(reply, renderRefusal(refusal, languageOf(request)));
 }
 
-function titleOf({ workspaceName }: PreferencePage): string {
-  return `Messages from ${workspaceName}`;
-}
-
-function renderForm(page: PreferencePage, state: 'open' | 'saved'): string {
-  const heading = `<h1>${escapeHtml(titleOf(page))}</h1>`;
-  const saved = state === 'saved' ? '<p class="saved" role="status">Your choice is saved.</p>' : '';
-  if (page.topics.length === 0) return `${heading}\n<p>There is nothing to choose from at present.</p>`;
-  return `${heading}
-${saved}
-<form method="post">
-<fieldset>
-<legend>Choose which messages you want to get.</legend>
-${page.topics.map(renderTopic).join('\n')}
-</fieldset>
-<div class="actions">
-<button class="main" name="do" value="save">Save</button>
-<button name="do" value="leave-all">Leave all</button>
-</div>
-</form>`;
-}
-
-function renderTopic({ key, name, description, isIn }: UserTopic): string {
-  const described = description === '' ? '' : ` aria-describedby="about-${key}"`;
-  const about = description === '' ? '' : `<p id="about-${key}">${escapeHtml(description)}</p>`;
-  return `<div class="topic">
-<input type="checkbox" id="topic-${key}" name="topic" value="${key}"${isIn ? ' checked' : ''}${described}>
-<div><label for="topic-${key}">${escapeHtml(name)}</label>${about}</div>
-<input type="hidden" name="shown" value="${key}:${isIn ? 'in' : 'out'}">
-</div>`;
-}
-
-const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => escapes[character]!);
+function sendPage(reply: FastifyReply, { status, html }: RenderedPage): FastifyReply {
+  return reply.code(status).type('text/html; charset=utf-8').send(html);
 }

@@ -21,6 +21,7 @@ import {
 } from '../domain/limits/topics.ts';
 import { choiceSources } from '../domain/topics.ts';
 import type { ChoiceSource } from '../domain/topics.ts';
+import type { UserIdentity } from '../domain/users/users.ts';
 import { enumeration, flag, record, required, requiredText, text, whole } from '../fields/combinators.ts';
 import { reading, schemaOf } from '../fields/field.ts';
 import { serviceOrigin } from './console/access.ts';
@@ -196,7 +197,7 @@ function choiceRoutes(deps: TopicRouteDependencies, dialect: RouteDialect<KeyCal
       answers: { 200: userTopicsAnswer },
       refuses: [404],
       handle: async ({ params, workspaceId }) =>
-        presentUserTopics(await readUserTopics(deps.database, { workspaceId, customerId: params.customer_id })),
+        presentUserTopics(await readUserTopics(deps.database, { workspaceId, identity: namedBy(params) })),
     }),
     route(dialect, {
       method: 'PATCH',
@@ -208,10 +209,10 @@ function choiceRoutes(deps: TopicRouteDependencies, dialect: RouteDialect<KeyCal
       answers: { 200: userTopicsAnswer },
       refuses: [404],
       read: ({ body }) => parseChoices(body),
-      handle: async ({ input, params, workspaceId }) =>
+      handle: async ({ input, params, workspaceId, actor }) =>
         presentUserTopics(
           await setUserTopics(deps, {
-            ...{ workspaceId, customerId: params.customer_id },
+            ...{ actor, workspaceId, identity: namedBy(params) },
             ...{ choices: input, source: 'API' as const },
           }),
         ),
@@ -239,6 +240,10 @@ function choiceRoutes(deps: TopicRouteDependencies, dialect: RouteDialect<KeyCal
       },
     }),
   ];
+}
+
+function namedBy({ customer_id: value }: { customer_id: string }): UserIdentity {
+  return { kind: 'customer-id', value };
 }
 
 /** @throws ServiceError PARAMETER_INVALID */

@@ -124,6 +124,12 @@ describe('responses of the console', () => {
     await ask('GET people/:id', user);
     await suspect(null);
     await ask('GET people/:id/timeline', user);
+    const topic = { name: 'Cooking', description: 'Recipes', position: 1 };
+    await ask('POST topics', { body: { key: 'cooking', isInByDefault: false, ...topic } });
+    await ask('PATCH topics/:key', { params: { key: 'cooking' }, body: topic });
+    await ask('GET topics');
+    await ask('PATCH people/:id/topics', { ...user, body: { topics: { cooking: true } } });
+    await ask('GET people/:id/topics', user);
     await ask('GET overview/people');
     await ask('GET overview/first-steps');
     await ask('GET overview/week');

@@ -276,6 +276,10 @@ describe('audited changes', () => {
       insert into campaign_templates (id, workspace_id, name, parts, created_by, created_at, updated_at)
       values (${idOf('7')}, ${workspaceId}, 'Monthly', ${database.json(draftBody)}, 'bench', ${at}, ${at})`;
     await database`
+      insert into topics (id, workspace_id, key, name, description, is_in_by_default, position, created_at, updated_at)
+      select id, ${workspaceId}, key, key, '', true, 0, ${at}, ${at}
+      from (values (${idOf('1')}, 'news'), (${idOf('2')}, 'old')) as given (id, key)`;
+    await database`
       insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, expiry_days, expires_at,
         archived_at, created_by, created_at, updated_at)
       select id, ${workspaceId}, id, 'FILE', state, 'API', 'u_em', 'string', 30, '2026-06-01', archived::timestamptz, 'bench',
@@ -377,6 +381,12 @@ describe('audited changes', () => {
       'POST /campaigns/:id/template': { path: `campaigns/${idOf('2')}/template`, body: { name: 'Kept' } },
       'PATCH /templates/:id': { path: `templates/${idOf('7')}`, body: { name: 'Renamed' } },
       'DELETE /templates/:id': { path: `templates/${idOf('7')}` },
+      'POST /topics': {
+        path: 'topics',
+        body: { key: 'offers', name: 'Offers', description: '', isInByDefault: false, position: 0 },
+      },
+      'PATCH /topics/:key': { path: 'topics/news', body: { name: 'All news' } },
+      'DELETE /topics/:key': { path: 'topics/old' },
       'POST /templates/:id/use': { path: `templates/${idOf('7')}/use` },
       'POST /campaigns': { path: 'campaigns', body: draftBody },
       'PATCH /campaigns/:id': { path: `campaigns/${draftId}`, body: { basic_details: { name: 'Changed draft' } } },
@@ -401,6 +411,7 @@ describe('audited changes', () => {
         path: `people/${idOf('1')}/attributes`,
         body: { attributes: { city: 'Oslo' } },
       },
+      'PATCH /people/:id/topics': { path: `people/${idOf('1')}/topics`, body: { topics: { news: false } } },
       'PUT /people/:id/test': { path: `people/${idOf('1')}/test`, body: { isTest: true } },
       'POST /people/:id/devices': {
         path: `people/${idOf('1')}/devices`,

@@ -472,30 +472,39 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
     patience,
   );
 
-  fullTest('chooses a topic, and counts whom it leaves out (FULL=1)', async () => {
-    const { page, context, faults } = await console.openSession();
-    await page.goto(`${console.home}/campaigns/new`);
-    await page.getByRole('textbox', { name: 'Name' }).waitFor();
-    // A workspace without topics does not ask for one.
-    expect(await page.getByRole('combobox', { name: 'Topic' }).count()).toBe(0);
-    const { bundle } = console;
-    const topic = { key: 'offers', name: 'Offers', default: 'opted_out' };
-    await bundle.call('POST', '/v1/topics', { headers: bundle.basic(), body: topic });
-    await page.goto(`${console.home}/campaigns/new`);
-    await page.getByRole('textbox', { name: 'Name' }).fill('To those who joined');
-    await page.getByRole('combobox', { name: 'Topic' }).selectOption({ label: 'Offers (only people who joined it)' });
-    const count = page.getByRole('region', { name: 'Who would be reached now' });
-    await count.locator('[data-count="reached"]').getByText('0', { exact: true }).waitFor();
-    await count.getByText('have not joined the topic').waitFor();
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Save draft' }).click();
-    await page.getByText('All changes saved.').waitFor();
-    const id = new URL(page.url()).pathname.split('/').at(-2)!;
-    expect((await stored(id)).parts.advanced).toMatchObject({ topic: 'offers' });
-    expect(faults).toEqual([]);
-    await bundle.call('DELETE', '/v1/topics/offers', { headers: bundle.basic() });
-    await context.close();
-  });
+  fullTest(
+    'chooses a topic, and counts whom it leaves out (FULL=1)',
+    async () => {
+      const { page, context, faults } = await console.openSession();
+      await page.goto(`${console.home}/campaigns/new`);
+      await page.getByRole('textbox', { name: 'Name' }).waitFor();
+      // A workspace without topics does not ask for one.
+      expect(await page.getByRole('combobox', { name: 'Topic' }).count()).toBe(0);
+      const { bundle } = console;
+      const topic = { key: 'offers', name: 'Offers', default: 'opted_out' };
+      await bundle.call('POST', '/v1/topics', { headers: bundle.basic(), body: topic });
+      await page.goto(`${console.home}/campaigns/new`);
+      await page.getByRole('textbox', { name: 'Name' }).fill('To those who joined');
+      await page.getByRole('combobox', { name: 'Topic' }).selectOption({ label: 'Offers (only people who joined it)' });
+      const count = page.getByRole('region', { name: 'Who would be reached now' });
+      await count.locator('[data-count="reached"]').getByText('0', { exact: true }).waitFor();
+      await count.getByText('have not joined the topic').waitFor();
+      await expectAccessible(page);
+      await stepLink(page, 'Review').click();
+      await page.getByText('Only people who joined the topic “Offers” get it.').waitFor();
+      await page.getByText('No one who could receive it is in its topic.').waitFor();
+      // The devices of those whom the topic leaves out do not get it.
+      await page.getByText(/ 0 of them would be reached now\.$/).waitFor();
+      await page.getByRole('button', { name: 'Save draft' }).click();
+      await page.getByText('All changes saved.').waitFor();
+      const id = new URL(page.url()).pathname.split('/').at(-2)!;
+      expect((await stored(id)).parts.advanced).toMatchObject({ topic: 'offers' });
+      expect(faults).toEqual([]);
+      await bundle.call('DELETE', '/v1/topics/offers', { headers: bundle.basic() });
+      await context.close();
+    },
+    patience,
+  );
 
   fullTest(
     'builds an audience from filters, counts it as it is reached, and stores it with the campaign (FULL=1)',

@@ -34,7 +34,7 @@ describe('mergeChoices', () => {
 describe('isTopicKey', () => {
   test('accepts lower-case letters, digits, - and _, up to 64', () => {
     for (const key of ['a', '0', 'spring-sale_2', 'x'.repeat(64)]) expect([key, isTopicKey(key)]).toEqual([key, true]);
-    for (const key of ['', '-a', '_a', 'A', 'a b', 'ä', 'x'.repeat(65)])
+    for (const key of ['', '-a', '_a', 'A', 'a b', 'ä', 'x'.repeat(65), 'constructor'])
       expect([key, isTopicKey(key)]).toEqual([key, false]);
   });
 });

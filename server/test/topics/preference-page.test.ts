@@ -47,8 +47,8 @@ describe('the preference page', () => {
     const answer = await fetch(url);
     const page = await answer.text();
     expect(answer.status).toBe(200);
-    expect(page).toContain('<h1>Messages from Shop &lt;b&gt;&amp;</h1>');
-    expect(page).toContain('All &quot;news&quot;</label><p id="about-news">&lt;i&gt;news&lt;/i&gt;</p>');
+    expect(page).toContain('<h1 dir="auto">Messages from Shop &lt;b&gt;&amp;</h1>');
+    expect(page).toContain('All &quot;news&quot;</label><p id="about-news" dir="auto">&lt;i&gt;news&lt;/i&gt;</p>');
     expect(page).not.toMatch(/<script|ada/);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'cache-control': 'no-store',
@@ -64,6 +64,25 @@ describe('the preference page', () => {
     expect(await topicsOf('ada')).toEqual(['news true null', 'offers false null']);
   });
 
+  test('speaks the language of the browser, and says which one it is', async () => {
+    const read = async (url: string, language: string) => {
+      const answer = await fetch(url, { headers: { 'accept-language': language } });
+      return { vary: answer.headers.get('vary'), text: await answer.text() };
+    };
+    const german = await read(`${await linkOf('ada')}?saved`, 'de-CH, fr;q=0.5');
+    expect(german.vary).toContain('accept-language');
+    for (const part of [
+      '<html lang="de">',
+      'Nachrichten von Shop',
+      'Ihre Auswahl ist gespeichert.',
+      '>Speichern</button>',
+    ])
+      expect(german.text).toContain(part);
+    const french = await read(`${bundle.url}/preferences/none`, 'fr');
+    expect(french.text).toContain('<html lang="fr">');
+    expect(french.text).toContain('Ce lien n’est pas valide.');
+  });
+
   test('stores only what the person changed, and leads back to the page', async () => {
     const url = await linkOf('ada');
     const answer = await submit(url, [...shown, ['topic', 'news'], ['topic', 'offers'], ['do', 'save']]);
@@ -77,6 +96,25 @@ describe('the preference page', () => {
     const url = await linkOf('ada');
     await submit(url, [...shown, ['shown', 'none:in'], ['topic', 'news'], ['do', 'leave-all']]);
     expect(await topicsOf('ada')).toEqual(['news false page', 'offers false page']);
+  });
+
+  test('never says that a choice is saved if the request is not its form', async () => {
+    const url = await linkOf('ada');
+    const post = (body: string | URLSearchParams, type = 'application/x-www-form-urlencoded') =>
+      fetch(url, { method: 'POST', body, redirect: 'manual', headers: { 'content-type': type } });
+    for (const sent of [
+      post(''),
+      // A program of mail that presses the link of RFC 8058 §3.
+      post('List-Unsubscribe=One-Click'),
+      post('{"do":"leave-all"}', 'application/json'),
+      post(new URLSearchParams([['do', 'save']])),
+      post(new URLSearchParams(shown)),
+    ]) {
+      const answer = await sent;
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+      expect(await answer.text()).toContain('Your choice was not saved.');
+    }
+    expect(await topicsOf('ada')).toEqual(['news true null', 'offers false null']);
   });
 
   test('does not undo what changed elsewhere while it was open', async () => {

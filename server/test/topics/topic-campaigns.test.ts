@@ -34,7 +34,8 @@ afterAll(() => bundle.close());
 
 function choose(customerId: string, key: string, isIn: boolean) {
   const { workspaceId } = bundle;
-  return setUserTopics(bundle, { workspaceId, customerId, choices: new Map([[key, isIn]]), source: 'API' });
+  const identity = { kind: 'customer-id' as const, value: customerId };
+  return setUserTopics(bundle, { actor, workspaceId, identity, choices: new Map([[key, isIn]]), source: 'API' });
 }
 
 async function stop(id: string): Promise<void> {

@@ -133,6 +133,14 @@ describe('the choices of a user', () => {
     expect(rows).toEqual({ choices: 2 });
   });
 
+  test.each(['x', 'é'])('are read and set by the longest customer ids, of %s', async (character) => {
+    const customerId = character.repeat(512 / Buffer.byteLength(character));
+    await addUser(customerId);
+    const path = `/v1/users/${encodeURIComponent(customerId)}`;
+    expect((await call('PATCH', `${path}/topics`, { topics: {} })).status).toBe(200);
+    expect((await call('POST', `${path}/preference_link`, {})).status).toBe(201);
+  });
+
   test('are exported with the customer id, the time and the source', async () => {
     const { database, workspaceId } = bundle;
     let text = '';

@@ -64,6 +64,7 @@ import type {
 import type { FixedSettings, WorkspaceSettings } from './settings.ts';
 import type { Metrics, SystemState } from './system.ts';
 import type { TemplateList } from './templates.ts';
+import type { Topic, TopicList, UserTopics } from './topics.ts';
 import type {
   AddedUser,
   Erasure,
@@ -89,6 +90,7 @@ export type ConsoleAnswers = {
   'DELETE pictures/:id': undefined;
   'DELETE session': undefined;
   'DELETE templates/:id': undefined;
+  'DELETE topics/:key': undefined;
   'DELETE views/:screen/:id': undefined;
   'GET accounts': AccountList;
   'GET alerts': {
@@ -169,6 +171,7 @@ export type ConsoleAnswers = {
     user: User;
   };
   'GET people/:id/timeline': TimelinePage;
+  'GET people/:id/topics': UserTopics;
   'GET people/for-tests': {
     users: TestUser[];
   };
@@ -211,6 +214,7 @@ export type ConsoleAnswers = {
   'GET settings/fixed': FixedSettings;
   'GET system': SystemState;
   'GET templates': TemplateList;
+  'GET topics': TopicList;
   'GET views/:screen': ViewList;
   'GET webhook-secret': {
     secret: string;
@@ -218,7 +222,9 @@ export type ConsoleAnswers = {
   'PATCH campaigns/:id': ChangedCampaign;
   'PATCH own/passkeys/:id': undefined;
   'PATCH people/:id/attributes': undefined;
+  'PATCH people/:id/topics': UserTopics;
   'PATCH templates/:id': undefined;
+  'PATCH topics/:key': Topic;
   'POST accounts/:id/disable': {
     account: ConsoleAccount;
   };
@@ -319,6 +325,7 @@ export type ConsoleAnswers = {
   'POST session': undefined;
   'POST session/password': undefined;
   'POST templates/:id/use': ChangedCampaign;
+  'POST topics': Topic;
   'POST views/:screen': SavedView;
   'PUT accounts/:id/role': {
     account: ConsoleAccount;

@@ -119,6 +119,8 @@ function describeControls(body: Members): [string, string][] {
         : names.map((goal) => `${String(goal.goal_name)} (${String(goal.goal_event_name)})`).join(', '),
     ],
   ];
+  const { topic } = members(body.advanced);
+  if (typeof topic === 'string' && topic !== '') facts.push(['Topic', topic]);
   if (groups.is_campaign_control_group_enabled === true)
     facts.push(['Control group', `${String(groups.campaign_control_group_percentage ?? 0)} % of the audience`]);
   if (limit.limit !== undefined)

@@ -190,12 +190,20 @@ export function useAudienceCount() {
   });
 }
 
-/** The devices of the chosen platforms that accept messages, and their users. */
+export type Reached = ReturnType<typeof reachOf>;
+
+/**
+ * The users of the audience, those who would get the message, and how many are outside its topic. `devices`: those of the chosen
+ * platforms that accept messages, of users in the topic or not.
+ */
 export function reachOf(count: Extract<AudienceCount, { state: 'COUNTED' }>, platforms: readonly string[]) {
   const users = count.users.reduce((sum, row) => sum + row.users, 0);
   const reached = count.users.find(({ reach }) => reach === 'REACHED')?.users ?? 0;
   const devices = count.devices
     .filter(({ platform, state }) => state === 'ACTIVE' && platforms.includes(platform))
     .reduce((sum, row) => sum + row.devices, 0);
-  return { users, reached, devices };
+  const outsideTopic = count.users
+    .filter(({ reach }) => reach === 'TOPIC_OPTED_OUT' || reach === 'TOPIC_NOT_OPTED_IN')
+    .reduce((sum, row) => sum + row.users, 0);
+  return { users, reached, devices, outsideTopic };
 }

@@ -1,5 +1,5 @@
 import type { CampaignBody } from '@carillon/client';
-import type { LocalTimeCount } from '../../api/generated/composer.ts';
+import type { ComposerResources, LocalTimeCount } from '../../api/generated/composer.ts';
 import { platformNames } from '../../parts/text/platform-names.ts';
 import {
   audienceKind,
@@ -8,6 +8,7 @@ import {
   includedSegments,
   namedUsers,
 } from '../audience/audience.ts';
+import type { Reached } from '../audience/audience-count-card.tsx';
 import { languageName } from '../content/languages.ts';
 import { localesOf, sharesOf, variationCount } from '../content/variants.ts';
 import { listAt, platformPath, platformsOf, readAt, textAt } from '../campaign-body.ts';
@@ -19,7 +20,7 @@ import { scheduling, timingKind } from '../schedule/timing.ts';
 import { formatDay } from '../../parts/text/format-time.ts';
 
 type Described = { step: Exclude<Step, 'review'>; sentences: string[] };
-type Counted = { users: number; reached: number; devices: number } | undefined;
+type Counted = Reached | undefined;
 
 /** Describes a campaign in sentences. */
 export function describeCampaign(
@@ -40,18 +41,36 @@ const number = (value: number) => value.toLocaleString('en');
 const list = (words: string[], last: 'and' | 'or') =>
   words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)!}`;
 
-function audienceSentences({ body, check }: CampaignForm, counted: Counted): string[] {
+function audienceSentences({ body, check, resources }: CampaignForm, counted: Counted): string[] {
   const names = list(
     platformsOf(body).map((platform) => platformNames[platform]),
     'and',
   );
   const who = whoIsMeant(body, check?.audienceText ?? undefined);
-  const sentences = [`It goes to ${who}, on ${names || 'no platform yet'}.`];
-  if (counted)
-    sentences.push(
-      `That is ${number(counted.users)} ${counted.users === 1 ? 'person' : 'people'}; ${number(counted.reached)} of them would be reached now, on ${number(counted.devices)} ${counted.devices === 1 ? 'device' : 'devices'}.`,
-    );
-  return sentences;
+  return [
+    `It goes to ${who}, on ${names || 'no platform yet'}.`,
+    ...topicSentences(body, resources),
+    ...(counted ? [countSentence(counted)] : []),
+  ];
+}
+
+function topicSentences(body: CampaignBody, { topics }: ComposerResources): string[] {
+  const key = body.advanced?.topic;
+  if (typeof key !== 'string' || key === '') return [];
+  const topic = topics.find((one) => one.key === key);
+  if (!topic) return [`Its topic ${key} was removed.`];
+  return [
+    topic.isInByDefault
+      ? `People who left the topic “${topic.name}” do not get it.`
+      : `Only people who joined the topic “${topic.name}” get it.`,
+  ];
+}
+
+function countSentence({ users, reached, devices, outsideTopic }: Reached): string {
+  const text = `That is ${number(users)} ${users === 1 ? 'person' : 'people'}; ${number(reached)} of them would be reached now`;
+  // The count does not say which of the devices belong to users outside the topic.
+  if (outsideTopic > 0) return `${text}.`;
+  return `${text}, on ${number(devices)} ${devices === 1 ? 'device' : 'devices'}.`;
 }
 
 function whoIsMeant(body: CampaignBody, audienceText: string | undefined): string {

@@ -110,9 +110,10 @@ function useAudienceWarnings(): Shown[] {
   const warn = (message: string): Shown => ({ tone: 'warning', part: 'audience', message });
   if (data?.state === 'TOO_SLOW') return [{ ...warn('The audience is too large to count now.'), tone: 'note' }];
   if (data?.state !== 'COUNTED') return [];
-  const { users, reached } = reachOf(data, platformsOf(body));
+  const { users, reached, outsideTopic } = reachOf(data, platformsOf(body));
   const pending = data.pending.map((reason) => warn(`${sentence(reason)}.`));
   if (users === 0) return [...pending, warn('The audience is empty.')];
+  if (reached === 0 && outsideTopic > 0) return [...pending, warn('No one who could receive it is in its topic.')];
   if (reached === 0) return [...pending, warn('No one in the audience has a device that can receive it.')];
   const idle = platformsOf(body).filter((platform) => reachOf(data, [platform]).devices === 0);
   return [

@@ -2,14 +2,16 @@ import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isInTopic, noSuchTopic } from '../../domain/topics.ts';
 import type { ChoiceSource, TopicChoice } from '../../domain/topics.ts';
-import type { UserKey } from '../../domain/users/users.ts';
+import type { UserIdentity, UserKey } from '../../domain/users/users.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import { listTopics } from '../../storage/topics.ts';
 import type { StoredTopic } from '../../storage/topics.ts';
 import { listTopicChoices, upsertTopicChoices } from '../../storage/users/topic-choices.ts';
-import { findUsersByCustomerIds } from '../../storage/users/users.ts';
-import { lockUserOrRetained } from '../users/users.ts';
+import { findUserById, findUsersByCustomerIds } from '../../storage/users/users.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
+import { lockIdentified } from '../users/users.ts';
 
 export type UserTopicDependencies = { database: Database; clock: Clock };
 
@@ -23,13 +25,21 @@ export type UserTopic = StoredTopic & {
 /** What a user chose: true to be in the topic with that key. */
 export type TopicChoices = ReadonlyMap<string, boolean>;
 
-type Named = { workspaceId: string; customerId: string };
+type Named = { workspaceId: string; identity: UserIdentity };
 
 /** Returns all topics of the workspace, each as the user has it. @throws ServiceError NOT_FOUND for an unknown user */
-export async function readUserTopics(database: Queryable, { workspaceId, customerId }: Named): Promise<UserTopic[]> {
-  const [user] = await findUsersByCustomerIds(database, { workspaceId, customerIds: [customerId], limit: 1 });
-  if (!user) throw unknownUser();
+export async function readUserTopics(database: Queryable, { workspaceId, identity }: Named): Promise<UserTopic[]> {
+  const user = await findIdentified(database, { workspaceId, identity });
+  if (!user) throw unknownUser(identity);
   return topicsOfUser(database, { workspaceId, bucket: user.bucket, userId: user.userId });
+}
+
+async function findIdentified(
+  database: Queryable,
+  { workspaceId, identity: { kind, value } }: Named,
+): Promise<UserKey | undefined> {
+  if (kind === 'id') return findUserById(database, { workspaceId, id: value });
+  return (await findUsersByCustomerIds(database, { workspaceId, customerIds: [value], limit: 1 }))[0];
 }
 
 /** Returns all topics of the workspace, each as the user has it. */
@@ -44,21 +54,30 @@ export async function topicsOfUser(database: Queryable, user: UserKey & { worksp
   });
 }
 
+type SetTopics = Named & { actor: Actor; choices: TopicChoices; source: ChoiceSource };
+
 /**
- * Stores what a user chose. Topics that are not named stay as they are. Nothing is stored if one of them is unknown.
+ * Stores what a user chose. Topics that are not named stay as they are. Nothing is stored if one of them is unknown. The audit log
+ * says which topics somebody else set for the user.
  *
  * @throws ServiceError NOT_FOUND for an unknown user, PARAMETER_INVALID for an unknown topic
  */
 export async function setUserTopics(
   { database, clock }: UserTopicDependencies,
-  { workspaceId, customerId, ...chosen }: Named & { choices: TopicChoices; source: ChoiceSource },
+  { workspaceId, identity, actor, ...chosen }: SetTopics,
 ): Promise<UserTopic[]> {
   return inTransaction(database, async (tx) => {
     // The lock keeps a merge or an erasure from missing a choice.
-    const user = await lockUserOrRetained(tx, { workspaceId, customerId });
-    if (!user) throw unknownUser();
+    const user = await lockIdentified(tx, { workspaceId, identity });
+    if (!user) throw unknownUser(identity);
     const { bucket, userId } = user;
-    return storeChoices(tx, { workspaceId, bucket, userId, ...chosen, at: clock.now() });
+    const at = clock.now();
+    const topics = await storeChoices(tx, { workspaceId, bucket, userId, ...chosen, at });
+    const keysOf = (isIn: boolean) => [...chosen.choices].filter(([, chose]) => chose === isIn).map(([key]) => key);
+    const detail = { joined: keysOf(true), left: keysOf(false) };
+    const line = { actor, workspaceId, object: { id: userId }, detail, at: clock.realNow(), shownAt: at };
+    if (chosen.choices.size > 0) await audit(tx, { ...line, action: 'person.topics' });
+    return topics;
   });
 }
 
@@ -76,6 +95,7 @@ export async function storeChoices(tx: Transaction, { choices, source, at, ...us
   return topicsOfUser(tx, user);
 }
 
-function unknownUser(): ServiceError {
+function unknownUser({ kind }: UserIdentity): ServiceError {
+  if (kind === 'id') return new ServiceError('NOT_FOUND');
   return new ServiceError('NOT_FOUND', { field: 'customer_id', reason: 'is not the id of a user' });
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { importCampaignsFile } from '../../app/import/import-campaigns.ts';
 import { importFile, ImportUnderWayError } from '../../app/import/import-file.ts';
 import type { Reject } from '../../app/import/read-lines.ts';
+import { importTopicChoices } from '../../app/import/import-topics.ts';
 import { ImportRefusedError } from '../../app/import/read-rows.ts';
 import { StartError } from '../../start/start-errors.ts';
 import type { ImportKind } from '../../storage/users/user-import.ts';
@@ -34,6 +35,16 @@ export function registerImport(program: Command): void {
       const { workspace } = command.optsWithGlobals<{ workspace?: string }>();
       const options = workspace === undefined ? { file } : { file, workspace };
       return withInstallation(program, (context) => importCampaignsCommand(context, options));
+    });
+  importing
+    .command('topics')
+    .description('Load what users chose about topics, as export topics writes it; of two choices the newer one stays')
+    .argument('<file>')
+    .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
+    .action((file: string, _options: object, command: Command) => {
+      const { workspace } = command.optsWithGlobals<{ workspace?: string }>();
+      const options = workspace === undefined ? { file } : { file, workspace };
+      return withInstallation(program, (context) => importTopicsCommand(context, options));
     });
 }
 
@@ -67,9 +78,7 @@ async function loadFile(
   })
     .catch((error: unknown) => {
       if (error instanceof ImportUnderWayError) throw new StartError('SETTING_INVALID', error.message, error);
-      if (!(error instanceof ImportRefusedError)) throw error;
-      const problem = `${options.file} has ${toPlainLine(error.message)}. Nothing was loaded.`;
-      throw new StartError('SETTING_INVALID', problem, error);
+      throw error instanceof ImportRefusedError ? refusedFile(options.file, error) : error;
     })
     .finally(() => bar.stop());
   if (result.isKnown)
@@ -107,6 +116,43 @@ async function importCampaignsCommand(
   process.stdout.write(`${JSON.stringify(result)}\n`);
   const taken = result.campaigns + result.known;
   refuseAllRejected({ file: path, taken, rejected: result.rejected, firstReject });
+}
+
+/** `carillon import topics`: streams a file of choices into the workspace. */
+async function importTopicsCommand(
+  context: Pick<CommandContext, 'database' | 'clock'>,
+  options: { file: string; workspace?: string },
+): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
+  const bar = new SingleBar({
+    format: 'import {bar} {percentage}% · {rows} rows · {rejected} rejected · {eta_formatted} left',
+    noTTYOutput: false,
+    stream: process.stderr,
+  });
+  let isStarted = false;
+  const path = await requireFile(options.file);
+  const { firstReject, ...result } = await importTopicChoices(context, {
+    workspaceId,
+    path,
+    onProgress({ bytes, totalBytes, rows, rejected }) {
+      if (isStarted) bar.update(bytes, { rows, rejected });
+      else bar.start(totalBytes, bytes, { rows, rejected });
+      isStarted = true;
+    },
+  })
+    .catch((error: unknown) => {
+      throw error instanceof ImportRefusedError ? refusedFile(options.file, error) : error;
+    })
+    .finally(() => bar.stop());
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+  refuseAllRejected({
+    ...{ file: path, taken: result.choices + result.known },
+    ...{ rejected: result.rejected, firstReject },
+  });
+}
+
+function refusedFile(file: string, error: ImportRefusedError): StartError {
+  return new StartError('SETTING_INVALID', `${file} has ${toPlainLine(error.message)}. Nothing was loaded.`, error);
 }
 
 type Loaded = { file: string; taken: number; rejected: number; firstReject: Reject | undefined };

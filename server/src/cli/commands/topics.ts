@@ -110,7 +110,7 @@ const topicsCommand = {
 
   async user(context: CommandContext, { customerId, ...options }: { customerId: string } & UserOptions): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-    const named = { workspaceId, customerId };
+    const named = { workspaceId, identity: { kind: 'customer-id' as const, value: customerId } };
     const choices = new Map([
       ...(options.join ?? []).map((key) => [key, true] as const),
       ...(options.leave ?? []).map((key) => [key, false] as const),
@@ -118,7 +118,7 @@ const topicsCommand = {
     const topics =
       choices.size === 0
         ? await readUserTopics(context.database, named)
-        : await setUserTopics(context, { ...named, choices, source: 'CONSOLE' });
+        : await setUserTopics(context, { actor: commandLine, ...named, choices, source: 'CONSOLE' });
     printTable(['TOPIC', 'NAME', 'IN IT', 'CHOSEN AT', 'SOURCE'], topics.map(toRow), options);
   },
 };

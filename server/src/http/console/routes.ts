@@ -55,6 +55,7 @@ import { consoleSegmentRoutes } from './segments.ts';
 import type { ConsoleSegmentRouteDependencies } from './segments.ts';
 import { consoleSettingsRoutes } from './settings.ts';
 import { consoleSystemRoutes } from './system.ts';
+import { consoleTopicRoutes } from './topics.ts';
 import { consoleUsersRoutes } from './users.ts';
 import { viewRoutes } from './views.ts';
 
@@ -146,6 +147,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleAlertRoutes(server, deps);
     consoleStreamRoutes(server, deps);
     consoleUsersRoutes(server, deps);
+    consoleTopicRoutes(server, deps.composer);
     consoleSettingsRoutes(server, deps);
     consoleSystemRoutes(server, deps);
     consoleCredentialRoutes(server, deps);

@@ -7,6 +7,7 @@ import type { Clock } from '../../clock.ts';
 import { namesUnknownDataCenter } from '../../domain/access/data-centers.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxBodyBytes } from '../../domain/limits/access.ts';
+import { maxCustomerIdBytes } from '../../domain/limits/users.ts';
 import type { Tracing } from '../../domain/operations/tracing.ts';
 import type { Logger } from '../../log.ts';
 import { describeRoutes } from '../openapi/document.ts';
@@ -121,7 +122,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     // A request that arrives while the node stops is handled as usual: everything behind the server stops later.
     return503OnClosing: false,
     rewriteUrl: ({ url = '' }) => withoutLastSlash(url),
-    routerOptions: { maxParamLength: 256 },
+    // Paths of users have their customer id.
+    routerOptions: { maxParamLength: maxCustomerIdBytes },
 
     frameworkErrors: (error, request, reply) => {
       // No hook runs for these answers.

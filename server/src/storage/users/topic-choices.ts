@@ -58,6 +58,34 @@ export async function upsertTopicChoices(
       set is_in = excluded.is_in, source = excluded.source, chosen_at = excluded.chosen_at`;
 }
 
+/**
+ * Stores choices of several users where they are newer than the stored ones, or as old and against the topic, as `mergeChoices` decides.
+ * The caller holds the users' locks and gives each user and topic once. Index: primary key.
+ *
+ * @returns how many were stored
+ */
+export async function upsertNewerChoices(
+  tx: Queryable,
+  { workspaceId, choices }: { workspaceId: string; choices: readonly (UserKey & Chosen)[] },
+): Promise<number> {
+  if (choices.length === 0) return 0;
+  const rows = await tx`
+    insert into topic_choices (workspace_id, bucket, user_id, topic_id, is_in, source, chosen_at)
+    select ${workspaceId}::text, given.bucket, given.user_id, given.topic_id, given.is_in, given.source, given.chosen_at
+    from unnest(
+      ${choices.map(({ bucket }) => bucket)}::smallint[], ${choices.map(({ userId }) => userId)}::text[],
+      ${choices.map(({ topicId }) => topicId)}::text[], ${choices.map(({ isIn }) => isIn)}::boolean[],
+      ${choices.map(({ source }) => source)}::text[], ${choices.map(({ chosenAt }) => chosenAt)}::timestamptz[]
+    ) as given (bucket, user_id, topic_id, is_in, source, chosen_at)
+    order by given.bucket, given.user_id collate "C", given.topic_id collate "C"
+    on conflict (workspace_id, bucket, user_id, topic_id) do update
+      set is_in = excluded.is_in, source = excluded.source, chosen_at = excluded.chosen_at
+      where topic_choices.chosen_at < excluded.chosen_at
+        or (topic_choices.chosen_at = excluded.chosen_at and topic_choices.is_in and not excluded.is_in)
+    returning 1`;
+  return rows.length;
+}
+
 /** Gives the choices of a merged user to the retained one; of two choices of a topic, `mergeChoices` decides. Index: primary key. */
 export async function moveTopicChoices(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
   const moved = await tx<StoredChoice[]>`
