@@ -35,8 +35,8 @@ export function TopicsPage() {
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState title="No topics yet">
-              Add one for each kind of message that users may not want, such as offers or news. Messages that they
-              need, such as order updates, have no topic.
+              Add one for each kind of message that users may not want, such as offers or news. Messages that they need,
+              such as order updates, have no topic.
             </EmptyState>
           ) : (
             <TopicTable topics={rows} onChanged={onChanged} />
