@@ -147,10 +147,10 @@ function Hits({ isChange }: { isChange: boolean }) {
 function reachText({ devices, reached, outsideTopic }: Reached): string {
   const of = (count: number, [one, many]: [string, string]) =>
     `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-  const people = of(reached, ['person', 'people']);
+  const users = of(reached, ['person', 'people']);
   // The count does not say which of the devices belong to users outside the topic.
-  if (outsideTopic > 0) return people;
-  return `${of(devices, ['device', 'devices'])} of ${people}`;
+  if (outsideTopic > 0) return users;
+  return `${of(devices, ['device', 'devices'])} of ${users}`;
 }
 
 type SaveOptions = {

@@ -35,8 +35,8 @@ export function TopicsPage() {
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState title="No topics yet">
-              Add one for each kind of message that people may not want, such as offers or news. Messages that they
-              need, such as order updates, have no topic.
+              Add one for each kind of message that users may not want, such as offers or news. Messages that they need,
+              such as order updates, have no topic.
             </EmptyState>
           ) : (
             <TopicTable topics={rows} onChanged={onChanged} />
@@ -105,7 +105,7 @@ function DeleteButton({ topic: { key, name }, onChanged }: { topic: Topic; onCha
       title={`Delete “${name}”?`}
       hits={
         <>
-          The topic disappears from apps and from the preference page, and what people chose about it is deleted. Drafts
+          The topic disappears from apps and from the preference page, and what users chose about it is deleted. Drafts
           that name it cannot be published until they name another topic or none. A new topic with the key {key} starts
           without choices. While a campaign that names it is scheduled or sends, the topic cannot be deleted. This
           cannot be undone.
