@@ -14,6 +14,7 @@ import { countClients } from '../../storage/keys/presented-clients.ts';
 import { countEvents, countEventsAtOnce, findLimitWindows, keyOf } from '../../storage/limits/sliding-windows.ts';
 import type { CountedEvent, LimitSubject } from '../../storage/limits/sliding-windows.ts';
 import { lookUpBatches, makeGroupCommit, requestBatches } from '../group-commit.ts';
+import type { GroupCommitOptions } from '../group-commit.ts';
 import { isUseNoted, verifyKey, searchedKey } from '../keys/authenticate-key.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
@@ -252,6 +253,12 @@ function verifyKeys(
 
 type KeyUses = { ids: string[]; at: Date };
 
+/**
+ * A batch is one message, and usually has its response before 8 ms have passed: with the pause of pushes, which are several
+ * messages, callers, process and database would wait for each other.
+ */
+const clientBatches: GroupCommitOptions = { ...requestBatches, pause: { milliseconds: 4, items: 8 } };
+
 /** The last use of a key is exact to the minute, so it can wait for others. */
 const useBatches = { ...lookUpBatches, batchItems: 200, pause: { milliseconds: 100, items: 200 } };
 
@@ -273,7 +280,7 @@ export function makeTokenBatches(deps: { database: Database; clock: Clock }): To
   const makeProveClient = (operation: ClientOperation) =>
     makeGroupCommit(
       (clients: PresentedClient[]) => proveClients({ ...deps, noteUses }, { operation, clients }),
-      requestBatches,
+      clientBatches,
     );
   return {
     proveClient: { token: makeProveClient('token'), revoke: makeProveClient('revoke') },
