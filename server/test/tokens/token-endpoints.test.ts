@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { archiveKey, regenerateKey } from '../../src/app/keys/keys.ts';
+import { limitSubject } from '../../src/domain/access/keys.ts';
 import { generation, makeTokenBundle, refreshing } from './token-bundle.ts';
 import type { Call, TokenBundle } from './token-bundle.ts';
 
@@ -382,6 +383,24 @@ describe('errors (interface 7, decision D10, D12, D17)', () => {
     for (const { access_token, owner } of issued)
       expect((await bundle.guarded(access_token)).json()).toMatchObject({ workspace: owner });
     expect(new Set(issued.map(({ access_token }) => access_token)).size).toBe(6);
+  });
+
+  test('of requests that come together those of a caller with guesses are served and counted like the others', async () => {
+    const [guessing, other] = [await setup(), await setup()];
+    expect((await bundle.post(token, generation(guessing.workspaceId, 'wrong'))).statusCode).toBe(401);
+    // The callers of one address share its guesses, so the other has one of its own.
+    const forms = [
+      ...Array.from({ length: 6 }, () => ({ form: guessing.form })),
+      { form: generation(guessing.workspaceId, 'also wrong') },
+      { form: other.form, address: '203.0.113.77' },
+    ];
+    const answers = await Promise.all(forms.map(({ form, ...call }) => bundle.post(token, form, call)));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200, 429, 401, 200]);
+    const counted = await bundle.database<{ events: number }[]>`
+      select cardinality(events) as events from limit_windows
+      where operation = 'token' and subject = any(${[guessing, other].map(({ workspaceId, secret }) => limitSubject([workspaceId, secret]))}::bytea[])
+      order by events`;
+    expect(counted.map(({ events }) => events)).toEqual([1, 5]);
   });
 
   test('who used Basic is challenged for Basic, others are not (a browser would ask for a password)', async () => {

@@ -8,11 +8,13 @@ import { tokenRequestWindows, guessWindows } from '../../domain/limits/access.ts
 import type { TokenOperation } from '../../domain/limits/access.ts';
 import { inTransaction, LostTransactionError } from '../../storage/database.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
-import { findClientKeys, touchApiKeys } from '../../storage/keys/api-keys.ts';
+import { touchApiKeys } from '../../storage/keys/api-keys.ts';
 import type { ClientKey, IssuingKey } from '../../storage/keys/api-keys.ts';
+import { countClients } from '../../storage/keys/presented-clients.ts';
 import { countEvents, countEventsAtOnce, findLimitWindows, keyOf } from '../../storage/limits/sliding-windows.ts';
 import type { CountedEvent, LimitSubject } from '../../storage/limits/sliding-windows.ts';
 import { lookUpBatches, makeGroupCommit, requestBatches } from '../group-commit.ts';
+import type { GroupCommitOptions } from '../group-commit.ts';
 import { isUseNoted, verifyKey, searchedKey } from '../keys/authenticate-key.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
@@ -35,11 +37,16 @@ export type ProvenClient =
   | { outcome: 'wrong kind'; kind: string }
   | { outcome: 'ok'; key: IssuingKey };
 
-type Counted = { client: PresentedClient; pair: LimitSubject; isNewPair: boolean };
+/** A client with the subject of the limit of its credential pair. */
+type Asked = { client: PresentedClient; pair: LimitSubject; name: string };
+type Counted = Asked & { isNewPair: boolean };
 
 /**
  * Authenticates client credentials that arrive at the same time. The limits of guesses and of pairs decide before the keys, so
  * that a reached limit reveals nothing about them (decision D10, D19). A request beyond its limit is not counted (decision D11).
+ *
+ * Usually this is one message to the database. More are sent for callers that have guessed, for a pair that several of the
+ * requests present, and for requests beyond their limit.
  *
  * Nothing here waits for the disk: a database that is killed loses the counts of the last second at most (decision 0072).
  */
@@ -49,18 +56,85 @@ async function proveClients(
 ): Promise<ProvenClient[]> {
   const at = clock.now();
   const outcomes = new Map<PresentedClient, ProvenClient>();
-  // Looked up together, for one round trip less. The results of clients beyond a limit are not used.
-  const [passed, found] = await Promise.all([
-    passGuesses(database, { clients, outcomes, at }),
-    findKeys(database, clients),
-  ]);
-  const counted = await countPairs(database, { operation, clients: passed, outcomes, at });
-  const used = verifyKeys(found, { counted, outcomes, at });
+  const asked = clients.map((client): Asked => {
+    const pair = { operation, subject: limitSubject([client.caller.clientId, client.clientSecret]) };
+    return { client, pair, name: keyOf(pair) };
+  });
+  const first = await countFirst(database, { operation, asked, at });
+  const counted = [...first.counted];
+  await afterCount(async () => {
+    await refuseBeyondLimit(database, { refused: first.refused, outcomes, at, operation });
+    if (first.left.length === 0) return;
+    const passed = await passGuesses(database, { asked: first.left, outcomes, at });
+    counted.push(...(await countPairs(database, { operation, asked: passed, outcomes, at })));
+  });
+  const used = verifyKeys(first.keys, { counted, outcomes, at });
   if (used.length > 0) noteUses({ ids: used, at });
   return clients.map((client) => outcomes.get(client)!);
 }
 
+/** The first requests are counted by now, so whatever fails must not make the batch be worked again. */
+async function afterCount(work: () => Promise<void>): Promise<void> {
+  return work().catch((cause: unknown) => {
+    const message = 'requests were counted, and the others of their batch cannot be';
+    throw new LostTransactionError('COMMIT_OUTCOME_UNKNOWN', { message, cause });
+  });
+}
+
 type Batch = { outcomes: Map<PresentedClient, ProvenClient>; at: Date };
+
+/** Returns the clients by caller, except those that have waited: guesses do not concern them any more. */
+function groupByCaller(asked: readonly Asked[]): Asked[][] {
+  const callers = new Map<string, Asked[]>();
+  for (const one of asked) {
+    const { caller, hasWaited } = one.client;
+    if (hasWaited) continue;
+    const name = `${caller.address} ${caller.clientId}`;
+    const asking = callers.get(name);
+    if (asking) asking.push(one);
+    else callers.set(name, [one]);
+  }
+  return [...callers.values()];
+}
+
+type FirstCount = CountedTurn & {
+  /** Not counted yet: the pair is also that of an earlier client, or the caller has guesses. */
+  left: Asked[];
+  /** By the name of the pair. */
+  keys: Map<string, SearchedKey>;
+};
+
+/** Counts one request of each pair, unless its caller has guesses, and looks up all keys. */
+async function countFirst(
+  database: Database,
+  { operation, asked, at }: { operation: ClientOperation; asked: Asked[]; at: Date },
+): Promise<FirstCount> {
+  const firsts = [...new Map(asked.toReversed().map((one) => [one.name, one])).values()].toReversed();
+  const callers = groupByCaller(firsts);
+  const callerOf = new Map(callers.flatMap((asking, place) => asking.map((one) => [one, place] as const)));
+  const searched = firsts.map((one) => {
+    const { caller, clientSecret } = one.client;
+    const search = searchedKey({ workspaceId: caller.clientId, secret: clientSecret });
+    return { pair: one.pair.subject, ...search, caller: callerOf.get(one) };
+  });
+  const found = await countClients(database, {
+    ...{ operation, at, windows: tokenRequestWindows[operation], clients: searched },
+    callers: callers.map(([one]) => guessCounters(one!.client.caller)),
+  });
+  const result: FirstCount = { counted: [], refused: [], left: [], keys: new Map() };
+  for (const [index, one] of firsts.entries()) {
+    const { count, key } = found[index]!;
+    result.keys.set(one.name, { secretHash: searched[index]!.secretHash, key });
+    if (count === 'undecided') result.left.push(one);
+    else if (count.counted) result.counted.push({ ...one, isNewPair: count.isFirst });
+    else result.refused.push(one);
+  }
+  if (firsts.length < asked.length) {
+    const taken = new Set([...result.counted, ...result.refused].map(({ client }) => client));
+    result.left = asked.filter(({ client }) => !taken.has(client));
+  }
+  return result;
+}
 
 /**
  * Requests that arrive together often come from one caller: its guesses are read and judged once.
@@ -69,66 +143,61 @@ type Batch = { outcomes: Map<PresentedClient, ProvenClient>; at: Date };
  */
 async function passGuesses(
   tx: Queryable,
-  { clients, outcomes, at }: Batch & { clients: PresentedClient[] },
-): Promise<PresentedClient[]> {
-  const callers = new Map<string, PresentedClient[]>();
-  for (const client of clients) {
-    if (client.hasWaited) continue;
-    const name = `${client.caller.address} ${client.caller.clientId}`;
-    const asking = callers.get(name);
-    if (asking) asking.push(client);
-    else callers.set(name, [client]);
-  }
-  const asked = [...callers.values()].map((asking) => ({ asking, counters: guessCounters(asking[0]!.caller) }));
-  const subjects = asked.flatMap(({ counters }) => counters);
+  { asked, outcomes, at }: Batch & { asked: readonly Asked[] },
+): Promise<Asked[]> {
+  const callers = groupByCaller(asked).map((asking) => ({
+    asking,
+    counters: guessCounters(asking[0]!.client.caller),
+  }));
+  const subjects = callers.flatMap(({ counters }) => counters);
   const found = subjects.length === 0 ? [] : await findLimitWindows(tx, subjects);
   let place = 0;
-  for (const { asking, counters } of asked) {
+  for (const { asking, counters } of callers) {
     const events = found.slice(place, (place += counters.length));
     const { refusedForSeconds, isSlowed } = readGuesses(counters, { events, at });
-    for (const client of asking) {
+    for (const { client } of asking) {
       if (refusedForSeconds > 0)
         outcomes.set(client, { outcome: 'limited', by: 'guesses', retryAfterSeconds: refusedForSeconds });
       else if (isSlowed) outcomes.set(client, { outcome: 'to wait' });
     }
   }
-  return outcomes.size === 0 ? clients : clients.filter((client) => !outcomes.has(client));
+  return asked.filter(({ client }) => !outcomes.has(client));
 }
 
 /** Counts the requests of each pair, and rejects those beyond its limit. */
 async function countPairs(
   database: Database,
-  { operation, clients, outcomes, at }: Batch & { operation: ClientOperation; clients: PresentedClient[] },
+  { operation, asked, outcomes, at }: Batch & { operation: ClientOperation; asked: Asked[] },
 ): Promise<Counted[]> {
-  if (clients.length === 0) return [];
-  const windows = tokenRequestWindows[operation];
-  const asked = clients.map((client) => {
-    const pair = { operation, subject: limitSubject([client.caller.clientId, client.clientSecret]) };
-    return { client, pair, name: keyOf(pair) };
-  });
+  if (asked.length === 0) return [];
+  const counts = { at, windows: tokenRequestWindows[operation] };
   const isEachAlone = new Set(asked.map(({ name }) => name)).size === asked.length;
-  const counts = { at, windows };
   const { counted, refused } = isEachAlone
     ? await countTurn(asked, (subjects) => countEventsAtOnce(database, { ...counts, subjects }))
     : await inTransaction(database, (tx) =>
         countTurns(asked, (subjects) => countEvents(tx, { ...counts, subjects, commit: 'unflushed' })),
       );
-  if (refused.length === 0) return counted;
+  await refuseBeyondLimit(database, { refused, outcomes, at, operation });
+  return counted;
+}
+
+/** Rejects the requests beyond the limit of their pair, with the time to wait. */
+async function refuseBeyondLimit(
+  database: Database,
+  { refused, outcomes, at, operation }: Batch & { refused: readonly Asked[]; operation: ClientOperation },
+): Promise<void> {
+  if (refused.length === 0) return;
+  const windows = tokenRequestWindows[operation];
   const found = await findLimitWindows(
     database,
     refused.map(({ pair }) => pair),
-  ).catch((cause: unknown) => {
-    const message = 'the requests were counted, and the time to wait cannot be read';
-    throw new LostTransactionError('COMMIT_OUTCOME_UNKNOWN', { message, cause });
-  });
+  );
   for (const [index, { client }] of refused.entries()) {
     const retryAfterSeconds = secondsUntilPass(windows, { events: found[index]!, at });
     outcomes.set(client, { outcome: 'limited', by: 'credential pair', retryAfterSeconds });
   }
-  return counted;
 }
 
-type Asked = Omit<Counted, 'isNewPair'> & { name: string };
 type Count = (subjects: LimitSubject[]) => Promise<CountedEvent[]>;
 type CountedTurn = { counted: Counted[]; refused: Asked[] };
 
@@ -138,7 +207,7 @@ async function countTurn(asked: Asked[], count: Count): Promise<CountedTurn> {
   const [counted, refused]: [Counted[], Asked[]] = [[], []];
   for (const [index, one] of asked.entries()) {
     const { counted: isCounted, isFirst } = events[index]!;
-    if (isCounted) counted.push({ client: one.client, pair: one.pair, isNewPair: isFirst });
+    if (isCounted) counted.push({ ...one, isNewPair: isFirst });
     else refused.push(one);
   }
   return { counted, refused };
@@ -162,24 +231,14 @@ async function countTurns(all: Asked[], count: Count): Promise<CountedTurn> {
 
 type SearchedKey = { secretHash: Buffer; key: ClientKey | undefined };
 
-async function findKeys(tx: Queryable, clients: PresentedClient[]): Promise<Map<PresentedClient, SearchedKey>> {
-  const searched = clients.map(({ caller, clientSecret }) =>
-    searchedKey({ workspaceId: caller.clientId, secret: clientSecret }),
-  );
-  const found = await findClientKeys(tx, searched);
-  return new Map(
-    clients.map((client, index) => [client, { secretHash: searched[index]!.secretHash, key: found[index] }]),
-  );
-}
-
 /** @returns the ids of keys to note the use of */
 function verifyKeys(
-  found: Map<PresentedClient, SearchedKey>,
+  keys: ReadonlyMap<string, SearchedKey>,
   { counted, outcomes, at }: Batch & { counted: Counted[] },
 ): string[] {
   const unused = new Set<string>();
-  for (const { client, isNewPair } of counted) {
-    const { secretHash, key: searched } = found.get(client)!;
+  for (const { client, name, isNewPair } of counted) {
+    const { secretHash, key: searched } = keys.get(name)!;
     const judged = verifyKey(searched, { secretHash, dataCenter: client.caller.dataCenter });
     if (judged.outcome === 'unknown') {
       outcomes.set(client, { outcome: 'unknown', isNewPair, at });
@@ -193,6 +252,12 @@ function verifyKeys(
 }
 
 type KeyUses = { ids: string[]; at: Date };
+
+/**
+ * A batch is one message, and usually has its response before 8 ms have passed: with the pause of pushes, which are several
+ * messages, callers, process and database would wait for each other.
+ */
+const clientBatches: GroupCommitOptions = { ...requestBatches, pause: { milliseconds: 4, items: 8 } };
 
 /** The last use of a key is exact to the minute, so it can wait for others. */
 const useBatches = { ...lookUpBatches, batchItems: 200, pause: { milliseconds: 100, items: 200 } };
@@ -215,7 +280,7 @@ export function makeTokenBatches(deps: { database: Database; clock: Clock }): To
   const makeProveClient = (operation: ClientOperation) =>
     makeGroupCommit(
       (clients: PresentedClient[]) => proveClients({ ...deps, noteUses }, { operation, clients }),
-      requestBatches,
+      clientBatches,
     );
   return {
     proveClient: { token: makeProveClient('token'), revoke: makeProveClient('revoke') },

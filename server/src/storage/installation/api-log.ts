@@ -22,7 +22,8 @@ export type ApiLogEntry = {
 /**
  * Stores a batch of finished calls. Passes arrays, so that the statement's text is the same for any number of calls.
  * Does not wait for the disk: a database crash loses the calls of the last half second, as a crash of the node does.
- * Responses that become durable meanwhile wait for one flush less.
+ * Responses that become durable meanwhile wait for one flush less. Warnings are rare, and parsing an empty list of them took a
+ * twelfth of the statement.
  */
 export async function insertApiLogEntries(tx: Queryable, entries: ApiLogEntry[]): Promise<void> {
   await tx`
@@ -31,7 +32,8 @@ export async function insertApiLogEntries(tx: Queryable, entries: ApiLogEntry[])
       response_body, headers, warnings
     )
     select id, workspace_id, received_at, method, path, route, status, duration_ms, key_id, error_name, error_detail,
-      request_body, response_body, headers, array(select jsonb_array_elements_text(warnings::jsonb))
+      request_body, response_body, headers,
+      case when warnings is null then '{}' else array(select jsonb_array_elements_text(warnings::jsonb)) end
     from unnest(
       ${entries.map(({ id }) => id)}::text[], ${entries.map(({ workspaceId }) => workspaceId)}::text[],
       ${entries.map(({ receivedAt }) => receivedAt)}::timestamptz[], ${entries.map(({ method }) => method)}::text[],
@@ -41,7 +43,7 @@ export async function insertApiLogEntries(tx: Queryable, entries: ApiLogEntry[])
       ${entries.map(({ keyId }) => keyId)}::text[], ${entries.map(({ errorName }) => errorName)}::text[],
       ${entries.map(({ errorDetail }) => errorDetail)}::text[], ${entries.map(({ requestBody }) => requestBody)}::text[],
       ${entries.map(({ responseBody }) => responseBody)}::text[], ${entries.map(({ headers }) => headers)}::text[],
-      ${entries.map(({ warnings }) => JSON.stringify(warnings))}::text[]
+      ${entries.map(({ warnings }) => (warnings.length === 0 ? null : JSON.stringify(warnings)))}::text[]
     ) as entry (
       id, workspace_id, received_at, method, path, route, status, duration_ms, key_id, error_name, error_detail, request_body,
       response_body, headers, warnings

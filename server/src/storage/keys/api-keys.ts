@@ -116,33 +116,6 @@ export type IssuingKey = Pick<
 export type ClientKey = IssuingKey &
   Pick<PresentedKey, 'kind' | 'lastUsedAt' | 'archivedAt' | 'secretHash' | 'dataCenter'>;
 
-/**
- * Finds the keys of several clients, each in its workspace, archived or not, in the order of `searches`. Indexes: as
- * `findApiKeyBySecretHash`, one look-up per secret.
- */
-export async function findClientKeys(
-  tx: Queryable,
-  searches: readonly PresentedSecret[],
-): Promise<(ClientKey | undefined)[]> {
-  const rows = await tx<(ClientKey & { place: number })[]>`
-    select asked.place::int as place, api_keys.id, api_keys.workspace_id as "workspaceId", api_keys.kind,
-      api_keys.generation, api_keys.access_token_minutes as "accessTokenMinutes",
-      api_keys.last_used_at as "lastUsedAt", api_keys.archived_at as "archivedAt", api_keys.number,
-      workspaces.number as "workspaceNumber", api_keys.secret_hash as "secretHash",
-      workspaces.data_center as "dataCenter"
-    from unnest(
-      ${searches.map(({ workspaceId }) => workspaceId)}::text[], ${searches.map(({ secretHash }) => secretHash)}::bytea[]
-    ) with ordinality as asked (workspace_id, secret_hash, place)
-    cross join lateral (
-      select * from api_keys
-      where api_keys.secret_hash = asked.secret_hash and api_keys.workspace_id = asked.workspace_id collate "C" limit 1
-    ) as api_keys
-    join workspaces on workspaces.id = api_keys.workspace_id`;
-  const found = Array.from<ClientKey | undefined>({ length: searches.length });
-  for (const row of rows) found[row.place - 1] = row;
-  return found;
-}
-
 export type AppKey = Pick<ApiKey, 'id' | 'workspaceId' | 'lastUsedAt'> & {
   secretHash: Buffer;
   dataCenter: string;

@@ -79,12 +79,24 @@ function countStatement(
   tx: Queryable,
   { subjects, at, windows, commit = 'durable', receipt }: CountedEvents & { receipt: Fragment },
 ): Statement<CountRow[]> {
+  const asked = tx`${askedSubjects(tx, subjects)} ${commit === 'durable' ? tx`` : unflushed(tx)}`;
+  return tx<CountRow[]>`${receipt} ${countingInsert(tx, { asked, at, windows })}`;
+}
+
+/**
+ * The insert of `countEvents`, for statements that do more than count.
+ *
+ * @param asked the source of its rows, with `operation` and `subject`
+ */
+export function countingInsert(
+  tx: Queryable,
+  { asked, at, windows }: { asked: Fragment } & Pick<CountedEvents, 'at' | 'windows'>,
+): Fragment {
   const longest = Math.max(...windows.map((window) => window.seconds));
-  return tx<CountRow[]>`
-    ${receipt}
+  return tx`
     insert into limit_windows (operation, subject, events, last_event_at)
     select operation, subject, array[${at}::timestamptz], ${at}
-    from ${askedSubjects(tx, subjects)} ${commit === 'durable' ? tx`` : unflushed(tx)}
+    from ${asked}
     order by operation, subject
     on conflict (operation, subject) do update
       set
@@ -104,7 +116,7 @@ const askedSubjects = (tx: Queryable, subjects: readonly LimitSubject[]) => tx`
     as asked (operation, subject)`;
 
 /** True for a row of limit_windows with a window that has no room at this time. */
-const isFull = (tx: Queryable, { at, windows }: Pick<CountedEvents, 'at' | 'windows'>) => tx`
+export const isFull = (tx: Queryable, { at, windows }: Pick<CountedEvents, 'at' | 'windows'>) => tx`
   exists (
     select 1
     from unnest(${windows.map((window) => window.events)}::integer[], ${windows.map((window) => window.seconds)}::integer[])
@@ -125,7 +137,8 @@ function presentCounts({ subjects }: Pick<CountedEvents, 'subjects'>, rows: read
   });
 }
 
-const unflushed = (tx: Queryable) => tx`cross join set_config('synchronous_commit', 'off', true) as unflushed`;
+/** Joined to the source of a `countingInsert`: the commit of its transaction does not wait for the disk. */
+export const unflushed = (tx: Queryable) => tx`cross join set_config('synchronous_commit', 'off', true) as unflushed`;
 
 /** Returns a text that identifies a subject. */
 export function keyOf({ operation, subject }: LimitSubject): string {

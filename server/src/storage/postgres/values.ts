@@ -93,7 +93,8 @@ function encodeElement(value: Value | undefined): string {
       if (value === null) return 'null';
       if (value instanceof Date) return `"${value.toISOString()}"`;
       if (value instanceof Json) return quote(encodeJson(value.value));
-      if (value instanceof Uint8Array) return `"\\\\x${Buffer.from(value).toString('hex')}"`;
+      if (value instanceof Uint8Array)
+        return `"\\\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}"`;
       if (Array.isArray(value)) return encodeArray(value as readonly Value[]);
   }
   throw new TypeError('the database does not accept the type of an element of a parameter');
