@@ -1,4 +1,6 @@
-import type { AudiencePlatform, GroupUsers } from '../campaigns/audience-groups.ts';
+import type { GroupUsers } from '../../domain/experiments/group-users.ts';
+import type { AudiencePlatform } from '../campaigns/audience-groups.ts';
+import { isUncounted } from '../campaigns/campaign-stats.ts';
 import type { Fragment, Queryable, Transaction } from '../database.ts';
 
 /** The trees of a filter segment and of those it refers to, as they were when the run began. */
@@ -29,8 +31,7 @@ export type OpenPass = { cut: number; pass: AudiencePass; status: 'QUEUED' | 'SE
  * of the previous version has counted.
  */
 const isOpen = (tx: Queryable): Fragment => tx`
-  audience_cut is not null and audience_devices is null
-    and (status in ('QUEUED', 'SENDING') or status = 'PAUSED' and started_at is not null)`;
+  ${isUncounted(tx)} and (status in ('QUEUED', 'SENDING') or status = 'PAUSED' and started_at is not null)`;
 
 /**
  * Freezes the audience of a run that is about to be counted. The caller holds the row's lock. Index: primary key.

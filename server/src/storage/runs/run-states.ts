@@ -5,7 +5,8 @@ import type { ChunkWinners } from '../../domain/experiments/learning.ts';
 import type { Variant, Variants, RunLearning } from '../../domain/experiments/variants.ts';
 import type { StoredTiming } from '../../domain/timing/timing.ts';
 import type { WorkspaceControls } from '../../domain/workspace-controls.ts';
-import type { AudiencePlatform, GroupUsers } from '../campaigns/audience-groups.ts';
+import type { GroupUsers } from '../../domain/experiments/group-users.ts';
+import type { AudiencePlatform } from '../campaigns/audience-groups.ts';
 import type { Database, Queryable, Fragment, Transaction } from '../database.ts';
 import { androidPayload, workspaceControls } from '../workspaces.ts';
 import { winnersOfRun } from './chunks.ts';
@@ -155,12 +156,31 @@ export type EndedRunState = {
  * @returns the campaigns whose run ended
  */
 export async function endFinishedRuns(tx: Queryable, sweep: { at: Date; limit: number }): Promise<EndedRunState[]> {
-  const sent = await tx<{ id: string }[]>`
+  const ended: EndedRunState[] = [];
+  // A page may contain nothing but runs with a delivery that waits, so it is followed by the next.
+  for (let ids = await listSentRuns(tx, { after: '', limit: sweep.limit }); ids.length > 0;) {
+    ended.push(...(await endSentRuns(tx, { ...sweep, ids, limit: sweep.limit - ended.length })));
+    if (ids.length < sweep.limit || ended.length >= sweep.limit) break;
+    ids = await listSentRuns(tx, { after: ids.at(-1)!, limit: sweep.limit });
+  }
+  return ended;
+}
+
+/** Lists a page of the runs without an open chunk, in the order of their ids. Indexes: runs_open, chunks_open. */
+async function listSentRuns(tx: Queryable, { after, limit }: { after: string; limit: number }): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
     select runs.id from runs
-    where runs.status = 'SENDING'
-      and not exists (select 1 from chunks where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED'))`;
-  if (sent.length === 0) return [];
-  const ids = sent.map(({ id }) => id);
+    where runs.status = 'SENDING' and runs.id > ${after}
+      and not exists (select 1 from chunks where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED'))
+    order by runs.id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+function endSentRuns(
+  tx: Queryable,
+  sweep: { at: Date; limit: number; ids: readonly string[] },
+): Promise<EndedRunState[]> {
+  const ids = [...sweep.ids];
   return tx<EndedRunState[]>`
     with waiting as materialized (
       select run_id from run_counts
