@@ -71,7 +71,7 @@ describe('figures', () => {
       },
     });
     await bundle.database`analyze users, devices`;
-  }, 120_000);
+  }, 600_000);
   afterAll(() => bundle.end());
 
   const slow = { timeout: 900_000 };
@@ -522,5 +522,5 @@ describe('learned shares', () => {
     if (!isLarge) return;
     // As docs/experiments.md says.
     expect([good, Math.round(mean('regret')), Math.round(mean('best') * 1_000)]).toEqual([100, 148, 880]);
-  }, 300_000);
+  }, 900_000);
 });

@@ -62,7 +62,7 @@ describe('the test server', () => {
       for (const [index, server] of servers.entries()) expect(await push(server, `Number ${index}`)).toBe(200);
       for (const [index, server] of servers.entries())
         expect(await titlesIn(server, '?wait=20000')).toEqual([`Number ${index}`]);
-    }, 300_000);
+    }, 900_000);
   });
 
   async function start(settings?: Record<string, string>): Promise<TestServer> {

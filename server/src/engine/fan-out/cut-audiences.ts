@@ -19,6 +19,7 @@ import {
   keepPass,
   listPasses,
   lockPass,
+  noteCountFault,
   shrinkRest,
 } from '../../storage/runs/audience-passes.ts';
 import type { AudiencePass, OpenPass } from '../../storage/runs/audience-passes.ts';
@@ -42,6 +43,8 @@ import { devicesPerChunk, logReleased, startCounted } from './runs.ts';
 const stepMilliseconds = { from: 200, to: 500 };
 const maxBucketsOfStep = 64;
 const maxStepsAtOnce = 100;
+/** The pause after the third failure of a step in a row. From then on the overview shows the run. */
+const notedMilliseconds = 8_000;
 
 export type CutAudiencesDependencies = { database: Database; clock: Clock; log: Logger; wakeWorkers: () => void };
 
@@ -112,7 +115,9 @@ async function takeStep(
     if (runId === undefined || isOutage(error)) throw error;
     // A step of fewer buckets may fit into memory or disk.
     widths.set(runId, Math.max(1, Math.floor((widths.get(runId) ?? 1) / 2)));
-    makeFaultLogger(log, 'run')({ id: runId, error, retryAt: putOff.add(runId, now) });
+    const retryAt = putOff.add(runId, now);
+    makeFaultLogger(log, 'run')({ id: runId, error, retryAt });
+    if (retryAt.getTime() - now.getTime() >= notedMilliseconds) await noteCountFault(database, runId);
     return { failed: true };
   }
 }

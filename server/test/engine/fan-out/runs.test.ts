@@ -34,7 +34,7 @@ import type { Logger } from '../../../src/log.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { pauseCampaignRuns, resumeCampaignRuns, stopCampaignRuns } from '../../../src/storage/runs/campaign-runs.ts';
-import { endFinishedRuns } from '../../../src/storage/runs/run-states.ts';
+import { endFinishedRuns } from '../../../src/storage/runs/ended-runs.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { until } from '../../carillon-bundle.ts';
 import { makeFanOutBundle, start } from './fan-out-bundle.ts';
