@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './scripts/test-order.ts';
 import { TestReport } from './scripts/test-report.ts';
 
 export default defineConfig({
@@ -22,6 +23,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node') },
     // A worker keeps its loaded modules for the next file; the tests hold no module state.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', new TestReport()],
     // Node runs this TypeScript itself, in the tests as in production.
     experimental: { viteModuleRunner: false },

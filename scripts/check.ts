@@ -76,9 +76,15 @@ const staticSteps: Step[] = [
 const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', ...testParameters];
 /** The workers of the runner and the processes that tests start share the compile cache. */
 const compileCache = { NODE_COMPILE_CACHE: cached('node') };
+/** They run side by side, the longest first: torture mostly waits for leases and restarts, and the others compute. */
 const longSteps: Step[] = [
-  { name: 'fuzz', command: [join(root, 'server/test/fuzz/run.ts'), '--requests', '5000'] },
-  { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
+  {
+    name: 'torture',
+    command: [
+      ...[join(root, 'server/test/torture/run.ts'), '--random-rounds', '30'],
+      ...['--devices', '5000', '--rounds', '2'],
+    ],
+  },
   {
     name: 'simulation',
     command: [join(root, 'server/test/simulation/run.ts'), '--world', 'faults', '--seeds', '200'],
@@ -87,13 +93,8 @@ const longSteps: Step[] = [
     name: 'simulated calls',
     command: [join(root, 'server/test/simulation/run.ts'), '--world', 'calls', '--seeds', '40'],
   },
-  {
-    name: 'torture',
-    command: [
-      ...[join(root, 'server/test/torture/run.ts'), '--random-rounds', '30'],
-      ...['--devices', '5000', '--rounds', '2'],
-    ],
-  },
+  { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
+  { name: 'fuzz', command: [join(root, 'server/test/fuzz/run.ts'), '--requests', '5000'] },
 ];
 const full = { ...compileCache, FULL: '1' };
 const testSteps: Step[] = isFull
@@ -122,9 +123,16 @@ if (!isFull && !(await runSideBySide(chosen(staticSteps)))) end(1);
 const tests = chosen(testSteps);
 const wanted = { isFull: isFull || isAll || process.env.FULL === '1' };
 const packages = tests.length > 0 ? findSystemPackages(cached('debian'), wanted) : undefined;
-for (const step of tests) {
+for (const step of tests.filter(({ command }) => command[0] === vitest[0])) {
   process.stdout.write(`\n== ${step.name}\n`);
   if (!(await runTests(step, packages))) end(1);
+}
+const long = tests.filter(({ command }) => command[0] !== vitest[0]);
+// One step alone shows its progress.
+if (long.length > 1) end((await runSideBySide(long, packages)) ? 0 : 1);
+for (const step of long) {
+  process.stdout.write(`\n== ${step.name}\n`);
+  if (!(await run(step, { isKept: false, packages })).isPassed) end(1);
 }
 end(0);
 
@@ -145,12 +153,12 @@ async function runTests(step: Step, packages: { PATH: string } | undefined): Pro
 }
 
 /** Runs steps on all cores, prints each when it has ended, and returns true if all passed. */
-async function runSideBySide(steps: Step[]): Promise<boolean> {
+async function runSideBySide(steps: Step[], packages?: { PATH: string }): Promise<boolean> {
   const waiting = [...steps];
   let isPassed = true;
   const work = async (): Promise<void> => {
     for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-      const result = await run(step, { isKept: true });
+      const result = await run(step, { isKept: true, packages });
       process.stdout.write(`\n== ${step.name}\n${result.output}`);
       isPassed &&= result.isPassed;
     }

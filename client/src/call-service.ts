@@ -138,23 +138,17 @@ export function makeCallService(options: CallServiceOptions): CallWithReply {
       try {
         if (bearerOf(row, options)) token = await unlessEnded(tokens!.get(), signal);
         const headers = {
-          'X-Request-Id': requestId,
-          ...fixedHeaders(row, options),
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          ...(rawBody === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+          ...{ 'X-Request-Id': requestId, ...fixedHeaders(row, options), ...headersOf({ token, rawBody, key }) },
           ...(await sign?.(rawBody ?? '')),
         };
         // A redirect would take the signature and the body to another host; it is an error instead, as in the other clients.
         const init: RequestInit = { method: row.method, headers, redirect: 'manual' };
-        if (rawBody !== undefined) init.body = rawBody;
-        answer = await send(attempt, init, signal);
+        answer = await send(attempt, rawBody === undefined ? init : { ...init, body: rawBody }, signal);
       } catch (error) {
         // Without a response, either nothing was sent yet or the outcome is unknown.
         if (!(error instanceof CarillonError) || repeats >= maxRepeats) throw error;
         const wasSent = token !== undefined || !bearerOf(row, options);
-        const isFinal = error.fault.kind === 'unreachable' ? wasSent && !isSafe : !isTemporary(error.status);
-        if (isFinal) throw error;
+        if (isFinal(error, { wasSent, isSafe })) throw error;
         await waitFor(error);
         continue;
       }
@@ -176,6 +170,23 @@ export function makeCallService(options: CallServiceOptions): CallWithReply {
       await waitFor(refusal);
     }
   };
+}
+
+/** The headers that depend on what a call has. */
+function headersOf({ token, rawBody, key }: Record<'token' | 'rawBody' | 'key', string | undefined>) {
+  return {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(rawBody === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+  };
+}
+
+/** True for an error after which another attempt could repeat what was done, or would fail as well. */
+function isFinal(
+  { fault, status }: CarillonError,
+  { wasSent, isSafe }: Record<'wasSent' | 'isSafe', boolean>,
+): boolean {
+  return fault.kind === 'unreachable' ? wasSent && !isSafe : !isTemporary(status);
 }
 
 const isTemporary = (status: number): boolean => status === 429 || failures.includes(status);

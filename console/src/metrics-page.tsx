@@ -99,19 +99,20 @@ const colourOf = (provider: keyof typeof providers): string =>
   palette[providerNames.indexOf(provider) % palette.length]!;
 const refusals = { gone: 'gray', waits: 'yellow', rejected: 'orange', stopped: 'red' } as const;
 
-/** The charts. A series without any value is left out. */
-function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
+/** A series without any value is left out. */
+const line = (label: string, colour: string, values: (number | null)[]): ChartLine[] =>
+  values.some((value) => value !== null && value > 0) ? [{ label, colour, values }] : [];
+const perSecond = (value: number) => `${value.toLocaleString('en', { maximumFractionDigits: value < 0.1 ? 3 : 2 })}/s`;
+const whole = (value: number) => Math.round(value).toLocaleString('en');
+
+/** Reads counters and means by step. */
+function makeReadings({ series, stepSeconds, steps }: Metrics) {
   const byName = new Map(series.map(({ name, values }) => [name, values]));
   /** Steps in which a node reported. A counter that is missing in such a step is 0. */
   const isReported = steps.map((_, index) => series.some(({ values }) => values[index] !== null));
   const counted = (name: string): (number | null)[] =>
     isReported.map((reported, index) => (reported ? (byName.get(name)?.[index] ?? 0) : null));
   const rate = (name: string) => counted(name).map((value) => value && value / stepSeconds);
-  const line = (label: string, colour: string, values: (number | null)[]): ChartLine[] =>
-    values.some((value) => value !== null && value > 0) ? [{ label, colour, values }] : [];
-  const perSecond = (value: number) =>
-    `${value.toLocaleString('en', { maximumFractionDigits: value < 0.1 ? 3 : 2 })}/s`;
-  const whole = (value: number) => Math.round(value).toLocaleString('en');
   const mean = (provider: string) => {
     const answers = counted(`latency.${provider}.answers`);
     return counted(`latency.${provider}.milliseconds`).map((sum, index) => {
@@ -119,6 +120,11 @@ function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
       return sum === null || !count ? null : sum / count;
     });
   };
+  return { counted, rate, mean, gauge: (name: string) => byName.get(name) ?? [] };
+}
+
+function chartsOf(metrics: Metrics): Chart[] {
+  const { counted, rate, mean, gauge } = makeReadings(metrics);
   return [
     {
       title: 'Pushes accepted',
@@ -153,15 +159,15 @@ function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     {
       title: 'Queue age',
       about: 'How long the oldest message has waited, every',
-      lines: line('Oldest', 'orange', byName.get('queue.ageSeconds') ?? []),
+      lines: line('Oldest', 'orange', gauge('queue.ageSeconds')),
       format: (value) => formatDuration(value * 1000),
     },
     {
       title: 'Waiting',
       about: 'Parts of campaigns and retries, every',
       lines: [
-        ...line('Retries', 'yellow', byName.get('retries.waiting') ?? []),
-        ...line('Ready for a worker', 'accent', byName.get('queue.waiting') ?? []),
+        ...line('Retries', 'yellow', gauge('retries.waiting')),
+        ...line('Ready for a worker', 'accent', gauge('queue.waiting')),
       ],
       format: whole,
     },

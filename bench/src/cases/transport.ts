@@ -136,10 +136,7 @@ export const transportSoakCase: Case<'transport-soak', Nghttpd> = {
 type Soaked = { memory: number[]; faults: string[]; unknown: number; resent: number; restarted: number };
 
 async function soak(server: Nghttpd, { requests, restarts }: { requests: number; restarts: number }): Promise<Soaked> {
-  const certificate = await readFile(join(server.folder, 'cert.pem'), 'utf8');
-  setDefaultCACertificates([...getCACertificates(), certificate]);
-  const listener = await server.listen('secure');
-  const transport = makeHttp2Transport({ log: makeLog({ level: 'error', pretty: false }), allowedNetworks: [] });
+  const { listener, transport } = await openTransport(server);
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const soaked: Soaked = { memory: [], faults: [], unknown: 0, resent: 0, restarted: 0 };
@@ -205,6 +202,14 @@ async function soak(server: Nghttpd, { requests, restarts }: { requests: number;
   clearInterval(again);
   await transport.close();
   return soaked;
+}
+
+async function openTransport(server: Nghttpd) {
+  const certificate = await readFile(join(server.folder, 'cert.pem'), 'utf8');
+  setDefaultCACertificates([...getCACertificates(), certificate]);
+  const listener = await server.listen('secure');
+  const log = makeLog({ level: 'error', pretty: false });
+  return { listener, transport: makeHttp2Transport({ log, allowedNetworks: [] }) };
 }
 
 /** Returns the memory after a collection, in the heap and outside it. */

@@ -4,8 +4,9 @@ import type { Picture } from './generated/pictures.ts';
 
 export function makePictureCalls({ ask, call }: ConsoleCaller) {
   return {
-    /** Newest first, with the space that they use and what keeps phones from loading them. */
-    list: (workspaceId: string) => ask('GET pictures', { query: { workspaceId } }),
+    /** A page, newest first, with the space that all use and what keeps phones from loading them. */
+    list: ({ workspaceId, before }: { workspaceId: string; before?: string | undefined }) =>
+      ask('GET pictures', { query: { workspaceId, before } }),
     /** Stores a picture, resized and without metadata. */
     async upload({ workspaceId, file }: { workspaceId: string; file: Blob }): Promise<Picture> {
       const headers = { 'content-type': 'application/octet-stream' };

@@ -163,17 +163,22 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   };
 }
 
+/** What every part needs that sends to providers. */
+function makeProviding({ database, clock, log, delivery, encryption, onApps }: WorkerDependencies) {
+  return {
+    ...{ clock, log, delivery, random: Math.random },
+    loadCredentials: makeLoadCredentials({ database, encryption, clock, onApps }),
+    governor: makeGovernor({ database, clock, log, pause: (milliseconds) => setTimeout(milliseconds) }),
+    evidence: makeEvidence({ database, clock, log }),
+  };
+}
+
 /** Starts the chunk workers and the jobs that release, continue, retry and end runs. */
 function startFanOut(deps: WorkerDependencies) {
   const { database, clock, log, outcomes, rest } = deps;
   const looping = { clock, log, book: deps.book, rest };
   const personaliseDevices = makePersonaliseDevices({ database });
-  const providing = {
-    ...{ clock, log, delivery: deps.delivery, random: Math.random },
-    loadCredentials: makeLoadCredentials({ database, encryption: deps.encryption, clock, onApps: deps.onApps }),
-    governor: makeGovernor({ database, clock, log, pause: (milliseconds) => setTimeout(milliseconds) }),
-    evidence: makeEvidence({ database, clock, log }),
-  };
+  const providing = makeProviding(deps);
   const deliverToDevices = makeDeliverToDevices({
     ...providing,
     interactionTokens: deps.interactionTokens,
@@ -206,14 +211,9 @@ function startFanOut(deps: WorkerDependencies) {
   };
   const release = startJob(makeReleaseRuns({ database, log, wakeWorkers: onReleased }), looping);
   const sending = { personaliseDevices, deliverToDevices, outcomes };
-  const retry = startJob(
-    makeRetryDeliveries({
-      ...{ database, clock, log, ...sending },
-      isCluster: () => isDistributed(database, 'deliveries'),
-      onSettled: end.wake,
-    }),
-    looping,
-  );
+  const isCluster = () => isDistributed(database, 'deliveries');
+  const retrying = makeRetryDeliveries({ database, clock, log, ...sending, isCluster, onSettled: end.wake });
+  const retry = startJob(retrying, looping);
   const liveJob = makeSendLiveActivities({ database, outcomes, ...providing });
   const live = startJob(liveJob, looping);
   const challengeJob = makeSendTokenChallenges({ database, outcomes, phoneDefaults: deps.phoneDefaults, ...providing });

@@ -80,14 +80,15 @@ export async function sumPictureBytes(tx: Queryable, workspaceId: string): Promi
   return Number(row!.bytes);
 }
 
-/** Lists pictures, newest first. Index: pictures_newest. */
+/** Lists pictures, newest first, or those older than the picture `before`, which may be removed meanwhile. Index: pictures_newest. */
 export async function listPictures(
   tx: Queryable,
-  { workspaceId, limit }: OfWorkspace & { limit: number },
+  { workspaceId, before, limit }: OfWorkspace & { before: string | undefined; limit: number },
 ): Promise<StoredPicture[]> {
   return tx<StoredPicture[]>`
     select ${columns(tx)} from pictures
     where workspace_id = ${workspaceId} and removed_at is null and stored_at is not null
+      and (${before ?? null}::text is null or id < ${before ?? null})
     order by created_at desc, id desc limit ${limit}`;
 }
 

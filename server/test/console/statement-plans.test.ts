@@ -11,6 +11,7 @@ import type { CountedAudience } from '../../src/storage/campaigns/audience.ts';
 import { groupFailures, listRunDays, readTimeline } from '../../src/storage/campaigns/campaign-failures.ts';
 import type { RunDay } from '../../src/storage/campaigns/campaign-failures.ts';
 import { withinTime } from '../../src/storage/database.ts';
+import { listUncountedRuns } from '../../src/storage/runs/audience-passes.ts';
 import type { Queryable } from '../../src/storage/database.ts';
 import {
   findRecoveredDevices,
@@ -323,6 +324,7 @@ describe('plans of the overview', () => {
     ],
     ['what is paused', (tx) => groupPausedSends(tx, workspaceId), ['runs_paused']],
     ['what failed', (tx) => listFailedRuns(tx, { workspaceId, since, limit: 20 }), ['runs_failed']],
+    ['what cannot be counted', (tx) => listUncountedRuns(tx, { workspaceId, limit: 20 }), ['runs_passes']],
     ['what comes next', (tx) => listScheduledSends(tx, { workspaceId, limit: 5 }), ['campaigns_next']],
     [
       'deliveries of the last hour',

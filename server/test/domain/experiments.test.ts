@@ -7,6 +7,7 @@ import {
   pointCount,
   pointsOfPercent,
 } from '../../src/domain/experiments/control-groups.ts';
+import { regroupUsers } from '../../src/domain/experiments/group-users.ts';
 import {
   addWinnerStep,
   compareVariations,
@@ -399,6 +400,19 @@ describe('winners', () => {
     const kept = sharesOfWinner(percents, null);
     expect(kept).toEqual(percents);
     expect(kept).not.toBe(percents);
+  });
+});
+
+describe('users of a run', () => {
+  const android = { platform: 'ANDROID' as const, group: null };
+  const held = { platform: 'ANDROID' as const, group: 'GLOBAL_CONTROL_GROUP' as const, variation: null, users: 5 };
+
+  test('are summed under the variation that won, by platform, and control groups stay', () => {
+    const ios = { platform: 'IOS' as const, group: null, variation: 1, users: 7 };
+    const users = [held, { ...android, variation: 1, users: 30 }, { ...android, variation: 2, users: 12 }, ios];
+    expect(regroupUsers(users, 2)).toEqual([{ ...android, variation: 2, users: 42 }, { ...ios, variation: 2 }, held]);
+    expect(regroupUsers(users, null)[0]).toEqual({ ...android, variation: null, users: 42 });
+    expect(regroupUsers([], 1)).toEqual([]);
   });
 });
 

@@ -5,9 +5,11 @@ import type { MetricEntry } from '../../src/domain/operations/metrics.ts';
 import { makeReadDatabaseSamples } from '../../src/engine/monitoring/metric-samples.ts';
 import { makeNodeMeter } from '../../src/engine/monitoring/node-meter.ts';
 import { queueNames } from '../../src/storage/installation/queues.ts';
-import { inTransaction } from '../../src/storage/database.ts';
+import { inTransaction, openDatabase } from '../../src/storage/database.ts';
+import { acrossRoleOf } from '../../src/storage/installation/database-roles.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
+import { applicationRole } from '../global-setup.ts';
 import { readMetricsText } from './read-metrics-text.ts';
 import type { ReadMetric } from './read-metrics-text.ts';
 
@@ -158,6 +160,23 @@ describe('figures of the database', () => {
       ['installation', 1, true],
       ['sizes', 1, true],
     ]);
+  });
+
+  test('count the work with a plan that each connection keeps', async () => {
+    const clock = makeManualClock(new Date());
+    const acrossRole = acrossRoleOf(applicationRole);
+    const application = openDatabase({ url: node.applicationUrl, connections: 1, name: 'one connection', acrossRole });
+    const database = application.acrossWorkspaces();
+    const read = makeReadDatabaseSamples({ database, clock, readMilliseconds: 60_000 });
+    for (let time = 0; time < 12; time += 1) {
+      expect((await read()).carillon_queue_waiting).toHaveLength(queueNames.length);
+      clock.advance(10_000);
+    }
+    const [plans] = await database<{ kept: number }[]>`
+      select coalesce(sum(generic_plans), 0)::int as kept from pg_prepared_statements
+      where statement like '%segment-files%' and statement not like '%pg_prepared_statements%'`;
+    expect(plans!.kept).toBeGreaterThan(0);
+    await application.end();
   });
 
   test('have a series for each kind of work and each lane also while nothing waits', async () => {

@@ -52,6 +52,26 @@ describe.each(['the database', 'an object store'] as const)('pictures in %s', (p
 
   const upload = (text: string) =>
     uploadPicture(deps, { actor, workspaceId, origin: 'http://ignored', file: Buffer.from(text) });
+  test('are listed page by page, and the oldest of many can be removed', async () => {
+    const uploaded: string[] = [];
+    for (let picture = 0; picture < 62; picture += 1) {
+      clock.advance(60_000);
+      uploaded.unshift((await upload(`p${picture}`)).id);
+    }
+    const page = async (before?: string) => {
+      const { pictures, next } = await listPictures(deps, { workspaceId, origin, before });
+      return { ids: pictures.map(({ id }) => id), next };
+    };
+    const first = await page();
+    expect(first).toEqual({ ids: uploaded.slice(0, 60), next: uploaded[59] });
+    await removePicture(deps, { actor, workspaceId, id: first.next! });
+    const second = await page(first.next!);
+    expect(second).toEqual({ ids: uploaded.slice(60), next: null });
+    await removePicture(deps, { actor, workspaceId, id: second.ids[1]! });
+    expect((await page(first.next!)).ids).toEqual([uploaded[60]]);
+    expect((await page()).next).toBeNull();
+  });
+
   const nameIn = (url: string) => parsePictureFile(url.slice(`${origin}/pictures/`.length))!;
   const isServed = (url: string): Promise<boolean> =>
     makeServePictures(deps)(nameIn(url)).then(
@@ -94,7 +114,7 @@ describe.each(['the database', 'an object store'] as const)('pictures in %s', (p
     expect(picture.url).toMatch(/^https:\/\/push\.example\.com\/pictures\/[0-9a-f]{32}\.jpg$/);
     expect(await open(nameIn(picture.url))).toEqual({ mediaType: 'image/jpeg', bytes: Buffer.from('first') });
     expect(await list()).toEqual({
-      ...{ pictures: [picture], usedBytes: 5, maxBytes: 1_000, fault: undefined, mayUpload: true },
+      ...{ pictures: [picture], next: null, usedBytes: 5, maxBytes: 1_000, fault: undefined, mayUpload: true },
     });
     expect([await files(), s3.objects.size]).toEqual([1, isExternal ? 1 : 0]);
     await expect(open({ name: '0'.repeat(32), mediaType: 'image/jpeg' })).rejects.toThrow('nothing with that id');

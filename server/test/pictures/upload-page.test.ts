@@ -67,6 +67,22 @@ describeScreen('the upload of pictures in Chromium', () => {
       await expect.poll(() => image.inputValue()).toBe(first);
 
       await forEvery.getByRole('button', { name: 'Choose uploaded for every platform' }).click();
+      // A workspace full of pictures: those beyond the first page can be removed too.
+      const { database, workspaceId } = console.bundle;
+      await database`
+        insert into pictures (id, workspace_id, name, media_type, width, height, bytes, digest, is_external, created_by, created_at,
+          stored_at, used_at, looked_up_at)
+        select lpad(number::text, 24, '0'), ${workspaceId}, lpad(number::text, 32, '0'), 'image/png', 70, 30, 1, sha256(number::text::bytea),
+          true, 'Olga', '2026-01-01', '2026-01-01', now(), now() from generate_series(1, 61) as number`;
+      await page.route(/\/pictures\/0{20}/, (asked) =>
+        asked.fulfill({ contentType: 'image/png', body: file(60).buffer }),
+      );
+      await page.keyboard.press('Escape');
+      await forEvery.getByRole('button', { name: /^Choose uploaded/ }).click();
+      await dialog.getByRole('button', { name: 'Older' }).click();
+      await expect.poll(() => dialog.getByRole('button', { name: /^Remove the picture of 70 × 30/ }).count()).toBe(61);
+      await dialog.getByRole('button', { name: 'Older' }).waitFor({ state: 'detached' });
+      await database`delete from pictures where width = 70 and height = 30`;
       await dialog.getByRole('button', { name: /^Remove the picture of 600 × 300/ }).click();
       await page.getByRole('dialog').last().getByRole('button', { name: 'Remove', exact: true }).click();
       await expect.poll(stored).toBe(1);

@@ -3,8 +3,7 @@ import { existsSync, watch } from 'node:fs';
 import { chmod, mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fullTest } from '../full-test.ts';
-import { propertyRuns } from '../property-runs.ts';
+import { fullTest, isFull, proofSize } from '../full-test.ts';
 import { followStart } from './follow-start.ts';
 import type { FollowedStart } from './follow-start.ts';
 import { findProcessesOf, makeNpmProject } from './npm-bundle.ts';
@@ -203,7 +202,8 @@ describe('npm that is stopped', () => {
 
     // A start takes two seconds on a quiet machine; in full, the signals are spread over all of it. SIGKILL leaves npm no
     // time to pass anything on, as any signal does in the milliseconds before npm listens for it.
-    const times = propertyRuns(40) === 40 ? Array.from({ length: 40 }, (_, index) => index * 75) : [750];
+    const starts = proofSize({ short: 1, full: 13, large: 40 });
+    const times = isFull ? Array.from({ length: starts }, (_, index) => (index * 3_000) / starts) : [750];
     const signals = ['SIGKILL', 'SIGTERM', 'SIGINT'] as const;
     test('at any time of the start: everything ends', { timeout: 300_000 }, async () => {
       for (const [index, milliseconds] of times.entries()) {

@@ -9,6 +9,7 @@ import { beyondPolicies, inSnapshot, inTransaction, openDatabase, withSession } 
 import type { Database, Queryable } from '../../src/storage/database.ts';
 import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';
 import { acrossRoleOf, grantRights, readLoginRights } from '../../src/storage/installation/database-roles.ts';
+import { proofSize } from '../full-test.ts';
 import { applicationRole } from '../global-setup.ts';
 import { insertSentRun } from '../insert-sent-run.ts';
 import { createTestDatabase } from '../test-database.ts';
@@ -260,8 +261,7 @@ test('a role across that may not bypass the policies has one of its own, and an 
   }
 });
 
-// 100,000 under FULL=1 (`npm run test:all`).
-const statements = process.env.FULL === '1' ? 100_000 : 400;
+const statements = proofSize({ short: 400, full: 10_000, large: 100_000 });
 
 test('two workspaces, interleaved on one connection, never meet', { timeout: 600_000 }, async () => {
   const acrossRole = acrossRoleOf(applicationRole);

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installTools } from '../../../client/test/install-tools.ts';
 import { signPush } from '../../src/domain/crypto/signatures.ts';
+import { isFull, proofSize } from '../full-test.ts';
 import { createTestServer } from '../../src/testing/create-test-server.ts';
 import type { TestServer } from '../../src/testing/create-test-server.ts';
 
@@ -42,11 +43,11 @@ describe('the test server', () => {
       await expect(start({ [name]: '1' })).rejects.toThrow(`A test server has its own ${name}.`);
   });
 
-  describe.skipIf(process.env.FULL !== '1')('many (FULL=1)', () => {
-    const many = 100;
+  describe.skipIf(!isFull)('many (FULL=1)', () => {
+    const many = proofSize({ short: 20, full: 20, large: 100 });
 
     // The time is told, not asserted: beside other tests it says how busy the machine is. Alone, half start within 200 ms.
-    test('a hundred run side by side, each with its own messages', async () => {
+    test(`${many} run side by side, each with its own messages`, async () => {
       await start();
       const milliseconds: number[] = [];
       const servers: TestServer[] = [];
@@ -61,7 +62,7 @@ describe('the test server', () => {
       for (const [index, server] of servers.entries()) expect(await push(server, `Number ${index}`)).toBe(200);
       for (const [index, server] of servers.entries())
         expect(await titlesIn(server, '?wait=20000')).toEqual([`Number ${index}`]);
-    }, 300_000);
+    }, 900_000);
   });
 
   async function start(settings?: Record<string, string>): Promise<TestServer> {

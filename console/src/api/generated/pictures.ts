@@ -16,6 +16,9 @@ export type Picture = {
 export type PictureList = {
   /** Newest first, at most 60. */
   pictures: Picture[];
+
+  /** The id to pass as `before` for older pictures; null if there are none. */
+  next: string | null;
   usedBytes: number;
   maxBytes: number;
 

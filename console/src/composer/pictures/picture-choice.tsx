@@ -1,5 +1,5 @@
-import { Group, Modal, Stack, Text, UnstyledButton } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Button, Group, Modal, Stack, Text, UnstyledButton } from '@mantine/core';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import type { Picture, PictureList } from '../../api/generated/pictures.ts';
 import { consoleClient } from '../../console.ts';
 import { ConfirmButton } from '../../parts/forms/confirm-button.tsx';
@@ -17,6 +17,15 @@ type PictureChoiceProps = {
 
 /** The pictures that were uploaded before, to pick or to remove. */
 export function PictureChoice({ list, isOpen, onClose, onPicked }: PictureChoiceProps) {
+  const { id: workspaceId } = useWorkspace();
+  const pages = useInfiniteQuery({
+    queryKey: ['pictures', workspaceId, 'pages'],
+    queryFn: ({ pageParam }) => consoleClient.pictures.list({ workspaceId, before: pageParam }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next,
+    enabled: isOpen,
+  });
+  const pictures = pages.data?.pages.flatMap((page) => page.pictures) ?? list.pictures;
   return (
     // Without the header of the component library, which would be a second banner landmark.
     <Modal.Root opened={isOpen} onClose={onClose} size="lg" transitionProps={{ duration: 0 }}>
@@ -28,12 +37,19 @@ export function PictureChoice({ list, isOpen, onClose, onPicked }: PictureChoice
               <Modal.Title fw={600}>Uploaded pictures</Modal.Title>
               <Modal.CloseButton aria-label="Close" />
             </Group>
-            {list.pictures.length === 0 && <Text size="sm">There are none any more.</Text>}
+            {pictures.length === 0 && <Text size="sm">There are none any more.</Text>}
             <div className={classes.tiles}>
-              {list.pictures.map((picture) => (
+              {pictures.map((picture) => (
                 <Tile key={picture.id} picture={picture} onPicked={onPicked} />
               ))}
             </div>
+            {pages.hasNextPage && (
+              <Group justify="center">
+                <Button variant="default" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+                  Older
+                </Button>
+              </Group>
+            )}
             <Text size="xs" c="dimmed">
               {formatBytes(list.usedBytes)} of {formatBytes(list.maxBytes)} used.
             </Text>

@@ -26,7 +26,7 @@ const types = 'image/jpeg,image/png,image/webp';
 
 export const picturesQuery = (workspaceId: string) => ({
   queryKey: ['pictures', workspaceId],
-  queryFn: () => consoleClient.pictures.list(workspaceId),
+  queryFn: () => consoleClient.pictures.list({ workspaceId }),
 });
 
 /** Uploads a picture that is chosen or dropped, or picks one that was uploaded before, for the field above. */

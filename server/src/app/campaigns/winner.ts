@@ -5,7 +5,7 @@ import type { Trials, ComparedVariation } from '../../domain/experiments/learnin
 import { variationName, learningMeasures } from '../../domain/experiments/variants.ts';
 import type { LearningMeasure } from '../../domain/experiments/variants.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
-import { regroupUsers } from '../../storage/campaigns/audience-groups.ts';
+import { regroupUsers } from '../../domain/experiments/group-users.ts';
 import { countConversions, sumOutcomes, sumRunInteractions } from '../../storage/campaigns/campaign-stats.ts';
 import {
   setWinner,

@@ -44,6 +44,8 @@ export type Picture = Omit<StoredPicture, 'name'> & { url: string };
 
 export type PictureList = {
   pictures: Picture[];
+  /** The picture that older ones come before; null if there are none. */
+  next: string | null;
   usedBytes: number;
   maxBytes: number;
   fault: AddressFault | undefined;
@@ -54,16 +56,21 @@ export type PictureList = {
 /** `origin` is where the console was called, for a sandbox without a public address. */
 type Call = { workspaceId: string; origin: string };
 
-/** Lists the newest pictures of a workspace. @throws ServiceError NOT_FOUND */
-export async function listPictures(deps: PictureDependencies, { workspaceId, origin }: Call): Promise<PictureList> {
+/** Lists a page of the pictures of a workspace, newest first; `before` is the last of the page before. @throws ServiceError NOT_FOUND */
+export async function listPictures(
+  deps: PictureDependencies,
+  { workspaceId, origin, before }: Call & { before?: string | undefined },
+): Promise<PictureList> {
   const { database, maxBytes, publicUrl } = deps;
   await requireWorkspace(database, workspaceId);
   const [stored, usedBytes] = await Promise.all([
-    listStored(database, { workspaceId, limit: maxListedPictures }),
+    listStored(database, { workspaceId, before, limit: maxListedPictures + 1 }),
     sumPictureBytes(database, workspaceId),
   ]);
+  const page = stored.slice(0, maxListedPictures);
   return {
-    pictures: stored.map((picture) => withAddress(picture, publicUrl ?? origin)),
+    pictures: page.map((picture) => withAddress(picture, publicUrl ?? origin)),
+    next: stored.length > page.length ? page.at(-1)!.id : null,
     ...{ usedBytes, maxBytes },
     fault: findAddressFault(publicUrl),
     mayUpload: isAddressUsable(deps),

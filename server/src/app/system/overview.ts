@@ -27,6 +27,7 @@ import { listSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
 import { listEndingKeys } from '../../storage/keys/api-keys.ts';
 import { findWorkspace, findWorkspaceNumber } from '../../storage/workspaces.ts';
+import { listUncountedRuns } from '../../storage/runs/audience-passes.ts';
 import type { SignedIn } from '../accounts/audit.ts';
 import type { ReadyCurl } from '../keys/key-curl.ts';
 import { readLimits } from '../limits.ts';
@@ -142,12 +143,13 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       readLimits({ ...deps.limits, database }, { workspaceId, at }),
       readInstallationFacts(deps, at),
       listEndingKeys(database, workspaceId),
+      listUncountedRuns(database, { workspaceId, limit: maxShown }),
       // The command contains a signature, so it requires the permission to see keys.
       isPermitted(actor.access, { permission: 'keys.read', workspaceId })
         ? deps.readyCurl({ workspaceId, url })
         : undefined,
     ]);
-  const [endingKeys, curl] = more;
+  const [endingKeys, uncountedRuns, curl] = more;
   const { nodes, facts } = installation;
   const connections = await readConnectionBudget(deps, nodes);
   const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');
@@ -159,6 +161,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     overview: {
       troubles,
       failedRuns,
+      uncountedRuns,
       accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
       failures: hour.failures,
       tooManyConnections: connections.finding,

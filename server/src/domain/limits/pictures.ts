@@ -74,5 +74,5 @@ export const pictureCacheDays = 30;
 /** Pictures in memory, for the devices that ask at once. Unit: bytes per node. Exceeded: The longest unused is read again. */
 export const pictureMemoryBytes = 32 * 1024 * 1024;
 
-/** Pictures that the console lists. Unit: pictures per workspace. Exceeded: Older ones are not listed. */
+/** Pictures on a page of the console. Unit: pictures per page. Exceeded: Older ones are on the next page. */
 export const maxListedPictures = 60;

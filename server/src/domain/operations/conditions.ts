@@ -165,6 +165,16 @@ export const conditionTable = {
         place: { screen: 'campaign', campaignId },
       })),
   },
+  count: {
+    of: 'overview',
+    find: ({ uncountedRuns }) =>
+      uncountedRuns.map(({ campaignId, campaignName }) => ({
+        level: 'attention',
+        what: `${campaignName} is not sent to everybody: its audience cannot be counted.`,
+        todo: 'It is retried every minute. The log of the server says why it fails.',
+        place: { screen: 'campaign', campaignId },
+      })),
+  },
   failures: { of: 'overview', find: findFailures },
   limit: {
     of: 'overview',
@@ -259,6 +269,8 @@ export type OverviewFacts = {
   /** The problems that `/readyz` reports. */
   troubles: string[];
   failedRuns: { campaignId: string; campaignName: string; status: 'FAILED' | 'MISSED'; reason: string }[];
+  /** Runs whose audience could not be counted several times in a row. */
+  uncountedRuns: { campaignId: string; campaignName: string }[];
   accepted: number;
   failures: { platform: Platform; outcome: string; code: string; devices: number; advice: string }[];
   limits: { name: string; used: number; most: number }[];

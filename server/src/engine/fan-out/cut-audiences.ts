@@ -2,11 +2,13 @@ import type { Clock } from '../../clock.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { sumOf } from '../../domain/campaigns/figures.ts';
 import { isOutage } from '../../domain/database-faults.ts';
+import { regroupUsers } from '../../domain/experiments/group-users.ts';
+import type { GroupUsers } from '../../domain/experiments/group-users.ts';
 import { expandStoredFilters } from '../../domain/segments/filter-reader.ts';
 import { bucketCount } from '../../domain/users/users.ts';
 import type { Logger } from '../../log.ts';
-import { countBucketPlatforms, countGroupUsers, regroupUsers } from '../../storage/campaigns/audience-groups.ts';
-import type { AudiencePlatform, BucketPlatform, GroupUsers } from '../../storage/campaigns/audience-groups.ts';
+import { countBucketPlatforms, countGroupUsers } from '../../storage/campaigns/audience-groups.ts';
+import type { AudiencePlatform, BucketPlatform } from '../../storage/campaigns/audience-groups.ts';
 import { holdWinner } from '../../storage/campaigns/variations.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -17,6 +19,7 @@ import {
   keepPass,
   listPasses,
   lockPass,
+  noteCountFault,
   shrinkRest,
 } from '../../storage/runs/audience-passes.ts';
 import type { AudiencePass, OpenPass } from '../../storage/runs/audience-passes.ts';
@@ -40,6 +43,8 @@ import { devicesPerChunk, logReleased, startCounted } from './runs.ts';
 const stepMilliseconds = { from: 200, to: 500 };
 const maxBucketsOfStep = 64;
 const maxStepsAtOnce = 100;
+/** The pause after the third failure of a step in a row. From then on the overview shows the run. */
+const notedMilliseconds = 8_000;
 
 export type CutAudiencesDependencies = { database: Database; clock: Clock; log: Logger; wakeWorkers: () => void };
 
@@ -110,7 +115,9 @@ async function takeStep(
     if (runId === undefined || isOutage(error)) throw error;
     // A step of fewer buckets may fit into memory or disk.
     widths.set(runId, Math.max(1, Math.floor((widths.get(runId) ?? 1) / 2)));
-    makeFaultLogger(log, 'run')({ id: runId, error, retryAt: putOff.add(runId, now) });
+    const retryAt = putOff.add(runId, now);
+    makeFaultLogger(log, 'run')({ id: runId, error, retryAt });
+    if (retryAt.getTime() - now.getTime() >= notedMilliseconds) await noteCountFault(database, runId);
     return { failed: true };
   }
 }

@@ -3,9 +3,9 @@ import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { settleStoppedRuns } from '../../storage/runs/campaign-runs.ts';
+import { endFinishedRuns } from '../../storage/runs/ended-runs.ts';
 import {
   endFinishedCampaigns,
-  endFinishedRuns,
   listJoinedCampaigns,
   retireFinishedCampaigns,
   sumRunCounts,

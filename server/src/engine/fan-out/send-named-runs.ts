@@ -268,7 +268,7 @@ function makeSendBatch(
     await deps.outcomes.store(() => releaseChunk(database, chunk));
     deps.onChunksLeft();
   };
-  return async (chunks) => {
+  const sendBatch: SendBatch = async (chunks) => {
     if (chunks.length === 0) return;
     if (isStopping()) {
       for (const chunk of chunks) follow(chunk, release(chunk));
@@ -278,7 +278,9 @@ function makeSendBatch(
     try {
       batch = await turns.take('usual', () => openBatch(chunks));
     } catch (error) {
-      for (const chunk of chunks) follow(chunk, giveUp(deps, chunk, { error }));
+      // One run that cannot be read must not hold the others until their leases end.
+      if (chunks.length > 1 && !isDatabaseFault(error)) for (const chunk of chunks) await sendBatch([chunk]);
+      else for (const chunk of chunks) follow(chunk, giveUp(deps, chunk, { error }));
       return;
     }
     for (const { chunk, ...opened } of batch.opened)
@@ -288,6 +290,7 @@ function makeSendBatch(
       );
     for (const chunk of batch.left) follow(chunk, release(chunk));
   };
+  return sendBatch;
 }
 
 /** `left`: chunks of runs that are not sent here, or were stopped or paused meanwhile. */

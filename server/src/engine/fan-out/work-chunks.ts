@@ -163,9 +163,9 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
 }
 
 /** Once a second, begins a chunk for each slot whose window is slow, in a slot that ends with the chunk. */
-function startSpareSlots(
-  worker: ChunkWorker,
-  { deps, isStopping }: { deps: WorkChunksDependencies; isStopping: () => boolean },
+export function startSpareSlots(
+  worker: Pick<ChunkWorker, 'countSpare' | 'workNextChunk'>,
+  { deps, isStopping }: { deps: Pick<WorkChunksDependencies, 'log'>; isStopping: () => boolean },
 ) {
   const working = new Set<Promise<void>>();
   const work = async (): Promise<void> => {

@@ -60,7 +60,7 @@ export function makeRemovePictures({ database, clock, log, objects, keptDays }: 
 
   async function lookUp({ workspaceId, lookedUpAt }: WorkspaceToLookUp, now: Date): Promise<void> {
     const since = new Date(lookedUpAt.getTime() - marginMilliseconds);
-    const sent = await listSent(workspaceId, since);
+    const sent = await listSent(database, { workspaceId, since });
     await inTransaction(database, async (tx) => {
       const used = await listUsedPictureNames(tx, workspaceId);
       await notePictureUses(tx, { workspaceId, names: [...new Set([...sent, ...used])], at: now });
@@ -69,53 +69,13 @@ export function makeRemovePictures({ database, clock, log, objects, keptDays }: 
     });
   }
 
-  /**
-   * Lists what was sent since the look-up before: pushes and campaigns that are sent at once begin and end between two look-ups.
-   * Not in one transaction, because a day may have millions of them.
-   */
-  async function listSent(workspaceId: string, since: Date): Promise<Set<string>> {
-    const sent = new Set<string>();
-    let after: StartedRun | undefined = { startedAt: since.toISOString(), id: '' };
-    while (after) {
-      const page = await listSentPictureNames(database, { workspaceId, after, limit: runsPerPage });
-      for (const name of page.names) sent.add(name);
-      after = page.last;
-    }
-    return sent;
-  }
-
-  async function deleteFile({ workspaceId, id, name, isExternal }: LeftoverPicture): Promise<boolean> {
-    try {
-      if (isExternal) {
-        if (!objects) throw new Error('the picture is in an object store, and none is set');
-        await objects.remove(pictureKey({ workspaceId, name }));
-      }
-      await deletePicture(database, id);
-      return true;
-    } catch (error) {
-      log.error({ pictureId: id, err: error }, 'picture not deleted');
-      return false;
-    }
-  }
-
-  async function deleteLeftovers(now: Date): Promise<number> {
-    const storingBefore = new Date(now.getTime() - pictureStoringMinutes * 60_000);
-    let deleted = 0;
-    for (let after = ''; ;) {
-      const leftovers = await listLeftoverPictures(database, { storingBefore, after, limit: batch });
-      for (const picture of leftovers) if (await deleteFile(picture)) deleted += 1;
-      if (leftovers.length < batch) return deleted;
-      after = leftovers.at(-1)!.id;
-    }
-  }
-
   return {
     name: 'remove-pictures',
     intervalMilliseconds: 600_000,
     async runOnce(at) {
       // A sandbox clock that is ahead must not remove pictures.
       const now = retentionTime({ now: at, realNow: clock.realNow() });
-      const done = (await lookUpNext(now)) + (await deleteLeftovers(now));
+      const done = (await lookUpNext(now)) + (await deleteLeftovers({ database, log, objects }, now));
       if (done > 0 || faults.size === 0) return done;
       // Nothing else is left to do. The job counts as failed, and tries these again after its interval.
       const [fault] = faults.values();
@@ -123,4 +83,54 @@ export function makeRemovePictures({ database, clock, log, objects, keptDays }: 
       throw fault;
     },
   };
+}
+
+/**
+ * Lists what was sent since the look-up before: pushes and campaigns that are sent at once begin and end between two look-ups.
+ * Not in one transaction, because a day may have millions of them.
+ */
+async function listSent(
+  database: Database,
+  { workspaceId, since }: { workspaceId: string; since: Date },
+): Promise<Set<string>> {
+  const sent = new Set<string>();
+  let after: StartedRun | undefined = { startedAt: since.toISOString(), id: '' };
+  while (after) {
+    const page = await listSentPictureNames(database, { workspaceId, after, limit: runsPerPage });
+    for (const name of page.names) sent.add(name);
+    after = page.last;
+  }
+  return sent;
+}
+
+type Deleting = Pick<RemovePicturesDependencies, 'database' | 'log' | 'objects'>;
+
+/** Returns false if the file is still there. The next run tries again. */
+async function deleteFile(
+  { database, log, objects }: Deleting,
+  { workspaceId, id, name, isExternal }: LeftoverPicture,
+): Promise<boolean> {
+  try {
+    if (isExternal) {
+      if (!objects) throw new Error('the picture is in an object store, and none is set');
+      await objects.remove(pictureKey({ workspaceId, name }));
+    }
+    await deletePicture(database, id);
+    return true;
+  } catch (error) {
+    log.error({ pictureId: id, err: error }, 'picture not deleted');
+    return false;
+  }
+}
+
+/** Deletes the files of removed pictures and of uploads that failed. @returns how many */
+async function deleteLeftovers(deps: Deleting, now: Date): Promise<number> {
+  const storingBefore = new Date(now.getTime() - pictureStoringMinutes * 60_000);
+  let deleted = 0;
+  for (let after = ''; ;) {
+    const leftovers = await listLeftoverPictures(deps.database, { storingBefore, after, limit: batch });
+    for (const picture of leftovers) if (await deleteFile(deps, picture)) deleted += 1;
+    if (leftovers.length < batch) return deleted;
+    after = leftovers.at(-1)!.id;
+  }
 }

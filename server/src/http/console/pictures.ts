@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Static } from 'typebox';
 import { listPictures, removePicture, uploadPicture } from '../../app/pictures/manage-pictures.ts';
 import type { PictureDependencies } from '../../app/pictures/manage-pictures.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -21,6 +22,7 @@ export const Picture = Type.Object({
 
 export const PictureList = Type.Object({
   pictures: described(Type.Array(Picture), 'Newest first, at most 60.'),
+  next: described(orNull(Type.String()), 'The id to pass as `before` for older pictures; null if there are none.'),
   usedBytes: Type.Number(),
   maxBytes: Type.Number(),
   fault: described(
@@ -43,9 +45,13 @@ export function consolePictureRoutes(server: FastifyInstance, { pictures }: Cons
     origin: serviceOrigin(request, pictures.publicUrl),
   });
 
-  const listing = { schema: { ...schema, response: { 200: PictureList } }, config };
+  const page = Type.Object({ ...Workspace.properties, before: Type.Optional(Id.properties.id) });
+  const listing = { schema: { ...schema, querystring: page, response: { 200: PictureList } }, config };
   server.get(`${api}/pictures`, listing, async (request) => {
-    const { fault = null, ...list } = await listPictures(pictures, callOf(request));
+    const { fault = null, ...list } = await listPictures(pictures, {
+      ...callOf(request),
+      before: (request.query as Static<typeof page>).before,
+    });
     return { ...list, fault };
   });
   server.delete(`${api}/pictures/:id`, { schema: { ...schema, params: Id }, config }, async (request, reply) => {

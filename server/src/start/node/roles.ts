@@ -65,9 +65,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   started.push(startJob(followClock, { clock, log, book }));
 
   const readyCurl = makeReadyCurl({ database, encryption, headerPrefix: config.headerPrefix });
-  const { passwordSignIn, secondFactor, publicUrl } = config;
-  const shared = { database, clock, encryption, secondFactor, publicUrl };
-  const accounts = { ...shared, passwords: makePasswordHash(), passwordSignIn, isSandbox };
+  const accounts = makeAccountDependencies(composition);
   const findDemo = (): DemoWorkspace | undefined => begun.demo;
   const company = config.role === 'worker' ? undefined : await startCompanySignIn(composition);
   const calls = makeCallRecorder({ database, clock, log });
@@ -108,6 +106,13 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
     },
     createConsoleLink,
   };
+}
+
+function makeAccountDependencies({ config, clock, installation }: Composition) {
+  const { acrossWorkspaces: database, encryption } = installation;
+  const { passwordSignIn, secondFactor, publicUrl } = config;
+  const shared = { database, clock, encryption, secondFactor, publicUrl };
+  return { ...shared, passwords: makePasswordHash(), passwordSignIn, isSandbox: config.mode === 'sandbox' };
 }
 
 type ClockFollowers = {

@@ -2,6 +2,7 @@ import type { AttributionType } from '../../domain/campaigns/conversions.ts';
 import type { Platform } from '../../domain/content/content.ts';
 import { pointsOfPercent, controlGroups } from '../../domain/experiments/control-groups.ts';
 import type { ControlGroup, ControlShares, Draw } from '../../domain/experiments/control-groups.ts';
+import type { GroupUsers } from '../../domain/experiments/group-users.ts';
 import { variationBounds } from '../../domain/experiments/variants.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
@@ -10,15 +11,6 @@ import { isMeant, isReached } from './audience.ts';
 import type { AudiencePage } from './audience.ts';
 import { inSpan } from './campaign-stats.ts';
 import type { AskedRuns } from './campaign-stats.ts';
-
-/** Number of users of a run with a device on a platform, for one control group or (null) one variation. */
-export type GroupUsers = {
-  platform: Platform;
-  group: ControlGroup | null;
-  /** Null if there is only one variation, and for control groups. */
-  variation: number | null;
-  users: number;
-};
 
 type RunAudience = Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'appIds' | 'bound'> & {
   /** Undefined: all users. `runId`: the users whose triggers this run answers. */
@@ -61,22 +53,6 @@ export async function countGroupUsers(tx: Queryable, audience: Audience): Promis
     ) as placed
     group by 1, 2, 3
     order by 1, 2 nulls first, 3`;
-}
-
-/**
- * Groups a run's users under one variation, or under null if the variations were not known beforehand, as in a run that learns.
- */
-export function regroupUsers(groupUsers: readonly GroupUsers[], variation: number | null): GroupUsers[] {
-  const controls = groupUsers.filter(({ group }) => group !== null);
-  const treated = Map.groupBy(
-    groupUsers.filter(({ group }) => group === null),
-    ({ platform }) => platform,
-  );
-  const sums = [...treated].map(([platform, own]) => {
-    const users = own.reduce((sum, row) => sum + row.users, 0);
-    return { platform, group: null, variation, users };
-  });
-  return [...sums, ...controls];
 }
 
 /** A platform of a run's audience, before anything is sent. */

@@ -1,7 +1,7 @@
 import type { AttributionType, ConversionGoal } from '../../domain/campaigns/conversions.ts';
 import type { Platform } from '../../domain/content/content.ts';
 import type { StoredInteractionKind } from '../../domain/events/interactions.ts';
-import type { Queryable } from '../database.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
 import { ledgerLocale, ledgerVariation, outcomeWord, platformWord } from '../ledger/ledger-encoding.ts';
 
@@ -204,6 +204,9 @@ export async function countConversions(
     group by conversions.campaign_id, conversions.platform, conversions.goal, own.variation, own.locale`;
 }
 
+/** True for a run whose audience is large and not counted to its end, whether it goes on or not. */
+export const isUncounted = (tx: Queryable): Fragment => tx`audience_cut is not null and audience_devices is null`;
+
 /** Sums over the runs of a campaign document. */
 export type RunSums = {
   runs: number;
@@ -228,7 +231,7 @@ export async function sumRuns(tx: Queryable, campaignId: string): Promise<RunSum
         case when bool_or(started_at is not null and audience_users is null) then null
           else coalesce(sum(audience_users), 0)::bigint end as audience_users,
         coalesce(sum(audience_devices), 0)::bigint as counted_devices, min(started_at) as started_at,
-        coalesce(bool_or(audience_cut is not null and audience_devices is null
+        coalesce(bool_or(${isUncounted(tx)}
           and status in ('QUEUED', 'SENDING', 'PAUSED')), false) as is_counting,
         case when bool_and(ended_at is not null) then max(ended_at) end as ended_at
       from runs where campaign_id = ${campaignId}

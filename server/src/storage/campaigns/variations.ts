@@ -2,9 +2,9 @@ import type { CampaignDeliveryType, CampaignStatus } from '../../domain/campaign
 import type { ConversionGoal } from '../../domain/campaigns/conversions.ts';
 import type { Platform } from '../../domain/content/content.ts';
 import type { WinnerStep, Trials } from '../../domain/experiments/learning.ts';
+import type { GroupUsers } from '../../domain/experiments/group-users.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import { isInBuckets } from '../users/buckets.ts';
-import type { GroupUsers } from './audience-groups.ts';
 
 /** The parts of a campaign that concern a winner among its variations. */
 export type VariedCampaign = {

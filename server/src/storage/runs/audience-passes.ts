@@ -1,4 +1,6 @@
-import type { AudiencePlatform, GroupUsers } from '../campaigns/audience-groups.ts';
+import type { GroupUsers } from '../../domain/experiments/group-users.ts';
+import type { AudiencePlatform } from '../campaigns/audience-groups.ts';
+import { isUncounted } from '../campaigns/campaign-stats.ts';
 import type { Fragment, Queryable, Transaction } from '../database.ts';
 
 /** The trees of a filter segment and of those it refers to, as they were when the run began. */
@@ -29,8 +31,7 @@ export type OpenPass = { cut: number; pass: AudiencePass; status: 'QUEUED' | 'SE
  * of the previous version has counted.
  */
 const isOpen = (tx: Queryable): Fragment => tx`
-  audience_cut is not null and audience_devices is null
-    and (status in ('QUEUED', 'SENDING') or status = 'PAUSED' and started_at is not null)`;
+  ${isUncounted(tx)} and (status in ('QUEUED', 'SENDING') or status = 'PAUSED' and started_at is not null)`;
 
 /**
  * Freezes the audience of a run that is about to be counted. The caller holds the row's lock. Index: primary key.
@@ -77,7 +78,8 @@ export async function findPass(tx: Queryable, runId: string): Promise<OpenPass |
 }
 
 /**
- * Locks the row of a run after its next buckets were counted, and waits for a transaction that pauses or stops it.
+ * Locks the row of a run after its next buckets were counted, and waits for a transaction that pauses or stops it. Removes the reason
+ * that noteCountFault left.
  *
  * @returns the run's status; undefined if the run is no longer counted, or was counted further meanwhile
  */
@@ -85,9 +87,40 @@ export async function lockPass(
   tx: Transaction,
   { runId, cut }: { runId: string; cut: number },
 ): Promise<OpenPass['status'] | undefined> {
-  const [row] = await tx<{ status: OpenPass['status'] }[]>`
-    select status from runs where id = ${runId} and audience_cut = ${cut} and ${isOpen(tx)} for update`;
+  const [row] = await tx<{ status: OpenPass['status']; hasFault: boolean }[]>`
+    select status, status_reason is not distinct from ${countFault} as "hasFault" from runs
+    where id = ${runId} and audience_cut = ${cut} and ${isOpen(tx)} for update`;
+  if (row?.hasFault) await tx`update runs set status_reason = null where id = ${runId}`;
   return row?.status;
+}
+
+/** Why a run is not sent to everybody. The cause may be private, so it is in the log. */
+const countFault = 'the audience cannot be counted; the log of the server says why';
+
+/** Gives a run whose counting fails again and again a reason that its report and the overview show. Index: primary key. */
+export async function noteCountFault(tx: Queryable, runId: string): Promise<void> {
+  await tx`
+    update runs set status_reason = ${countFault}
+    where id = ${runId} and ${isOpen(tx)} and status in ('QUEUED', 'SENDING') and status_reason is null`;
+}
+
+export type UncountedRun = { campaignId: string; campaignName: string };
+
+/** Lists the runs of a workspace whose counting fails again and again, the oldest first. Indexes: runs_passes, campaigns primary key. */
+export async function listUncountedRuns(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<UncountedRun[]> {
+  return tx<UncountedRun[]>`
+    with uncounted as materialized (
+      select campaign_id, created_at from runs
+      where ${isOpen(tx)} and status in ('QUEUED', 'SENDING', 'PAUSED')
+        and workspace_id = ${workspaceId} and status_reason = ${countFault}
+      order by created_at limit ${limit}
+    )
+    select campaigns.id as "campaignId", campaigns.name as "campaignName"
+    from uncounted join campaigns on campaigns.id = uncounted.campaign_id
+    order by uncounted.created_at`;
 }
 
 /** Stores how far a run is counted. The caller holds the row's lock. Index: primary key. */

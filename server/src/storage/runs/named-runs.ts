@@ -52,14 +52,15 @@ export async function claimNamedChunks(database: Database, claim: NamedClaim): P
 export type NamedClaimed = { chunks: NamedChunk[]; others: 'none' | 'some' };
 
 /**
- * Claims all such chunks, in the order of the index. Its cost grows with the chunks and not with the workspaces. Index:
- * chunks_named, runs primary key.
+ * Claims all such chunks, in the order of the index. Its cost grows with the chunks and not with the workspaces. It locks rows only
+ * when it knows that it claims them: a lock is a write, and other workers would skip the locked rows. Index: chunks_named, runs and
+ * chunks primary key.
  *
  * @returns undefined, and claims none, when there are `limit` or more
  */
 async function claimAllNamed(database: Database, claim: NamedClaim): Promise<NamedChunk[] | undefined> {
   const rows = await database<(NamedChunk & { found: number })[]>`
-    with due as materialized (
+    with fresh as materialized (
       select chunks.run_id, chunks.number, ${targetUsersOf(database)} as target_users
       from chunks
       join runs on runs.id = chunks.run_id and runs.status = 'SENDING'
@@ -67,15 +68,19 @@ async function claimAllNamed(database: Database, claim: NamedClaim): Promise<Nam
         and chunks.workspace_id <> all (${[...claim.except]}::text[])
       order by chunks.workspace_id, chunks.not_before
       limit ${claim.limit}
-      for update of chunks skip locked
     ), found as materialized (
-      select count(*)::int as chunks from due
+      select count(*)::int as chunks from fresh
+    ), due as materialized (
+      select chunks.run_id, chunks.number, fresh.target_users
+      from fresh
+      join chunks on chunks.run_id = fresh.run_id and chunks.number = fresh.number
+      where (select found.chunks from found) < ${claim.limit} and ${isFresh(database)}
+      for update of chunks skip locked
     ), claimed as (
       update chunks
       set state = 'CLAIMED', owner = ${claim.owner}, attempt = 1, lease_until = ${claim.leaseUntil}
       from due
       where chunks.run_id = due.run_id and chunks.number = due.number
-        and (select found.chunks from found) < ${claim.limit}
       returning ${claimedColumns(database)}, due.target_users as "targetUsers", chunks.lease_until as "leaseUntil"
     )
     select claimed.*, found.chunks as found from found left join claimed on true`;

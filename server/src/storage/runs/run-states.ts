@@ -5,7 +5,8 @@ import type { ChunkWinners } from '../../domain/experiments/learning.ts';
 import type { Variant, Variants, RunLearning } from '../../domain/experiments/variants.ts';
 import type { StoredTiming } from '../../domain/timing/timing.ts';
 import type { WorkspaceControls } from '../../domain/workspace-controls.ts';
-import type { AudiencePlatform, GroupUsers } from '../campaigns/audience-groups.ts';
+import type { GroupUsers } from '../../domain/experiments/group-users.ts';
+import type { AudiencePlatform } from '../campaigns/audience-groups.ts';
 import type { Database, Queryable, Fragment, Transaction } from '../database.ts';
 import { androidPayload, workspaceControls } from '../workspaces.ts';
 import { winnersOfRun } from './chunks.ts';
@@ -135,60 +136,6 @@ export async function pauseRun(tx: Queryable, run: { id: string; reason: string;
   await tx`
     update runs set status = 'PAUSED', status_reason = ${run.reason}, paused_platform = ${run.platform}
     where id = ${run.id} and status = 'SENDING'`;
-}
-
-export type EndedRunState = {
-  id: string;
-  campaignId: string;
-  workspaceId: string;
-  lane: number;
-  status: 'SENT' | 'FAILED';
-  reason: string | null;
-};
-
-/**
- * Ends runs that have nothing left: every chunk has ended, no delivery is waiting. A run with a quarantined chunk is
- * FAILED, with that as the reason. Locks each run, so that two sweeps end it once. The counters are read after the chunks: on
- * a cluster they are stored before a chunk ends. Only those of runs without an open chunk are read, because thousands of runs
- * to named users may be under way. Indexes: runs_open, run_counts primary key.
- *
- * @returns the campaigns whose run ended
- */
-export async function endFinishedRuns(tx: Queryable, sweep: { at: Date; limit: number }): Promise<EndedRunState[]> {
-  const sent = await tx<{ id: string }[]>`
-    select runs.id from runs
-    where runs.status = 'SENDING'
-      and not exists (select 1 from chunks where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED'))`;
-  if (sent.length === 0) return [];
-  const ids = sent.map(({ id }) => id);
-  return tx<EndedRunState[]>`
-    with waiting as materialized (
-      select run_id from run_counts
-      where outcome = 'WAITING' and run_id = any (${ids}::text[])
-      group by run_id having sum(devices) > 0
-    ), finished as (
-      select runs.id
-      from runs
-      where runs.id = any (${ids}::text[]) and runs.status = 'SENDING'
-        and not exists (select 1 from chunks where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED'))
-        and runs.id not in (select run_id from waiting)
-      order by runs.lane, runs.created_at
-      limit ${sweep.limit}
-      for update of runs skip locked
-    ), quarantined as (
-      select finished.id, exists (
-        select 1 from chunks where chunks.run_id = finished.id and chunks.state = 'QUARANTINED'
-      ) as any
-      from finished
-    )
-    update runs
-    set status = case when quarantined.any then 'FAILED' else 'SENT' end,
-      status_reason = case when quarantined.any then 'a chunk crashed its worker repeatedly and was quarantined' end,
-      ended_at = ${sweep.at}
-    from quarantined
-    where runs.id = quarantined.id
-    returning runs.id, runs.campaign_id as "campaignId", runs.workspace_id as "workspaceId", runs.lane, runs.status,
-      runs.status_reason as reason`;
 }
 
 /**

@@ -52,30 +52,21 @@ const devicesOfRun = (tx: Queryable): Fragment =>
 /** `devices`: how many devices the chunk has, estimated. */
 export type ClaimedTurn = ClaimedChunk & { devices: number };
 
-/**
- * Claims the next chunk of an audience. Every second claim of a worker is `fair`: of the workspace that used the workers least,
- * the run with the least left. The others are for the run that waits longest, if one waits, so that each open run moves. The chunk is
- * ready, or its lease ran out (see claimChunks).
- *
- * Reads a bounded number of index entries, however many runs are open. Indexes: run_turns_waiting, workspace_turns_next,
- * run_turns_share, chunks_of_audience, primary keys. Locks a run's turn before its workspace's, as all statements do.
- */
-export async function claimTurn(
-  database: Database,
-  claim: {
-    owner: string;
-    first: 'waiting' | 'fair';
-    /** Workspaces that are left out, by the id that they share a turn with. */
-    except: readonly string[];
-    at: Date;
-  } & Lease,
-): Promise<ClaimedTurn | undefined> {
+type TurnClaim = {
+  owner: string;
+  first: 'waiting' | 'fair';
+  /** Workspaces that are left out, by the id that they share a turn with. */
+  except: readonly string[];
+  at: Date;
+} & Lease;
+
+/** The runs that a claim looks at, in its order: those that wait longest, and those of the workspaces that used the workers least. */
+function candidatesOf(tx: Queryable, claim: TurnClaim): Fragment {
   const waitingSince = new Date(claim.leasedAt.getTime() - overdueMilliseconds);
   const except = [...claim.except];
-  const fromWaiting = database`select run_id from waiting`;
-  const fromFair = database`select run_id from fair`;
-  const [chunk] = await database<ClaimedTurn[]>`
-    with waiting as materialized (
+  const fromWaiting = tx`select run_id from waiting`;
+  const fromFair = tx`select run_id from fair`;
+  return tx`waiting as materialized (
       select run_id from run_turns
       where not is_parked and served_at <= ${waitingSince} and share_id <> all (${except}::text[])
       order by served_at, devices_left
@@ -95,8 +86,21 @@ export async function claimTurn(
         limit ${candidateRuns}
       ) as run
     ), candidate as materialized (
-      ${claim.first === 'fair' ? database`${fromFair} union all ${fromWaiting}` : database`${fromWaiting} union all ${fromFair}`}
-    ), due as materialized (
+      ${claim.first === 'fair' ? tx`${fromFair} union all ${fromWaiting}` : tx`${fromWaiting} union all ${fromFair}`}
+    )`;
+}
+
+/**
+ * Claims the next chunk of an audience. Every second claim of a worker is `fair`: of the workspace that used the workers least,
+ * the run with the least left. The others are for the run that waits longest, if one waits, so that each open run moves. The chunk is
+ * ready, or its lease ran out (see claimChunks).
+ *
+ * Reads a bounded number of index entries, however many runs are open. Indexes: run_turns_waiting, workspace_turns_next,
+ * run_turns_share, chunks_of_audience, primary keys. Locks a run's turn before its workspace's, as all statements do.
+ */
+export async function claimTurn(database: Database, claim: TurnClaim): Promise<ClaimedTurn | undefined> {
+  const [chunk] = await database<ClaimedTurn[]>`
+    with ${candidatesOf(database, claim)}, due as materialized (
       select chunk.*
       from candidate
       cross join lateral (

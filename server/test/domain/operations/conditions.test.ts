@@ -20,6 +20,7 @@ describe('judge overview', () => {
     providers: [fcm],
     paused: [],
     failedRuns: [],
+    uncountedRuns: [],
     oldestWaitingAt: new Date(at.getTime() - 60_000),
     accepted: 1000,
     failures: [],
@@ -84,6 +85,11 @@ describe('judge overview', () => {
       'a moment that was missed',
       { failedRuns: [{ campaignId: 'c', campaignName: 'Spring', status: 'MISSED', reason: '61 minutes late' }] },
       ['attention', 'Spring missed an occurrence'],
+    ],
+    [
+      'a run whose audience cannot be counted',
+      { uncountedRuns: [{ campaignId: 'c', campaignName: 'Spring' }] },
+      ['attention', 'Spring is not sent to everybody: its audience cannot be counted'],
     ],
     ['work that nobody takes', { oldestWaitingAt: new Date(at.getTime() - 300_000) }, ['attention', 'for 5 minutes']],
     [
@@ -154,7 +160,15 @@ describe('findings', () => {
   const ago = (minutes: number) => new Date(at.getTime() - minutes * 60_000);
   const apns = { provider: 'apns', name: 'APNs', isConnected: false, check: null, silent: null } as const;
   const well: Facts = {
-    ...{ troubles: [], sendingNodes: 1, providers: [apns, fcm], paused: [], failedRuns: [], oldestWaitingAt: null },
+    ...{
+      troubles: [],
+      sendingNodes: 1,
+      providers: [apns, fcm],
+      paused: [],
+      failedRuns: [],
+      uncountedRuns: [],
+      oldestWaitingAt: null,
+    },
     ...{ accepted: 0, failures: [], answers: [], failingJobs: [], limits: [], tooManyConnections: undefined },
     isEmbeddedWithoutChecksums: false,
     endingKeys: [],

@@ -5,6 +5,7 @@ import { makeReleaseRuns } from '../../../src/engine/fan-out/runs.ts';
 import { sumRuns } from '../../../src/storage/campaigns/campaign-stats.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import { pauseCampaignRuns, resumeCampaignRuns, stopCampaignRuns } from '../../../src/storage/runs/campaign-runs.ts';
+import { listUncountedRuns } from '../../../src/storage/runs/audience-passes.ts';
 import { eraseMemberships } from '../../../src/storage/users/erased-traces.ts';
 import { hasDueWork } from '../../../src/storage/installation/queues.ts';
 import { makeFanOutBundle, start } from './fan-out-bundle.ts';
@@ -222,6 +223,36 @@ describe('a run whose audience is counted while it is sent', () => {
     bundle.clock.anchor(new Date(start.getTime() + 2_001));
     await countAll(job);
     expect(await readRun(runId)).toMatchObject({ cut: null, devices });
+  });
+
+  test('is in the overview from the third failure until a step succeeds', async () => {
+    const { runId } = await begin();
+    const job = cutter();
+    await step(job);
+    await bundle.database.unsafe(
+      `alter table chunks add constraint fails check (run_id <> '${runId}' or number <> 1) not valid`,
+    );
+    const { database, workspaceId } = bundle;
+    const listed = () => listUncountedRuns(database, { workspaceId, limit: 10 });
+    const fail = async (seconds: number) => {
+      bundle.clock.anchor(new Date(start.getTime() + seconds * 1_000));
+      expect(await step(job)).toBe(1);
+    };
+    await fail(1);
+    await fail(10);
+    expect(await listed()).toEqual([]);
+    await fail(20);
+    expect(await listed()).toMatchObject([{ campaignName: expect.any(String) as string }]);
+    const [run] = await database`select status, status_reason as reason from runs where id = ${runId}`;
+    expect(run).toEqual({
+      status: 'SENDING',
+      reason: 'the audience cannot be counted; the log of the server says why',
+    });
+    await database.unsafe('alter table chunks drop constraint fails');
+    await fail(60);
+    expect(await listed()).toEqual([]);
+    const [mended] = await database`select status_reason as reason from runs where id = ${runId}`;
+    expect(mended).toEqual({ reason: null });
   });
 
   test('sends nothing more once its campaign is stopped, and is not counted any more', async () => {

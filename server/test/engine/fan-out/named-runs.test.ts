@@ -146,6 +146,9 @@ describe('runs to named users', () => {
     const claim = { owner: 'w', limit: 10, at: clock.now(), ...makeLease(clock, chunkLeaseMilliseconds) };
     const { chunks: claimed, others } = await claimNamedChunks(database, { ...claim, except: [] });
     expect(others).toBe('some');
+    // What was not claimed was not locked either.
+    const locked = await database`select run_id from chunks where state = 'READY' and xmax <> '0'`;
+    expect([...locked]).toEqual([]);
     // Five of the loud one, oldest first, and the only one of the quiet one.
     expect(claimed.map(({ workspaceId }) => workspaceId).filter((id) => id === 'QUIET')).toHaveLength(1);
     expect(claimed).toHaveLength(6);
@@ -225,6 +228,18 @@ describe('runs to named users', () => {
     expect(await bundle.ledger(good.runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
     expect(await bundle.ledger(bad.runId)).toEqual([]);
     expect(bundle.lines.map(({ msg }) => msg)).toContain('chunk failed');
+  });
+
+  test('that cannot be read are given up alone, and the others of their batch are sent at once', async () => {
+    await bundle.addDevices(3);
+    const [first, bad, last] = [await toUser('user-0'), await toUser('user-1'), await toUser('user-2')];
+    // A row that no version of this program has written.
+    await bundle.database`update campaigns set settings = '{"appIds": 5}' where id = ${bad.campaignId}`;
+    await send();
+    for (const { runId } of [first, last])
+      expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+    expect(await chunkOf(bad.runId)).toMatchObject({ state: 'CLAIMED', attempt: 1 });
+    expect(bundle.lines.filter(({ msg }) => msg === 'chunk failed')).toHaveLength(1);
   });
 
   test('are left to the workers of chunks if they are to many users or devices', async () => {

@@ -34,6 +34,7 @@ import type { Logger } from '../../../src/log.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { pauseCampaignRuns, resumeCampaignRuns, stopCampaignRuns } from '../../../src/storage/runs/campaign-runs.ts';
+import { endFinishedRuns } from '../../../src/storage/runs/ended-runs.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { until } from '../../carillon-bundle.ts';
 import { makeFanOutBundle, start } from './fan-out-bundle.ts';
@@ -207,6 +208,29 @@ describe('the start and end of a run', () => {
       lines.length = 0;
       expect(await end()).toBe(1);
       expect(lines).toEqual([]);
+    });
+
+    test('reads and ends at most as many runs as it may, and goes past those with a message that waits', async () => {
+      const runIds: string[] = [];
+      for (let run = 0; run < 7; run += 1) runIds.push((await bundle.accept()).runId);
+      const { database } = bundle;
+      await database`update runs set status = 'SENDING', started_at = ${start}`;
+      runIds.sort();
+      for (const runId of runIds.slice(0, 4))
+        await database`
+          insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+          values (${runId}, ${bundle.workspaceId}, 0, 'ANDROID', 'WAITING', 1)`;
+      const read: number[] = [];
+      const counting = (async (strings: TemplateStringsArray, ...parts: string[]) => {
+        const rows = await database(strings, ...parts);
+        read.push(rows.length);
+        return rows;
+      }) as unknown as typeof database;
+      const ended = async () => (await endFinishedRuns(counting, { at: start, limit: 2 })).map(({ id }) => id).sort();
+      expect(await ended()).toEqual(runIds.slice(4, 6));
+      expect(await ended()).toEqual(runIds.slice(6));
+      expect(await ended()).toEqual([]);
+      expect(Math.max(...read)).toBe(2);
     });
 
     test('ends the campaigns that pushes joined a thousand at a time, each in its turn', async () => {
