@@ -1,11 +1,11 @@
 import { Stack, TextInput } from '@mantine/core';
 import { platformPath } from '../campaign-body.ts';
 import type { Platform } from '../campaign-body.ts';
-import { useCampaignForm } from '../campaign-form.ts';
+import { useCampaignForm, useFault } from '../campaign-form.ts';
 import { TextField } from '../form-fields.tsx';
 import { PictureTools } from '../pictures/picture-tools.tsx';
 import { AndroidButtons } from './android-buttons.tsx';
-import { imageOn, isShownOn, isWebAddress, linkOn, sharedValue } from './shared-values.ts';
+import { imageOn, isOfApp, isShownOn, linkOn, sharedValue } from './shared-values.ts';
 import type { SharedName } from './shared-values.ts';
 
 /** The picture, the link and the buttons, typed once. The fields of a platform show them, and may differ. */
@@ -22,11 +22,15 @@ export function SharedFields({ chosen }: { chosen: readonly Platform[] }) {
   const link = valueOf('link');
   const web = places.find(({ platform }) => platform === 'WEB');
   const android = places.find(({ platform }) => platform === 'ANDROID');
+  const iconFault = useFault(`${web?.path}.advanced.icon_url`);
+  const addressFault = useFault(`${web?.path}.basic_details.redirect_url`);
   return (
     <Stack gap="sm">
       <TextInput
         label="Image on every platform"
         placeholder="https://…/image.jpg"
+        {...(web !== undefined && { description: 'Also the icon of the web notification, which needs one' })}
+        {...(iconFault !== undefined && { error: `Icon of the web notification: ${iconFault}` })}
         value={image}
         onChange={({ currentTarget: { value } }) => changeEach((place) => imageOn(place, value || undefined))}
       />
@@ -44,12 +48,14 @@ export function SharedFields({ chosen }: { chosen: readonly Platform[] }) {
             : 'A deep link of the app, or an address. Browsers open addresses only'
         }
         placeholder="shop://offers or https://…"
+        withAsterisk={web !== undefined}
+        {...(link === '' && addressFault !== undefined && { error: addressFault })}
         value={link}
         onChange={({ currentTarget: { value } }) =>
           changeEach((place) => linkOn(place, { link: value || undefined, before: link }))
         }
       />
-      {web !== undefined && link !== '' && !isWebAddress(link) && (
+      {web !== undefined && isOfApp(link) && (
         <TextField
           path={`${web.path}.basic_details.redirect_url`}
           label="Address for browsers"

@@ -58,6 +58,11 @@ export function linkOn({ body, platform, path }: Place, { link, before }: LinkCh
   return isWebAddress(link) ? { [address]: link } : {};
 }
 
-export function isWebAddress(link: string): boolean {
+function isWebAddress(link: string): boolean {
   return /^https?:/i.test(link);
+}
+
+/** True if a browser cannot open the link. The first letters of an address are not taken for a link of an app. */
+export function isOfApp(link: string): boolean {
+  return link !== '' && !isWebAddress(link) && !'https:'.startsWith(link.toLowerCase());
 }

@@ -59,6 +59,8 @@ export function ShownTexts({ paths }: { paths: string[] }) {
   const form = useCampaignForm();
   const at = (name: string) => paths.map((path) => `${path}.basic_details.${name}`);
   const paste = (event: ClipboardEvent<HTMLElement>) => {
+    // The menus of the field are elsewhere in the document, but their events arrive here.
+    if (!event.currentTarget.contains(event.target as Node)) return;
     const texts = pastedTexts(event.clipboardData.getData('text'));
     const input = event.target as HTMLInputElement;
     if (texts === undefined || !mayReplace(form, { path: paths[0]!, isWhole: isWholeSelected(input) })) return;

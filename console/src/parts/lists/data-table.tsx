@@ -16,12 +16,14 @@ type DataTableProps<Row> = {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** The keys of rows that have just appeared, which are marked for a moment. */
+  arrived?: ReadonlySet<string>;
   /** Below this width in pixels the table scrolls horizontally. */
   minWidth?: number;
 };
 
 /** A table that scrolls inside its container on a phone, also with the keyboard. */
-export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: DataTableProps<Row>) {
+export function DataTable<Row>({ label, columns, rows, keyOf, arrived, minWidth = 640 }: DataTableProps<Row>) {
   return (
     <Table.ScrollContainer
       className={styles.card!}
@@ -43,7 +45,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: 
         </Table.Thead>
         <Table.Tbody>
           {rows.map((row) => (
-            <Table.Tr key={keyOf(row)}>
+            <Table.Tr key={keyOf(row)} {...(arrived?.has(keyOf(row)) ? { 'data-arrived': true } : {})}>
               {columns.map((column) => (
                 <Table.Td key={column.key} data-number={column.isNumber ?? false}>
                   {column.isNumber ? <Figure value={column.cell(row)} /> : column.cell(row)}
