@@ -31,7 +31,9 @@ export function OpenAlerts({ alerts, workspaceId, onChosen }: OpenAlertsProps) {
           </Text>
         </div>
       ))}
-      {alerts.length > maxShown && <Text size="sm">{`And ${(alerts.length - maxShown).toLocaleString('en')} more.`}</Text>}
+      {alerts.length > maxShown && (
+        <Text size="sm">{`And ${(alerts.length - maxShown).toLocaleString('en')} more.`}</Text>
+      )}
     </Stack>
   );
 }

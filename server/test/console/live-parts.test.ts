@@ -3,6 +3,7 @@ import { nextSeen } from '../../../console/src/parts/lists/use-arrivals.ts';
 import { until } from '../carillon-bundle.ts';
 import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
+import { findMisses } from './hit-test.ts';
 
 describe('rows that arrive', () => {
   const list = (of: string, ...keys: string[]) => ({ of, keys });
@@ -57,6 +58,15 @@ describeScreen('what moves on the screens in Chromium', () => {
     await rows.locator('[data-arrived]').first().waitFor();
     expect(await rows.locator('[data-arrived]').getByText('Before').count()).toBe(0);
     await expectAccessible(page);
+    // On a phone each row is a block: its titles are next to the values, and nothing is cut off.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const outcome = rows.locator('td[data-title="Outcome"]').first();
+    await expect
+      .poll(() => outcome.evaluate((cell) => (globalThis as any).getComputedStyle(cell, '::before').content))
+      .toBe('"Outcome"');
+    await expect.poll(() => rows.evaluate(({ scrollWidth, clientWidth }: any) => scrollWidth - clientWidth)).toBe(0);
+    expect(await findMisses(page)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
     // A search stays live; an older page does not change.
     await page.getByRole('textbox', { name: 'User id' }).fill('ada');
     await page.getByRole('button', { name: 'Search', exact: true }).last().click();
@@ -81,7 +91,9 @@ describeScreen('what moves on the screens in Chromium', () => {
       ...more,
     });
     const closed = alert('2', { what: 'It is over.', closedAt: '2026-01-02T00:00:00.000Z' });
-    await page.route('**/console/api/alerts?*', (asked) => asked.fulfill({ json: { alerts: [alert('1', {}), closed] } }));
+    await page.route('**/console/api/alerts?*', (asked) =>
+      asked.fulfill({ json: { alerts: [alert('1', {}), closed] } }),
+    );
     await page.goto(`${console.home}/templates`);
     await page.getByRole('button', { name: '1 open alert' }).click();
     const list = page.getByRole('dialog', { name: 'Open alerts' });

@@ -1,4 +1,5 @@
 import { Table } from '@mantine/core';
+import { isValidElement } from 'react';
 import type { ReactNode } from 'react';
 import styles from './data-table.module.css';
 
@@ -22,11 +23,18 @@ type DataTableProps<Row> = {
   minWidth?: number;
 };
 
-/** A table that scrolls inside its container on a phone, also with the keyboard. */
+/** Tables that are no wider stay tables on a phone. */
+const phoneWidth = 350;
+
+/**
+ * A table. Where it is wider than its container it scrolls, also with the keyboard; on a phone each row of a wide table is a block with
+ * the titles next to the values.
+ */
 export function DataTable<Row>({ label, columns, rows, keyOf, arrived, minWidth = 640 }: DataTableProps<Row>) {
   return (
     <Table.ScrollContainer
       className={styles.card!}
+      data-wide={minWidth > phoneWidth}
       type="native"
       minWidth={minWidth}
       tabIndex={0}
@@ -47,7 +55,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, arrived, minWidth 
           {rows.map((row) => (
             <Table.Tr key={keyOf(row)} {...(arrived?.has(keyOf(row)) ? { 'data-arrived': true } : {})}>
               {columns.map((column) => (
-                <Table.Td key={column.key} data-number={column.isNumber ?? false}>
+                <Table.Td key={column.key} data-number={column.isNumber ?? false} data-title={phoneTitle(column)}>
                   {column.isNumber ? <Figure value={column.cell(row)} /> : column.cell(row)}
                 </Table.Td>
               ))}
@@ -62,4 +70,10 @@ export function DataTable<Row>({ label, columns, rows, keyOf, arrived, minWidth 
 /** Dims zeros, so that other values are easier to see. */
 function Figure({ value }: { value: ReactNode }) {
   return value === 0 || value === '0' ? <span className={styles.zero}>0</span> : value;
+}
+
+/** The text of a title. A title that is not a text explains its `word`. */
+function phoneTitle<Row>({ title }: Column<Row>): string {
+  const text: unknown = isValidElement<{ word?: unknown }>(title) ? title.props.word : title;
+  return typeof text === 'string' ? text : '';
 }
