@@ -41,7 +41,12 @@ export function useCampaignForm(): CampaignForm {
 
 /** Returns the faults to show. A field that is missing in a step that the user has not left is not shown yet. */
 export function visibleFaults({ check, seen }: Pick<CampaignForm, 'check' | 'seen'>): CampaignFault[] {
-  return (check?.faults ?? []).filter(({ field, issue }) => issue !== 'is required' || seen.has(stepOf(field)));
+  return (check?.faults ?? []).filter(({ field, issue }) => issue !== 'is required' || seen.has(askedIn(field)));
+}
+
+/** The step after which a member is missing. A campaign without a name gets that of its title. */
+function askedIn(field: string): Step {
+  return field === 'basic_details.name' ? 'content' : stepOf(field);
 }
 
 /** Returns the message of the first of these fields that has a fault. */

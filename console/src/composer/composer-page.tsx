@@ -19,6 +19,7 @@ import type { ChosenSegment } from './audience/audience.ts';
 import { newCampaign, writeAt, mergePatchOf, sentBody, textAt } from './campaign-body.ts';
 import { CampaignFormContext, useCheck, visibleFaults, useCampaignForm } from './campaign-form.ts';
 import type { CampaignForm } from './campaign-form.ts';
+import { useNameFromTitle } from './name-from-title.ts';
 import { baseContent, nearestContent } from './content/variants.ts';
 import type { ShownContent } from './content/variants.ts';
 import { ContentStep } from './content/content-step.tsx';
@@ -139,7 +140,6 @@ function Composer({ resources, saved: first, body: begun, existing }: ComposerPr
   const [saved, setSaved] = useState(first);
   const setAside = useRef(new Map<string, unknown>()).current;
   const [asked, show] = useState<ShownContent>(baseContent);
-  const { check, seen, isChecking } = useSeen({ body, existing, step });
   const write = useCallback(
     (changes: Record<string, unknown>) =>
       setBody((present) =>
@@ -147,6 +147,8 @@ function Composer({ resources, saved: first, body: begun, existing }: ComposerPr
       ),
     [],
   );
+  useNameFromTitle({ body, step, write });
+  const { check, seen, isChecking } = useSeen({ body, existing, step });
   const change = useMemo(() => mergePatchOf(sentBody(saved), sentBody(body)), [saved, body]);
   // A new campaign without changes is not kept as a draft.
   const isDirty =

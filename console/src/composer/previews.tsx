@@ -20,6 +20,7 @@ import { variationCount } from './content/variants.ts';
 import type { ShownContent } from './content/variants.ts';
 import { fieldName } from './field-names.ts';
 import { previewedContent } from './previewed-content.ts';
+import classes from './previews.module.css';
 import { PreviewUser, usePreviewedUser } from './preview-user.tsx';
 
 const settleMilliseconds = 300;
@@ -248,7 +249,10 @@ function PreviewCard({ platform, variation, shown, opens, isBusy, problem }: Pre
       {content ? (
         <Phone message={messageOfContent({ platform, content, appName })} caption={caption} />
       ) : (
-        <Group>{caption}</Group>
+        <>
+          <Group>{caption}</Group>
+          {isBusy && <div className={classes.waiting} aria-hidden />}
+        </>
       )}
       {content && opens && <PreviewDetails platform={platform} content={content} />}
       {problem}

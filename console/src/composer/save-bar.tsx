@@ -4,11 +4,13 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode, RefObject } from 'react';
+import type { CampaignOccurrence } from '../api/generated/composer.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { platformNames } from '../parts/text/platform-names.ts';
+import { useServerNow } from '../parts/text/server-clock.ts';
 import { showToast } from '../parts/toast/toast-list.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { reachOf, useAudienceCount } from './audience/audience-count-card.tsx';
@@ -91,13 +93,25 @@ const done = { now: 'sent in ten seconds', once: 'scheduled', periodic: 'started
 /** A campaign that is sent at once waits this long. One that is sent later can be recalled until then, from its page. */
 const undoSeconds = 10;
 
-/** The last step. Its confirmation shows the size of the audience. */
+/** A send that begins later than this can be seen in the list, and made a draft again, in good time (decision 0101). */
+const undoneInTimeMilliseconds = 10 * 60_000;
+
+/** The last step. What cannot be undone in good time asks first, and shows the size of the audience. */
 function SendButton({ save, hasChanges }: SendButtonProps) {
   const { body, existing, check } = useCampaignForm();
+  const now = useServerNow('service');
   const isChange = existing !== undefined && existing.status !== 'DRAFT';
   const isGood = check !== undefined && check.faults.length === 0;
   const name = textAt(body, 'basic_details.name').trim();
-  const label = isChange ? 'Save changes' : labels[timingKind(body)];
+  const kind = timingKind(body);
+  const label = isChange ? 'Save changes' : labels[kind];
+  const send = async () => {
+    const id = await save.send();
+    const undo = { undo: () => save.recall(id), undone: `“${name}” is a draft again`, undoSeconds };
+    showToast({ text: `“${name}” is ${done[kind]}`, ...undo });
+  };
+  if (!isChange && kind === 'once' && isInTime(check?.schedule?.occurrences[0], now))
+    return <ScheduleButton isDisabled={!isGood} onClick={send} />;
   return (
     <ConfirmButton
       label={label}
@@ -107,15 +121,31 @@ function SendButton({ save, hasChanges }: SendButtonProps) {
       isDisabled={!isGood || (isChange && !hasChanges)}
       hits={<Hits isChange={isChange} />}
       onConfirmed={async () => {
-        if (isChange) {
-          await save.saveLive();
-          return showToast({ text: `“${name}” is saved` });
-        }
-        const id = await save.send();
-        const undo = { undo: () => save.recall(id), undone: `“${name}” is a draft again`, undoSeconds };
-        showToast({ text: `“${name}” is ${done[timingKind(body)]}`, ...undo });
+        if (!isChange) return send();
+        await save.saveLive();
+        return showToast({ text: `“${name}” is saved` });
       }}
     />
+  );
+}
+
+/** True if the first message of an occurrence leaves so late that a mistake can still be taken back. */
+function isInTime(occurrence: CampaignOccurrence | undefined, now: number): boolean {
+  if (occurrence === undefined) return false;
+  const first = occurrence.everyZone?.first.at ?? occurrence.at;
+  return Date.parse(first) - now > undoneInTimeMilliseconds;
+}
+
+/** Schedules at once: the review shows what will happen, and the campaign can be made a draft again until its time. */
+function ScheduleButton({ isDisabled, onClick }: { isDisabled: boolean; onClick: () => Promise<void> }) {
+  const act = useMutation({ mutationFn: onClick });
+  return (
+    <>
+      {act.error !== null && <Failure error={act.error} />}
+      <Button color="accent" disabled={isDisabled} loading={act.isPending} onClick={() => act.mutate()}>
+        {labels.once}
+      </Button>
+    </>
   );
 }
 

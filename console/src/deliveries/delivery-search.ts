@@ -12,6 +12,8 @@ export type DeliverySearch = {
   code?: string;
   after?: string;
   row?: string;
+  /** The newest rows appear by themselves. */
+  live?: 'on';
   /** The shown columns; undefined for the default ones. */
   columns?: string[];
 };
@@ -25,6 +27,7 @@ export function readDeliverySearch(search: AddressSearch): DeliverySearch {
   });
   return {
     ...Object.fromEntries(texts),
+    ...(textOf(search.live) === 'on' ? { live: 'on' as const } : {}),
     ...columnsOf(search),
   };
 }

@@ -13,8 +13,14 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { writeRow } from './delivery-search.ts';
 import type { DeliverySearch } from './delivery-search.ts';
 
+type DeliveryTableProps = {
+  deliveries: LoggedDelivery[];
+  search: DeliverySearch;
+  arrived: ReadonlySet<string>;
+};
+
 /** Rows of the log. The time of a row is its link. */
-export function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; search: DeliverySearch }) {
+export function DeliveryTable({ deliveries, search, arrived }: DeliveryTableProps) {
   const { id: workspaceId } = useWorkspace();
   const columns = shownColumns(search.columns, deliveryColumns);
   return (
@@ -23,6 +29,7 @@ export function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelive
       minWidth={160 + columns.length * 140}
       rows={deliveries}
       keyOf={writeRow}
+      arrived={arrived}
       columns={[
         {
           key: 'at',

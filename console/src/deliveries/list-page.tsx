@@ -1,4 +1,5 @@
-import { Anchor, Stack, Text, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { Anchor, Button, Stack, Text, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { IconBroadcast } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,6 +9,7 @@ import { EmptyState } from '../parts/empty-state.tsx';
 import { ColumnChoice } from '../parts/lists/column-choice.tsx';
 import { ListTools, readFilterFields, FilterBar } from '../parts/lists/filter-bar.tsx';
 import { Paging } from '../parts/lists/paging.tsx';
+import { useArrivals } from '../parts/lists/use-arrivals.ts';
 import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -16,12 +18,13 @@ import { stateWords } from '../parts/status-badge.tsx';
 import { formatDay } from '../parts/text/format-time.ts';
 import { platformNames } from '../parts/text/platform-names.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { readDeliverySearch, toDeliveryFilters } from './delivery-search.ts';
+import { readDeliverySearch, toDeliveryFilters, writeRow } from './delivery-search.ts';
 import type { DeliverySearch } from './delivery-search.ts';
 import { deliveryColumns, DeliveryTable } from './delivery-table.tsx';
 import { OpenedDelivery } from './opened-delivery.tsx';
 
 const route = getRouteApi('/w/$workspaceId/deliveries');
+const liveMilliseconds = 2000;
 
 /** Finds messages. The address holds filters, page and opened row. */
 export function DeliveriesPage() {
@@ -29,13 +32,21 @@ export function DeliveriesPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const filters = toDeliveryFilters(search);
+  // Older pages do not change.
+  const isLive = search.live === 'on' && search.after === undefined;
   const found = useQuery({
     queryKey: ['deliveries', workspaceId, filters],
     queryFn: () => consoleClient.deliveries.list({ workspaceId, ...filters }),
     placeholderData: keepPreviousData,
+    // Only on request: a page of a log of many millions of rows takes the database some work each time.
+    refetchInterval: isLive ? liveMilliseconds : false,
   });
   const { row, after, ...chosen } = search;
   const { columns, ...others } = search;
+  const arrived = useArrivals({
+    of: JSON.stringify(filters),
+    keys: found.isPlaceholderData ? undefined : found.data?.deliveries.map(writeRow),
+  });
   return (
     <Stack gap="md">
       <PageHeader about="One line per message and device, newest first." />
@@ -44,10 +55,15 @@ export function DeliveriesPage() {
           <DeliveryFilterForm
             key={JSON.stringify(chosen)}
             search={chosen}
-            onChosen={(next) => void navigate({ search: columns ? { ...next, columns } : next })}
+            onChosen={(next) =>
+              void navigate({
+                search: { ...next, ...(columns && { columns }), ...(search.live && { live: search.live }) },
+              })
+            }
           />
         }
       >
+        {after === undefined && <LiveButton isLive={isLive} search={search} />}
         <ColumnChoice
           of={deliveryColumns}
           asked={columns}
@@ -74,7 +90,7 @@ export function DeliveriesPage() {
             {deliveries.length === 0 ? (
               <NoDeliveries isFiltered={Object.keys(filters).length > 0} hasMore={next !== null} />
             ) : (
-              <DeliveryTable deliveries={deliveries} search={search} />
+              <DeliveryTable deliveries={deliveries} search={search} arrived={arrived} />
             )}
             {next === null && keptSince !== null && (
               <Text size="sm" component="div">
@@ -98,6 +114,23 @@ export function DeliveriesPage() {
         )}
       </Loaded>
     </Stack>
+  );
+}
+
+/** Shows the messages as they are sent, newest first. */
+function LiveButton({ isLive, search }: { isLive: boolean; search: DeliverySearch }) {
+  const navigate = route.useNavigate();
+  const { live: _live, ...others } = search;
+  return (
+    <Button
+      variant={isLive ? 'light' : 'default'}
+      aria-pressed={isLive}
+      size="xs"
+      leftSection={<IconBroadcast size={14} stroke={1.6} aria-hidden />}
+      onClick={() => void navigate({ search: isLive ? others : { ...others, live: 'on' }, replace: true })}
+    >
+      Live
+    </Button>
   );
 }
 

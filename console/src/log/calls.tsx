@@ -10,6 +10,7 @@ import type { ColumnSet } from '../parts/lists/column-choice.tsx';
 import { DataTable } from '../parts/lists/data-table.tsx';
 import { ListTools, readFilterFields, TimeFilter, timeFilterText, FilterBar } from '../parts/lists/filter-bar.tsx';
 import { Paging } from '../parts/lists/paging.tsx';
+import { useArrivals } from '../parts/lists/use-arrivals.ts';
 import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { RouteLink } from '../parts/links.tsx';
@@ -37,6 +38,10 @@ export function Calls({ search }: { search: LogSearch }) {
     placeholderData: keepPreviousData,
     // Older pages do not change.
     refetchInterval: after === undefined ? 3000 : false,
+  });
+  const arrived = useArrivals({
+    of: JSON.stringify(filters),
+    keys: found.isPlaceholderData ? undefined : found.data?.calls.map(({ id }) => id),
   });
   return (
     <>
@@ -76,7 +81,7 @@ export function Calls({ search }: { search: LogSearch }) {
                 {page.calls.length === 0 ? (
                   <NoCalls search={filters} page={page} />
                 ) : (
-                  <CallTable calls={page.calls} search={search} />
+                  <CallTable calls={page.calls} search={search} arrived={arrived} />
                 )}
                 {page.searchedUntil !== null && (
                   <Text size="sm" component="div" mt="xs">
@@ -106,7 +111,9 @@ export function Calls({ search }: { search: LogSearch }) {
   );
 }
 
-function CallTable({ calls, search }: { calls: LoggedCall[]; search: LogSearch }) {
+type CallTableProps = { calls: LoggedCall[]; search: LogSearch; arrived: ReadonlySet<string> };
+
+function CallTable({ calls, search, arrived }: CallTableProps) {
   const { id: workspaceId } = useWorkspace();
   const isBeside = search.call !== undefined;
   const columns = isBeside ? [] : shownColumns(search.columns, callColumns);
@@ -116,6 +123,7 @@ function CallTable({ calls, search }: { calls: LoggedCall[]; search: LogSearch }
       minWidth={340 + columns.length * 175}
       rows={calls}
       keyOf={({ id }) => id}
+      arrived={arrived}
       columns={[
         { key: 'answer', title: 'Status', cell: (call) => <CallStatus call={call} /> },
         {

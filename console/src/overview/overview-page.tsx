@@ -4,10 +4,11 @@ import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { Overview } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
-import { TabLink, TabLinks } from '../parts/links.tsx';
+import { ButtonLink, TabLink, TabLinks } from '../parts/links.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
+import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import styles from './overview.module.css';
 import { FirstPush } from './first-push.tsx';
@@ -36,7 +37,7 @@ export function OverviewPage() {
     <Loaded query={overview}>
       {(data) => (
         <Stack gap="md">
-          <PageHeader actions={data.isSandbox && <ToneBadge tone="still">Sending to simulators</ToneBadge>} />
+          <PageHeader actions={<Actions overview={data} />} />
           <ViewLinks current={view ?? 'summary'} />
           {view === 'details' ? (
             <Suspense fallback={null}>
@@ -48,6 +49,25 @@ export function OverviewPage() {
         </Stack>
       )}
     </Loaded>
+  );
+}
+
+function Actions({ overview: { isSandbox, workspace } }: { overview: Overview }) {
+  const mayWrite = useMay('campaigns.write');
+  return (
+    <>
+      {isSandbox && <ToneBadge tone="still">Sending to simulators</ToneBadge>}
+      {mayWrite && (
+        <ButtonLink
+          to="/w/$workspaceId/campaigns/new"
+          params={{ workspaceId: workspace.id }}
+          search={{}}
+          variant="filled"
+        >
+          New campaign
+        </ButtonLink>
+      )}
+    </>
   );
 }
 

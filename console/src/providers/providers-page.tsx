@@ -30,7 +30,7 @@ export function ProvidersPage() {
       <PageHeader about="Carillon checks a key with its provider, then stores it encrypted. The key is never shown again." />
       <Loaded query={credentials}>
         {(states) => (
-          <SimpleGrid cols={1} spacing="lg">
+          <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
             {states.map((state) => (
               <ProviderCard
                 key={state.provider}

@@ -1,4 +1,4 @@
-import { Alert, Group, Stack, Text, Code } from '@mantine/core';
+import { Alert, Card, Group, Stack, Text, Code } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -93,6 +93,7 @@ function ShownTab({ segment, workspaceId }: SegmentProps) {
         <>
           {segment.filters !== null && !mayWrite && <Text size="sm">{segment.description}</Text>}
           {segment.filters !== null && mayWrite && <Filters filters={segment.filters} segment={segment} />}
+          {segment.kind !== 'FILTER' && <Size segment={segment} />}
           {segment.kind === 'FILE' && <FileOperations segment={segment} workspaceId={workspaceId} />}
           {readsUsers && segment.kind !== 'FILTER' && <Members segment={segment} workspaceId={workspaceId} />}
           <Ids ids={[['Segment id', segment.id]]} />
@@ -130,6 +131,23 @@ function About({
         </>
       )}
     </StatusLine>
+  );
+}
+
+/** The people of a segment that lists them. Filters are counted where they are shown. */
+function Size({ segment: { userCount } }: { segment: SegmentDetail }) {
+  return (
+    <Card withBorder component="section" aria-label="Size" w={{ base: '100%', xs: 280 }}>
+      <Text size="sm" c="dimmed">
+        In this segment
+      </Text>
+      <Text fz={28} fw={600} lh={1.3}>
+        {userCount === null ? '–' : userCount.toLocaleString('en')}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {userCount === 1 ? 'person' : 'people'}
+      </Text>
+    </Card>
   );
 }
 

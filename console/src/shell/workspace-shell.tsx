@@ -18,6 +18,7 @@ import { Toasts } from '../parts/toast/toast.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { AccountMenu } from '../session/account-menu.tsx';
 import { usePermissions, useSession } from '../session/use-session.ts';
+import { AlertBell } from './alert-bell.tsx';
 import { Navigation, NavigationSwitch } from './navigation.tsx';
 import { PaletteButton } from './palette-button.tsx';
 import { SkipLink } from './skip-link.tsx';
@@ -58,6 +59,7 @@ export function WorkspaceShell() {
         </Group>
         <Group gap="xs" wrap="nowrap">
           <PaletteButton workspaceId={workspaceId} />
+          {isKnown && <AlertBell workspaceId={workspaceId} />}
           <SchemeSwitch />
           <AccountMenu />
         </Group>

@@ -715,8 +715,8 @@ describe('the body of a campaign', () => {
   });
 
   test('proposes the whole hour after the next, in the zone of the workspace', () => {
-    expect(soonIn('America/New_York', '2026-11-21T16:10:00Z')).toBe('2026-11-21T13:00');
-    expect(soonIn('Asia/Kolkata', '2026-12-31T17:10:00Z')).toBe('2027-01-01T00:30');
+    expect(soonIn('America/New_York', Date.parse('2026-11-21T16:10:00Z'))).toBe('2026-11-21T13:00');
+    expect(soonIn('Asia/Kolkata', Date.parse('2026-12-31T17:10:00Z'))).toBe('2027-01-01T00:30');
   });
 });
 

@@ -43,7 +43,7 @@ export function AudienceStep() {
                 path="basic_details.name"
                 label="Name"
                 description="For you and your colleagues; recipients do not see it"
-                required
+                placeholder="The title, if you leave it empty"
               />
               <TagsField />
               <PlatformChoice />

@@ -90,7 +90,7 @@ function Texts({ chosen }: { chosen: Platform[] }) {
             <Tabs.Panel key={platform} value={platform}>
               <Stack gap="sm">
                 {!isShared && chosen.length > 1 && <ShownTexts paths={[platformPath(form, platform)]} />}
-                <FieldsOf platform={platform} />
+                <FieldsOf platform={platform} withButtons={!isShared || chosen.length === 1} />
                 <FallbackFields platform={platform} />
               </Stack>
             </Tabs.Panel>
@@ -110,10 +110,10 @@ function FaultMark({ form, path }: { form: CampaignForm; path: string }) {
   );
 }
 
-function FieldsOf({ platform }: { platform: Platform }) {
+function FieldsOf({ platform, withButtons }: { platform: Platform; withButtons: boolean }) {
   switch (platform) {
     case 'ANDROID':
-      return <AndroidFields />;
+      return <AndroidFields withButtons={withButtons} />;
     case 'IOS':
       return <IosFields />;
     case 'WEB':
@@ -189,7 +189,13 @@ function WebAddressFields({ base }: { base: string }) {
         placeholder="https://…"
         required
       />
-      <TemplateField path={`${base}.advanced.icon_url`} label="Icon" placeholder="https://…/icon.png" required />
+      <TemplateField
+        path={`${base}.advanced.icon_url`}
+        label="Icon"
+        description="A square picture; the image if it is not another one"
+        placeholder="https://…/icon.png"
+        required
+      />
     </>
   );
 }

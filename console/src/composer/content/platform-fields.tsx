@@ -1,28 +1,14 @@
-import { Button, Card, Group, SimpleGrid, Stack, Text } from '@mantine/core';
-import { listAt, platformPath, textAt } from '../campaign-body.ts';
+import { SimpleGrid } from '@mantine/core';
+import { platformPath, textAt } from '../campaign-body.ts';
 import { useCampaignForm } from '../campaign-form.ts';
 import { ChoiceField, MoreFields, TextField, FlagField } from '../form-fields.tsx';
 import { PictureField } from '../pictures/picture-field.tsx';
+import { AndroidButtons } from './android-buttons.tsx';
 import { ClickActionFields } from './click-action-fields.tsx';
 import { TemplateField } from './template-field.tsx';
 
-const buttonKinds = [
-  { value: 'call', label: 'Call a number' },
-  { value: 'copy', label: 'Copy text' },
-  { value: 'share', label: 'Share text' },
-  { value: 'snooze', label: 'Show again later' },
-];
-
-const buttonValueLabels: Record<string, string> = {
-  call: 'Number',
-  copy: 'Text to copy',
-  share: 'Text to share',
-  snooze: 'Value for the app',
-};
-
-const maxButtons = 2;
-
-export function AndroidFields() {
+/** The fields of Android. The buttons are with the fields of all platforms if there are such. */
+export function AndroidFields({ withButtons }: { withButtons: boolean }) {
   const base = platformPath(useCampaignForm(), 'ANDROID');
   return (
     <>
@@ -34,7 +20,7 @@ export function AndroidFields() {
       />
       <PictureField path={`${base}.basic_details.image_url`} label="Image" of="Android" />
       <ClickActionFields base={base} />
-      <AndroidButtons base={base} />
+      {withButtons && <AndroidButtons base={base} />}
       <MoreFields label="More Android options">
         <TextField
           path={`${base}.basic_details.notification_channel`}
@@ -53,62 +39,6 @@ export function AndroidFields() {
         </SimpleGrid>
       </MoreFields>
     </>
-  );
-}
-
-type AndroidButton = { btn_name?: string; click_action_type?: string; click_action_value?: string };
-
-function AndroidButtons({ base }: { base: string }) {
-  const { body, write } = useCampaignForm();
-  const path = `${base}.buttons`;
-  const buttons = listAt<AndroidButton>(body, path);
-  const change = (next: AndroidButton[]) => write({ [path]: next.length === 0 ? undefined : next });
-  return (
-    <Stack gap="xs" role="group" aria-label="Buttons">
-      <Text size="sm" fw={500}>
-        Buttons
-      </Text>
-      {buttons.map((_button, index) => {
-        const at = `${path}[${index}]`;
-        const kind = textAt(body, `${at}.click_action_type`);
-        return (
-          <Card key={index} withBorder p="sm">
-            <Stack gap="xs">
-              <Group align="flex-start" grow>
-                <TextField path={`${at}.btn_name`} label={`Button ${index + 1}`} required />
-                <ChoiceField path={`${at}.click_action_type`} label="Action" data={buttonKinds} />
-              </Group>
-              <TextField
-                path={`${at}.click_action_value`}
-                label={buttonValueLabels[kind] ?? 'Value'}
-                required={kind !== 'snooze'}
-              />
-              <TextField path={`${at}.icon_url`} label="Icon (optional)" placeholder="https://…/icon.png" />
-              <Group justify="flex-end">
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() => change(buttons.filter((_one, other) => other !== index))}
-                >
-                  Remove button {index + 1}
-                </Button>
-              </Group>
-            </Stack>
-          </Card>
-        );
-      })}
-      {buttons.length < maxButtons && (
-        <Group>
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => change([...buttons, { btn_name: '', click_action_type: 'call', click_action_value: '' }])}
-          >
-            Add button
-          </Button>
-        </Group>
-      )}
-    </Stack>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Box, Group, ScrollArea, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useId } from '@mantine/hooks';
 import { useState } from 'react';
-import type { ReactNode } from 'react';
+import type { ClipboardEvent, ReactNode } from 'react';
 import { textAt } from '../campaign-body.ts';
 import { useCampaignForm } from '../campaign-form.ts';
 import { AreaField, TextField } from '../form-fields.tsx';
@@ -9,6 +9,7 @@ import { attributeNames, markerOf } from './attribute-marker.ts';
 import type { PickedAttribute } from './attribute-marker.ts';
 import { EmojiPicker } from './emoji-picker.tsx';
 import { InsertMenu } from './insert-menu.tsx';
+import { mayReplace, pastedTexts } from './pasted-texts.ts';
 
 type TemplateFieldProps = {
   path: string | string[];
@@ -53,15 +54,42 @@ export function TemplateField({ isLong = false, isShown = false, ...props }: Tem
   );
 }
 
-/** Title and message, of one or several platforms. */
+/** Title and message, of one or several platforms. Pasting several lines into the title fills both. */
 export function ShownTexts({ paths }: { paths: string[] }) {
+  const form = useCampaignForm();
   const at = (name: string) => paths.map((path) => `${path}.basic_details.${name}`);
+  const paste = (event: ClipboardEvent<HTMLElement>) => {
+    // The menus of the field are elsewhere in the document, but their events arrive here.
+    if (!event.currentTarget.contains(event.target as Node)) return;
+    const texts = pastedTexts(event.clipboardData.getData('text'));
+    const input = event.target as HTMLInputElement;
+    if (texts === undefined || !mayReplace(form, { path: paths[0]!, isWhole: isWholeSelected(input) })) return;
+    event.preventDefault();
+    form.write(
+      Object.fromEntries([
+        ...at('title').map((path) => [path, texts.title]),
+        ...at('message').map((path) => [path, texts.message]),
+      ]),
+    );
+  };
   return (
     <>
-      <TemplateField path={at('title')} label="Title" required isShown />
+      <div onPaste={paste}>
+        <TemplateField
+          path={at('title')}
+          label="Title"
+          description="Paste two lines to fill title and message"
+          required
+          isShown
+        />
+      </div>
       <TemplateField path={at('message')} label="Message" required isLong isShown />
     </>
   );
+}
+
+function isWholeSelected({ selectionStart, selectionEnd, value }: HTMLInputElement): boolean {
+  return selectionStart === 0 && selectionEnd === value.length;
 }
 
 type AttributePickerProps = { label: string; onPicked: (marker: string) => void };

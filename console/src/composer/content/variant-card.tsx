@@ -1,5 +1,4 @@
-import { Button, Card, Chip, Group, NumberInput, Radio, Select, Stack, Text, Title } from '@mantine/core';
-import { useState } from 'react';
+import { Button, Card, Chip, Group, NativeSelect, NumberInput, Radio, Stack, Text, Title } from '@mantine/core';
 import { listAt, textAt } from '../campaign-body.ts';
 import { useCampaignForm, useFault, visibleFaults } from '../campaign-form.ts';
 import { languageName, offeredLanguages } from './languages.ts';
@@ -23,29 +22,52 @@ import type { ShownContent } from './variants.ts';
 /** The variations and languages of the message, and the one that is edited below. */
 export function VariantCard() {
   const { body } = useCampaignForm();
-  const isSingle = variationCount(body) === 1 && localesOf(body).length === 1;
+  const count = variationCount(body);
+  const isSingle = count === 1 && localesOf(body).length === 1;
   return (
     <Card withBorder component="section" aria-label="Variations and languages">
       <Stack gap="sm">
-        <Title order={2} size="h5">
-          Variations and languages
-        </Title>
+        <Group justify="space-between" gap="xs">
+          <Title order={2} size="h5">
+            Variations and languages
+          </Title>
+          <Group gap="xs">
+            <AddVariation count={count} />
+            <AddLanguage />
+          </Group>
+        </Group>
         {isSingle && <Text size="sm">Everyone gets the same message.</Text>}
-        <Variations />
+        {count > 1 && <Variations count={count} />}
         <Languages />
       </Stack>
     </Card>
   );
 }
 
-function Variations() {
+function AddVariation({ count }: { count: number }) {
   const { body, shown, show, write } = useCampaignForm();
-  const count = variationCount(body);
+  if (count >= maxVariations) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      onClick={() => {
+        write(addVariation(body));
+        show({ ...shown, variation: count + 1 });
+      }}
+    >
+      Add variation
+    </Button>
+  );
+}
+
+function Variations({ count }: { count: number }) {
+  const { body, shown, show, write } = useCampaignForm();
   const shares = sharesOf(body);
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   return (
     <Stack gap="xs">
-      {count > 1 && (
+      <Group justify="space-between" gap="xs">
         <Chip.Group
           multiple={false}
           value={String(shown.variation)}
@@ -61,34 +83,19 @@ function Variations() {
             ))}
           </Group>
         </Chip.Group>
-      )}
-      {count > 1 && <Shares count={count} />}
-      <Group gap="xs">
-        {count < maxVariations && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => {
-              write(addVariation(body));
-              show({ ...shown, variation: count + 1 });
-            }}
-          >
-            Add variation
-          </Button>
-        )}
-        {count > 1 && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => {
-              write(removeVariation(body, shown.variation));
-              show({ ...shown, variation: Math.max(1, shown.variation - 1) });
-            }}
-          >
-            Remove variation {shown.variation}
-          </Button>
-        )}
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color="gray"
+          onClick={() => {
+            write(removeVariation(body, shown.variation));
+            show({ ...shown, variation: Math.max(1, shown.variation - 1) });
+          }}
+        >
+          Remove variation {shown.variation}
+        </Button>
       </Group>
+      <Shares count={count} />
     </Stack>
   );
 }
@@ -109,14 +116,14 @@ function Shares({ count }: { count: number }) {
         value={shares === undefined ? 'learned' : 'fixed'}
         onChange={(next) => write(ofShares(next === 'fixed' ? equalShares(count) : { learnedFrom: 'CLICKS' }))}
       >
-        <Stack gap={6} mt={4}>
+        <Group gap="lg" mt={4} align="flex-start">
           <Radio value="fixed" label="Fixed shares" />
           <Radio
             value="learned"
             label="More people get the better one"
             description="Carillon compares the clicks while it sends"
           />
-        </Stack>
+        </Group>
       </Radio.Group>
       {shares !== undefined && (
         <Group gap="xs" align="flex-end">
@@ -153,59 +160,56 @@ function Shares({ count }: { count: number }) {
   );
 }
 
+/** Adds the chosen language and shows it, with the default texts to translate. */
+function AddLanguage() {
+  const { body, shown, show, write } = useCampaignForm();
+  const locales = localesOf(body);
+  if (locales.length > maxLanguages) return null;
+  const offered = offeredLanguages
+    .filter((tag) => !locales.includes(tag))
+    .map((tag) => ({ value: tag, label: languageName(tag) }))
+    .sort((one, other) => one.label.localeCompare(other.label));
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label="Add language"
+      value=""
+      data={[{ value: '', label: 'Add language' }, ...offered]}
+      onChange={({ currentTarget: { value: tag } }) => {
+        if (tag === '') return;
+        write(addLanguage(body, tag));
+        show({ ...shown, locale: tag });
+      }}
+    />
+  );
+}
+
 function Languages() {
   const { body, shown, show, write } = useCampaignForm();
   const locales = localesOf(body);
-  const [isAsked, ask] = useState(false);
-  const offered = offeredLanguages.filter((tag) => !locales.includes(tag));
+  if (locales.length === 1) return null;
   return (
     <Stack gap="xs">
-      {locales.length > 1 && (
-        <>
-          <Chip.Group
-            multiple={false}
-            value={shown.locale}
-            onChange={(locale) => show({ ...shown, locale: locale as string })}
-          >
-            <Group gap={6} role="radiogroup" aria-label="Language">
-              {locales.map((locale) => (
-                <Chip key={locale} value={locale}>
-                  {locale === defaultLocale ? 'Default' : languageName(locale)}
-                  <FaultMark of={{ ...shown, locale }} />
-                </Chip>
-              ))}
-            </Group>
-          </Chip.Group>
-          <Text size="sm">{'People get the language of their device. Everyone else gets the default.'}</Text>
-        </>
-      )}
-      {isAsked && (
-        <Select
-          label="Language"
-          placeholder="Search"
-          searchable
-          autoFocus
-          maw={280}
-          data={offered.map((tag) => ({ value: tag, label: languageName(tag) }))}
-          value={null}
-          onChange={(tag) => {
-            if (tag === null) return;
-            write(addLanguage(body, tag));
-            show({ ...shown, locale: tag });
-            ask(false);
-          }}
-        />
-      )}
-      <Group gap="xs">
-        {!isAsked && locales.length <= maxLanguages && (
-          <Button size="compact-sm" variant="default" onClick={() => ask(true)}>
-            Add language
-          </Button>
-        )}
+      <Group justify="space-between" gap="xs">
+        <Chip.Group
+          multiple={false}
+          value={shown.locale}
+          onChange={(locale) => show({ ...shown, locale: locale as string })}
+        >
+          <Group gap={6} role="radiogroup" aria-label="Language">
+            {locales.map((locale) => (
+              <Chip key={locale} value={locale}>
+                {locale === defaultLocale ? 'Default' : languageName(locale)}
+                <FaultMark of={{ ...shown, locale }} />
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
         {shown.locale !== defaultLocale && (
           <Button
             size="compact-sm"
-            variant="default"
+            variant="subtle"
+            color="gray"
             onClick={() => {
               write(removeLanguage(body, shown.locale));
               show({ ...shown, locale: defaultLocale });
@@ -215,6 +219,7 @@ function Languages() {
           </Button>
         )}
       </Group>
+      <Text size="sm">{'People get the language of their device. Everyone else gets the default.'}</Text>
     </Stack>
   );
 }

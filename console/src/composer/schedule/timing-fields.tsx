@@ -1,7 +1,9 @@
+import type { CampaignBody } from '@carillon/client';
 import { Group, Radio, SimpleGrid, Stack, Text, Chip, NativeSelect, NumberInput } from '@mantine/core';
 import { useState } from 'react';
 import { ZoneSelect } from '../../parts/forms/zone-select.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import { useServerNow } from '../../parts/text/server-clock.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
 import { textAt, listAt, readAt } from '../campaign-body.ts';
 import { useCampaignForm, useFault } from '../campaign-form.ts';
@@ -12,50 +14,78 @@ import type { TimingKind } from './timing.ts';
 // The limit of the server.
 const maxBestHours = 24;
 
+/** The choices of the step: the kinds of schedule, and one of them that many campaigns need. */
+const choices: Record<TimingKind | 'best', { label: string; description?: string }> = {
+  now: { label: timingNames.now },
+  once: { label: timingNames.once },
+  best: {
+    label: 'Once, at each person’s best hour',
+    description: 'The hour of the day in which a person opens the most messages',
+  },
+  periodic: { label: timingNames.periodic },
+  event: { label: timingNames.event },
+};
+
+const atFixedTime = 'AT_FIXED_TIME';
+const inUserZone = 'SEND_IN_USER_TIMEZONE';
+const atBestHour = 'SEND_IN_BTS';
+
 export function TimingFields() {
-  const { body, write, resources, existing } = useCampaignForm();
-  const { timeZone } = useWorkspace();
+  const { body, write, existing } = useCampaignForm();
+  const workspace = useWorkspace();
+  const now = useServerNow('service');
   const kind = timingKind(body);
+  const isBest = kind === 'once' && deliveryOf(body) === atBestHour;
+  const chosen = isBest ? 'best' : kind;
   const error = useFault('campaign_delivery_type', scheduling, `${scheduling}.delivery_type`);
   // Fact 6.3: the kind of schedule of a published campaign cannot change.
   const isFixed = existing !== undefined && existing.status !== 'DRAFT';
+  const choose = (next: keyof typeof choices) => {
+    // A time that was typed stays, with its zone.
+    const timeZone = textAt(body, `${scheduling}.timezone`) || workspace.timeZone;
+    const start = textAt(body, `${scheduling}.start_time`) || soonIn(timeZone, now);
+    const changes = ofTiming({ kind: next === 'best' ? 'once' : next, timeZone, start });
+    write(next === 'best' ? { ...changes, [`${scheduling}.delivery_type`]: atBestHour } : changes);
+  };
   return (
     <Stack gap="md">
       <Radio.Group
         label="Send"
         {...(isFixed ? { description: 'The schedule type cannot be changed after publishing' } : {})}
         {...(error === undefined ? {} : { error })}
-        value={kind}
-        onChange={(next) =>
-          write(ofTiming({ kind: next as TimingKind, timeZone, start: soonIn(timeZone, resources.now) }))
-        }
+        value={chosen}
+        onChange={(next) => choose(next as keyof typeof choices)}
       >
         <Stack gap={6} mt={4}>
-          {(Object.keys(timingNames) as TimingKind[]).map((value) => (
-            <Radio key={value} value={value} label={timingNames[value]} disabled={isFixed && value !== kind} />
+          {(Object.keys(choices) as (keyof typeof choices)[]).map((value) => (
+            <Radio key={value} value={value} {...choices[value]} disabled={isFixed && value !== chosen} />
           ))}
         </Stack>
       </Radio.Group>
       {kind === 'now' && <Text size="sm">Goes out as soon as you send it.</Text>}
-      {(kind === 'once' || kind === 'periodic') && <StartFields kind={kind} />}
+      {(kind === 'once' || kind === 'periodic') && <StartFields kind={kind} isBest={isBest} />}
       {kind === 'periodic' && <PeriodFields />}
       {kind === 'event' && <EventFields />}
     </Stack>
   );
 }
 
-function StartFields({ kind }: { kind: TimingKind }) {
+function deliveryOf(body: CampaignBody): string {
+  return textAt(body, `${scheduling}.delivery_type`).toUpperCase();
+}
+
+function StartFields({ kind, isBest }: { kind: 'once' | 'periodic'; isBest: boolean }) {
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <TimeField
           path={`${scheduling}.start_time`}
-          label={kind === 'once' ? 'Day and time' : 'First day and time'}
+          label={isBest ? 'From' : kind === 'once' ? 'Day and time' : 'First day and time'}
           required
         />
         <ZoneField />
       </SimpleGrid>
-      <PersonalTimes />
+      {isBest ? <BestHourFields at={`${scheduling}.bts_details`} /> : <PersonalTimes kind={kind} />}
     </>
   );
 }
@@ -76,14 +106,10 @@ function ZoneField() {
   );
 }
 
-const atFixedTime = 'AT_FIXED_TIME';
-const inUserZone = 'SEND_IN_USER_TIMEZONE';
-const atBestHour = 'SEND_IN_BTS';
-
 /** One instant for everyone, the same local time in each person's zone, or each person's best hour. */
-function PersonalTimes() {
+function PersonalTimes({ kind }: { kind: 'once' | 'periodic' }) {
   const { body, write, existing } = useCampaignForm();
-  const type = textAt(body, `${scheduling}.delivery_type`).toUpperCase();
+  const type = deliveryOf(body);
   const isFixed = existing !== undefined && existing.status !== 'DRAFT';
   const zone = `${scheduling}.user_timezone_details`;
   const best = `${scheduling}.bts_details`;
@@ -108,12 +134,14 @@ function PersonalTimes() {
             description="Starts in the earliest time zone and takes 26 hours"
             disabled={isFixed}
           />
-          <Radio
-            value={atBestHour}
-            label="At the hour when each person opens the most"
-            description="Within some hours from this time, by what each person opened before"
-            disabled={isFixed}
-          />
+          {kind === 'periodic' && (
+            <Radio
+              value={atBestHour}
+              label="At each person’s best hour"
+              description="Within some hours from this time, by what each person opened before"
+              disabled={isFixed}
+            />
+          )}
         </Stack>
       </Radio.Group>
       {type === inUserZone && (

@@ -51,9 +51,9 @@ export function ofTiming({ kind, timeZone, start }: TimingStart): Record<string,
 }
 
 /** Returns the full hour after the next one, as a local time: `2026-11-21T17:00`. */
-export function soonIn(timeZone: string, now: string): string {
+export function soonIn(timeZone: string, now: number): string {
   const hour = 3_600_000;
-  const at = new Date((Math.floor(Date.parse(now) / hour) + 2) * hour);
+  const at = new Date((Math.floor(now / hour) + 2) * hour);
   const parts = new Intl.DateTimeFormat('en-CA', {
     timeZone,
     hourCycle: 'h23',

@@ -1,4 +1,5 @@
 import { Table } from '@mantine/core';
+import { isValidElement } from 'react';
 import type { ReactNode } from 'react';
 import styles from './data-table.module.css';
 
@@ -16,15 +17,24 @@ type DataTableProps<Row> = {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** The keys of rows that have just appeared, which are marked for a moment. */
+  arrived?: ReadonlySet<string>;
   /** Below this width in pixels the table scrolls horizontally. */
   minWidth?: number;
 };
 
-/** A table that scrolls inside its container on a phone, also with the keyboard. */
-export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: DataTableProps<Row>) {
+/** Tables that are no wider stay tables on a phone. */
+const phoneWidth = 350;
+
+/**
+ * A table. Where it is wider than its container it scrolls, also with the keyboard; on a phone each row of a wide table is a block with
+ * the titles next to the values.
+ */
+export function DataTable<Row>({ label, columns, rows, keyOf, arrived, minWidth = 640 }: DataTableProps<Row>) {
   return (
     <Table.ScrollContainer
       className={styles.card!}
+      data-wide={minWidth > phoneWidth}
       type="native"
       minWidth={minWidth}
       tabIndex={0}
@@ -43,9 +53,9 @@ export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: 
         </Table.Thead>
         <Table.Tbody>
           {rows.map((row) => (
-            <Table.Tr key={keyOf(row)}>
+            <Table.Tr key={keyOf(row)} {...(arrived?.has(keyOf(row)) ? { 'data-arrived': true } : {})}>
               {columns.map((column) => (
-                <Table.Td key={column.key} data-number={column.isNumber ?? false}>
+                <Table.Td key={column.key} data-number={column.isNumber ?? false} data-title={phoneTitle(column)}>
                   {column.isNumber ? <Figure value={column.cell(row)} /> : column.cell(row)}
                 </Table.Td>
               ))}
@@ -60,4 +70,10 @@ export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: 
 /** Dims zeros, so that other values are easier to see. */
 function Figure({ value }: { value: ReactNode }) {
   return value === 0 || value === '0' ? <span className={styles.zero}>0</span> : value;
+}
+
+/** The text of a title. A title that is not a text explains its `word`. */
+function phoneTitle<Row>({ title }: Column<Row>): string {
+  const text: unknown = isValidElement<{ word?: unknown }>(title) ? title.props.word : title;
+  return typeof text === 'string' ? text : '';
 }
