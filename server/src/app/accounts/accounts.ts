@@ -17,6 +17,7 @@ import {
   replacePasswordHash,
 } from '../../storage/accounts/accounts.ts';
 import type { Account } from '../../storage/accounts/accounts.ts';
+import { deleteAgentTokensOf } from '../../storage/accounts/agent-tokens.ts';
 import { deleteSessionsOf, deleteSessionOf, listConsoleSessions } from '../../storage/accounts/console-sessions.ts';
 import { listProtectedAccounts } from '../../storage/accounts/second-factors.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -115,7 +116,7 @@ export async function changeAccountRole(
   });
 }
 
-/** Signs the account out everywhere and blocks sign-in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+/** Signs the account out everywhere, ends its tokens for agents and blocks sign-in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
 export async function disableAccount(
   { database, clock }: ManageDependencies,
   { actor, id }: By & { id: string },
@@ -126,8 +127,9 @@ export async function disableAccount(
     await setAccountDisabled(tx, { id, at });
     await endPasswordLinks(tx, { accountId: id, at });
     const sessions = await deleteSessionsOf(tx, { accountId: id });
+    const agentTokens = await deleteAgentTokensOf(tx, id);
     const object = { id, name: account.email };
-    await audit(tx, { actor, action: 'account.disable', object, detail: { sessions }, at });
+    await audit(tx, { actor, action: 'account.disable', object, detail: { sessions, agentTokens }, at });
     return { ...account, disabledAt: at };
   });
 }

@@ -5,7 +5,9 @@ import type { ConsoleAccountDependencies, SignedIn } from '../../app/accounts/au
 import { makeLimitBursts } from '../../app/limits.ts';
 import type { Clock } from '../../clock.ts';
 import { sourceOfAddress } from '../../domain/access/rate-limits.ts';
+import { errorRegistry } from '../../domain/errors.ts';
 import { agentCallsPerMinute, unknownAgentCallsPerMinute } from '../../domain/limits/access.ts';
+import { toServiceError } from '../route/errors.ts';
 import { callerAddress } from '../server/call-origin.ts';
 import { makeCallTool } from './call-tool.ts';
 import { answerRequest, makeError, readMessage, rpcErrors } from './protocol.ts';
@@ -61,7 +63,8 @@ export function mcpRoutes(server: FastifyInstance, deps: McpRouteDependencies): 
     request.signedIn = agent;
     return undefined;
   };
-  server.post(path, { ...options, onRequest: authenticate, bodyLimit: maxMessageBytes }, async (request, reply) => {
+  const receiving = { ...options, onRequest: authenticate, bodyLimit: maxMessageBytes, errorHandler: replyFault };
+  server.post(path, receiving, async (request, reply) => {
     const message = readMessage(request.body, {
       version: headerOf(request, 'mcp-protocol-version'),
       method: headerOf(request, 'mcp-method'),
@@ -108,6 +111,15 @@ function replyUnknown(request: FastifyRequest, reply: FastifyReply): FastifyRepl
     .code(401)
     .header('www-authenticate', 'Bearer realm="carillon"')
     .send(makeError({ code: rpcErrors.request, text }));
+}
+
+/** Answers a body that is not JSON, and a fault of ours, in the shape that clients read. The log has the detail. */
+function replyFault(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = toServiceError(thrown, request);
+  const { status } = errorRegistry[error.code];
+  const isJson = error.code !== 'BODY_MALFORMED' && error.code !== 'BODY_EMPTY';
+  const code = isJson ? (status < 500 ? rpcErrors.request : rpcErrors.internal) : rpcErrors.parse;
+  return reply.code(status).send(makeError({ code, text: error.message }));
 }
 
 function replyLimited(reply: FastifyReply, { retryAfterSeconds }: { retryAfterSeconds: number }): FastifyReply {

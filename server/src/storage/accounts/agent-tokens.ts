@@ -79,6 +79,16 @@ export async function deleteAgentToken(tx: Queryable, id: string): Promise<strin
   return row?.name;
 }
 
+/**
+ * Deletes the tokens of an account. The table is small, so there is no index.
+ *
+ * @returns the number of deleted tokens
+ */
+export async function deleteAgentTokensOf(tx: Queryable, accountId: string): Promise<number> {
+  const { count } = await tx`delete from agent_tokens where account_id = ${accountId}`;
+  return count;
+}
+
 /** Index: agent_tokens_expiry. */
 export async function deleteExpiredAgentTokens(tx: Queryable, at: Date): Promise<void> {
   await tx`delete from agent_tokens where expires_at <= ${at}`;
