@@ -19,6 +19,7 @@ import {
 import type { Account } from '../../storage/accounts/accounts.ts';
 import { deleteAgentTokensOf } from '../../storage/accounts/agent-tokens.ts';
 import { deleteSessionsOf, deleteSessionOf, listConsoleSessions } from '../../storage/accounts/console-sessions.ts';
+import { withdrawProposalsOfToken } from '../../storage/campaigns/proposals.ts';
 import { listProtectedAccounts } from '../../storage/accounts/second-factors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -127,9 +128,17 @@ export async function disableAccount(
     await setAccountDisabled(tx, { id, at });
     await endPasswordLinks(tx, { accountId: id, at });
     const sessions = await deleteSessionsOf(tx, { accountId: id });
-    const agentTokens = await deleteAgentTokensOf(tx, id);
+    const tokenIds = await deleteAgentTokensOf(tx, id);
+    for (const tokenId of tokenIds)
+      await withdrawProposalsOfToken(tx, { tokenId, at, by: actor.name, reason: 'its account was disabled' });
     const object = { id, name: account.email };
-    await audit(tx, { actor, action: 'account.disable', object, detail: { sessions, agentTokens }, at });
+    await audit(tx, {
+      actor,
+      action: 'account.disable',
+      object,
+      detail: { sessions, agentTokens: tokenIds.length },
+      at,
+    });
     return { ...account, disabledAt: at };
   });
 }

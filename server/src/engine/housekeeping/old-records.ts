@@ -1,5 +1,5 @@
 import type { RealClock, Clock } from '../../clock.ts';
-import { campaignRequestIdKeptHours } from '../../domain/limits/campaigns.ts';
+import { campaignRequestIdKeptHours, keptProposalDays } from '../../domain/limits/campaigns.ts';
 import { expiredTokenSeconds } from '../../domain/access/keys.ts';
 import { idempotencyKeyHours } from '../../domain/limits/access.ts';
 import { appEventIdDays, idleInstallationDays } from '../../domain/limits/installations.ts';
@@ -25,6 +25,7 @@ import { dropOldEvidence, dropIdleBudgets } from '../../storage/limits/governor.
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
 import { trimLimitWindows } from '../../storage/limits/sliding-windows.ts';
 import { deleteOldLiveActivities } from '../../storage/live-activities.ts';
+import { deleteOldProposals, withdrawExpiredProposals } from '../../storage/campaigns/proposals.ts';
 import { deleteOldSourceMessages } from '../../storage/source-messages.ts';
 import { deleteOldChallenges } from '../../storage/push-token-challenges.ts';
 import {
@@ -77,6 +78,8 @@ export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRe
         deleteOldCallbackReceivers(database, { before: hoursAgo(2 * maxPausedHours), limit: 10_000 }),
         deleteExpiredReportFiles(database, { before: now, limit: 10_000 }),
         deleteOldEventIds(database, { before: keptSince(earlierNow, appEventIdDays), limit: 10_000 }),
+        withdrawExpiredProposals(database, earlierNow),
+        deleteOldProposals(database, { before: keptSince(earlierNow, keptProposalDays), limit: 10_000 }),
         deleteOldSourceMessages(database, { before: keptSince(earlierNow, sourceMessageDays), limit: 10_000 }),
         deleteIdleInstallations(database, { before: keptSince(earlierNow, idleInstallationDays), limit: 10_000 }),
         // The limit of challenges counts the last hour.

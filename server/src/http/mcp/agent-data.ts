@@ -1,3 +1,5 @@
+import { revealInvisible } from '../../domain/content/invisible-characters.ts';
+
 /**
  * Data for an agent: bounded in size, without secrets, and with invisible characters written out. Texts of users, campaigns
  * and callers may contain instructions for the agent; they stay values of JSON, and the result says so.
@@ -72,18 +74,6 @@ function reduce(value: unknown, bound: Bounds): AgentData {
     );
   };
   return { data: walk(value, '', 0), omitted };
-}
-
-/**
- * Characters that a reader does not see but a language model reads: controls, format characters such as zero-width and
- * bidirectional marks, tag characters, variation selectors, which can carry any bytes behind one emoji, and private use. Line breaks and
- * tabs are kept, and so is the selector that makes a character an emoji; a joiner inside an emoji is written out as well.
- */
-const invisible =
-  /(?<!\p{Emoji})\uFE0F|[^\P{Cc}\n\t]|(?!\uFE0F)[\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
-
-function revealInvisible(text: string): string {
-  return text.replace(invisible, (character) => `\\u{${character.codePointAt(0)!.toString(16).toUpperCase()}}`);
 }
 
 /**
