@@ -38,7 +38,7 @@ describe('the pages of proposals', () => {
       await page.goto(`${console.home}/proposals`);
       await page.getByText('No proposals yet').waitFor();
       await page.goto(`${console.home}/account`);
-      await page.getByLabel('Name', { exact: true }).fill('Claude');
+      await page.getByRole('textbox', { name: 'Name' }).fill('Claude');
       await page.getByLabel('May change drafts').check();
       await page.getByRole('button', { name: 'Create token' }).click();
       const shown = page.getByRole('status').filter({ hasText: 'carillon_agent_' });
