@@ -5,6 +5,7 @@ import { alertKinds, conditionTable } from '../server/src/domain/operations/cond
 import * as account from '../server/src/http/console/accounts.ts';
 import * as alert from '../server/src/http/console/alerts.ts';
 import * as access from '../server/src/http/console/app-access.ts';
+import * as agent from '../server/src/http/console/agent-tokens.ts';
 import * as calendar from '../server/src/http/console/campaigns.ts';
 import * as call from '../server/src/http/console/calls.ts';
 import * as campaign from '../server/src/http/console/campaign-answers.ts';
@@ -21,6 +22,7 @@ import * as overview from '../server/src/http/console/overview.ts';
 import * as picture from '../server/src/http/console/pictures.ts';
 import * as place from '../server/src/http/console/places.ts';
 import * as platform from '../server/src/http/console/shape-parts.ts';
+import * as proposal from '../server/src/http/console/proposals.ts';
 import * as sandbox from '../server/src/http/console/sandbox.ts';
 import * as segment from '../server/src/http/console/segment-answers.ts';
 import * as session from '../server/src/http/console/accounts.ts';
@@ -37,6 +39,7 @@ import { listConsoleRoutes } from './list-console-routes.ts';
 /** The modules whose exported shapes become types of the console, by the name of the generated file. */
 const modules: Record<string, object[]> = {
   accounts: [session, account],
+  'agent-tokens': [agent],
   alerts: [alert],
   'app-access': [access],
   calls: [call],
@@ -52,6 +55,7 @@ const modules: Record<string, object[]> = {
   overview: [overview],
   pictures: [picture],
   places: [place],
+  proposals: [proposal],
   sandbox: [sandbox],
   'second-factors': [factor],
   'segment-answers': [segment, message],

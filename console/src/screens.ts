@@ -11,6 +11,7 @@ import {
   IconKey,
   IconPlugConnected,
   IconPlus,
+  IconRobot,
   IconSend,
   IconServer,
   IconSettings,
@@ -100,6 +101,20 @@ export const screens = {
     place: 'Engage',
     icon: IconTemplate,
     page: lazyRouteComponent(() => import('./campaigns/templates-page.tsx'), 'TemplatesPage'),
+  },
+  proposals: {
+    path: '/proposals',
+    title: 'Proposals',
+    permission: 'overview.read',
+    place: 'Engage',
+    icon: IconRobot,
+    page: lazyRouteComponent(() => import('./proposals/list-page.tsx'), 'ProposalsPage'),
+  },
+  proposal: {
+    path: '/proposals/$proposalId',
+    title: 'Proposal',
+    permission: 'overview.read',
+    page: lazyRouteComponent(() => import('./proposals/detail-page.tsx'), 'ProposalPage'),
   },
   segments: {
     path: '/segments',

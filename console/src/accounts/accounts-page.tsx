@@ -14,6 +14,7 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago, Time } from '../parts/text/time.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
 import { useSession } from '../session/use-session.ts';
+import { AllAgentTokens } from './agent-tokens.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { useRoleColumns, useRolesOf } from './role-matrix.tsx';
 
@@ -58,6 +59,7 @@ export function AccountsPage() {
               />
             )}
             {data.invitations.length > 0 && <InvitationTable invitations={data.invitations} onChanged={renew} />}
+            <AllAgentTokens />
           </>
         )}
       </Loaded>

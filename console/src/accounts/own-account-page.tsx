@@ -10,6 +10,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { Ago } from '../parts/text/time.tsx';
 import { NewPasswordField } from '../session/new-password-field.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
+import { OwnAgentTokens } from './agent-tokens.tsx';
 import { FactorCards } from './second-factors.tsx';
 import { useRoleNames, useSession } from '../session/use-session.ts';
 
@@ -23,6 +24,7 @@ export function AccountPage() {
     <Stack gap="lg">
       <PageHeader about={`${account.email ?? account.name} · ${roleNames} in this workspace`} />
       <Sessions />
+      <OwnAgentTokens />
       {account.id !== null && <FactorCards />}
       {account.id !== null && hasPassword(isOwner ? 'owner' : null) && <PasswordCard />}
     </Stack>

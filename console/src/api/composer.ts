@@ -4,6 +4,12 @@ import type { Platform } from './generated/shape-parts.ts';
 
 type Asked = { workspaceId: string; campaign: CampaignBody; signal?: AbortSignal };
 
+type Publication = Key & {
+  delaySeconds?: number;
+  /** The last change by an agent that the user has seen; the server rejects a draft with a later one. */
+  seenChange?: string | undefined;
+};
+
 export function makeComposerCalls({ ask }: ConsoleCaller) {
   return {
     readResources: (workspaceId: string) => ask('GET composer', { query: { workspaceId } }),
@@ -41,8 +47,11 @@ export function makeComposerCalls({ ask }: ConsoleCaller) {
       ask('PATCH campaigns/:id', { params: { id }, query: { workspaceId }, body: campaign }),
     countOpenHours: (workspaceId: string) => ask('GET composer/open-hours', { query: { workspaceId } }),
     /** Publishes a draft. One that is sent as soon as possible waits for `delaySeconds` (0 to 60), in which it can be recalled. */
-    publish: ({ workspaceId, id, delaySeconds = 0 }: Key & { delaySeconds?: number }) =>
-      ask('POST campaigns/:id/publish', { params: { id }, query: { workspaceId, delaySeconds: String(delaySeconds) } }),
+    publish: ({ workspaceId, id, delaySeconds = 0, seenChange }: Publication) =>
+      ask('POST campaigns/:id/publish', {
+        params: { id },
+        query: { workspaceId, delaySeconds: String(delaySeconds), seenChange },
+      }),
     /** Makes a published campaign of which nothing was sent a draft again. */
     recall: ({ workspaceId, id }: Key) => ask('POST campaigns/:id/recall', { params: { id }, query: { workspaceId } }),
     /** Sends a test to the named users. @throws CarillonError with `faults` */

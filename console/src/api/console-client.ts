@@ -1,4 +1,5 @@
 import { makeAccountCalls } from './accounts.ts';
+import { makeAgentCalls } from './agents.ts';
 import { makeCampaignCalls } from './campaigns.ts';
 import { makeComposerCalls } from './composer.ts';
 import { makeConsoleCaller } from './console-caller.ts';
@@ -24,6 +25,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
   const caller = makeConsoleCaller(request);
   return {
     accounts: makeAccountCalls(caller),
+    agents: makeAgentCalls(caller),
     alerts: makeAlertCalls(caller),
     apps: makeAppCalls(caller),
     calls: makeCallLogCalls(caller),

@@ -1,3 +1,4 @@
+import type { AgentChange } from '../api/generated/proposals.ts';
 import type { CampaignBody } from '@carillon/client';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -26,7 +27,7 @@ export type CampaignForm = {
   /** The content of removed platforms, kept until the page is closed. */
   setAside: Map<string, unknown>;
   /** The campaign that is edited, with its status; undefined for a new one. */
-  existing: { id: string; status: string } | undefined;
+  existing: { id: string; status: string; agentChange?: AgentChange['change'] | undefined } | undefined;
   /** Steps that the user has left. Their missing fields are shown. */
   seen: ReadonlySet<Step>;
 };

@@ -9,9 +9,11 @@ import type { ComposerResources } from '../api/generated/composer.ts';
 import { consoleClient } from '../console.ts';
 import { draftKey } from '../parts/forms/drafts.ts';
 import { Loaded } from '../parts/loaded.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/links.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { AudienceStep } from './audience/audience-step.tsx';
 import { ofSegments } from './audience/audience.ts';
@@ -78,19 +80,23 @@ function Existing({ campaignId, resources }: { campaignId: string; resources: Co
   const report = useQuery({
     // Not the report's cached copy: edits must start from what is stored now.
     queryKey: ['composed', workspaceId, campaignId],
-    queryFn: () => consoleClient.campaigns.read({ workspaceId, id: campaignId }),
+    // The mark first: a change by an agent in between is then not one that the user has seen.
+    queryFn: async () => {
+      const agentChange = await consoleClient.agents.readChange({ workspaceId, id: campaignId });
+      return { agentChange, ...(await consoleClient.campaigns.read({ workspaceId, id: campaignId })) };
+    },
     staleTime: 0,
     gcTime: 0,
   });
   return (
     <Loaded query={report}>
-      {({ campaign, request }) =>
+      {({ campaign, request, agentChange }) =>
         campaign.mayEdit ? (
           <Composer
             resources={resources}
             saved={request}
             body={request}
-            existing={{ id: campaign.id, status: campaign.status }}
+            existing={{ id: campaign.id, status: campaign.status, agentChange }}
           />
         ) : (
           <NotEditable campaign={campaign} />
@@ -129,7 +135,10 @@ type ComposerProps = {
 };
 
 /** The four steps of a campaign. The form edits the V5 body itself, so nothing is translated. */
-function Composer({ resources, saved: first, body: begun, existing }: ComposerProps) {
+function Composer({ resources, saved: first, body: begun, existing: opened }: ComposerProps) {
+  // The form keeps what it was opened with, so a later change by an agent is not one that the user has seen.
+  const [agentChange] = useState(opened?.agentChange);
+  const existing = opened && { ...opened, agentChange };
   const { step } = useStep();
   const { id: workspaceId } = useWorkspace();
   const { segment = '' } = useSearch({ strict: false });
@@ -165,6 +174,12 @@ function Composer({ resources, saved: first, body: begun, existing }: ComposerPr
           title={title}
           about={<Group gap="xs">{existing ? <StatusBadge status={existing.status} /> : 'Not saved yet.'}</Group>}
         />
+        {agentChange && (
+          <Notice tone="note">
+            {agentChange.agentName} changed this draft <Ago at={agentChange.changedAt} clock="real" />. Review each step
+            before you send it.
+          </Notice>
+        )}
         {isRestored && isDirty && (
           <Group gap="xs" role="status">
             <Text size="sm">Your unsaved changes in this browser are shown.</Text>

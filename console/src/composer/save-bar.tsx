@@ -234,7 +234,8 @@ function useSave({ change, isLeaving, onSaved }: SaveOptions) {
     async send(): Promise<string> {
       const id = await store();
       try {
-        await consoleClient.composer.publish({ workspaceId, id, delaySeconds: undoSeconds });
+        const seenChange = existing?.agentChange?.id;
+        await consoleClient.composer.publish({ workspaceId, id, delaySeconds: undoSeconds, seenChange });
       } catch (error) {
         // The draft exists, so the next attempt changes it instead of creating a second one.
         onSaved();

@@ -86,7 +86,7 @@ export async function createEventStream(
 /**
  * Changes the given settings. A stream keeps its kind.
  *
- * @throws ServiceError EVENT_STREAM_NOT_FOUND, CAMPAIGN_REQUEST_INVALID for an access key of a stream without a bucket
+ * @throws ServiceError EVENT_STREAM_NOT_FOUND, CAMPAIGN_REQUEST_INVALID for an access key of a stream without a bucket, or a query of a bucket
  */
 export async function changeEventStream(
   deps: EventStreamDependencies,
@@ -94,8 +94,10 @@ export async function changeEventStream(
 ): Promise<EventStream> {
   const { database, clock, encryption } = deps;
   const at = clock.now();
-  if (objectStore && (await findStream(deps, { workspaceId, id })).objectStore === null)
-    throw faultOf('object_store', 'is of a stream to a bucket; create another stream');
+  const isBucket = (await findStream(deps, { workspaceId, id })).objectStore !== null;
+  if (objectStore && !isBucket) throw faultOf('object_store', 'is of a stream to a bucket; create another stream');
+  if (isBucket && changed.url !== undefined && /[?#]/.test(changed.url))
+    throw faultOf('url', 'must be the address of a bucket, without a query');
   const context = encryptionContext.eventStreamSecret({ workspaceId, id });
   const encryptedSecret = objectStore && encryption.encrypt(objectStore.secret, context);
   await inTransaction(database, async (tx) => {

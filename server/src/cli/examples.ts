@@ -95,7 +95,7 @@ const examples: Record<string, readonly string[]> = {
   mcp: ['mcp', 'mcp --url https://push.example.com'],
   'agent-tokens create': [
     'agent-tokens create --account ada@example.com --name "Claude on my laptop"',
-    'agent-tokens create --account ada@example.com --days 30 --json',
+    'agent-tokens create --account ada@example.com --days 30 --may-propose --json',
   ],
   'agent-tokens list': ['agent-tokens list', 'agent-tokens list --json'],
   'agent-tokens revoke': ['agent-tokens revoke 01a205d1deb61da051ccde15'],

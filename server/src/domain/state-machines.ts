@@ -339,6 +339,24 @@ const dataStates: readonly StateMachine[] = [
     ends: [{ state: 'DRAFT', by: 'it is deleted' }],
   },
   {
+    name: 'a proposal of an agent',
+    table: 'agent_proposals',
+    column: 'state',
+    begins: [{ state: 'PENDING', by: 'an agent' }],
+    changes: [
+      { from: 'PENDING', to: 'APPROVED', by: 'a person, in the console', statement: 'decideProposal' },
+      { from: 'PENDING', to: 'REFUSED', by: 'a person, in the console', statement: 'decideProposal' },
+      {
+        from: 'PENDING',
+        to: 'WITHDRAWN',
+        by: 'another proposal, or the draft is published',
+        statement: 'withdrawProposals',
+      },
+      { from: 'PENDING', to: 'WITHDRAWN', by: 'its token is revoked', statement: 'withdrawProposalsOfToken' },
+      { from: 'PENDING', to: 'WITHDRAWN', by: 'it expired', statement: 'withdrawExpiredProposals' },
+    ],
+  },
+  {
     name: 'an erasure of a user',
     table: 'erasures',
     column: 'state',

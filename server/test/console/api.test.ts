@@ -177,8 +177,28 @@ describe('responses of the console', () => {
     const ofDraft = { params: { id: draft.id } };
     await ask('PATCH campaigns/:id', { ...ofDraft, body: { basic_details: { name: 'Changed draft' } } });
     const meta = { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ada', 'nobody'] };
+    await ask('GET campaigns/:id/agent-change', ofDraft);
+    const desk = await ask('POST own/agent-tokens', { body: { name: 'Desk', days: 1, mayPropose: true } });
+    await ask('GET own/agent-tokens');
+    await ask('GET agent-tokens');
+    const call = async (name: string, args: object) => {
+      const params = { name, arguments: { workspace_id: workspaceId, campaign_id: draft.id, ...args } };
+      const headers = { authorization: `Bearer ${desk.token}` };
+      const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+      return (await bundle.call('POST', '/mcp', { headers, body })).json().result.structuredContent.data;
+    };
+    await call('change_draft', { changes: { basic_details: { tags: ['spring'] } } });
+    await ask('GET campaigns/:id/agent-change', ofDraft);
+    const refused = await call('propose_publish', { note: 'Spring' });
+    await ask('GET proposals/:id', { params: { id: refused.id } });
+    await ask('POST proposals/:id/refuse', { params: { id: refused.id }, body: { reason: 'Later' } });
+    const approved = await call('propose_test', { note: 'Look', customer_ids: ['ada'] });
+    await ask('GET proposals');
+    await ask('POST proposals/:id/approve', { params: { id: approved.id } });
+    await ask('DELETE own/agent-tokens/:id', { params: { id: desk.id } });
+    const { change } = await ask('GET campaigns/:id/agent-change', ofDraft);
     await ask('POST composer/test', { body: { draft_id: draft.id, test_campaign_meta: meta } });
-    await ask('POST campaigns/:id/publish', { ...ofDraft, query: { delaySeconds: '60' } });
+    await ask('POST campaigns/:id/publish', { ...ofDraft, query: { delaySeconds: '60', seenChange: change.id } });
     await ask('POST campaigns/:id/recall', ofDraft);
 
     // The log of deliveries.
@@ -320,7 +340,8 @@ describe('responses of the console', () => {
 
     expect(faults).toEqual([]);
     // A sign-in by a company's account needs its issuer; company-sign-in.test.ts has one.
-    expect(answers.notHeld()).toEqual(['POST company']);
+    // Only agents propose; proposals.test.ts has the answer.
+    expect(answers.notHeld()).toEqual(['POST campaigns/:id/proposals', 'POST company']);
     // These lists are empty on a healthy node without replicas and campaign versions.
     expect(answers.emptyLists()).toEqual([
       'GET campaigns/:id versions',

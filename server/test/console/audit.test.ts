@@ -113,6 +113,8 @@ describe('audited changes', () => {
     // These need a signature of an authenticator; second-factors.test.ts has their lines.
     ...['POST /own/passkeys', 'POST /second-factor/passkey'],
     'POST /sandbox/messages/:id/:kind',
+    // Only agents propose; proposals.test.ts has their lines.
+    'POST /campaigns/:id/proposals',
     'POST /composer/check',
     'POST /composer/audience',
     'POST /composer/local-times',
@@ -179,6 +181,7 @@ describe('audited changes', () => {
     const stored = await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush });
     expect(stored.status).toBe(200);
     const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
+    await addAgentWork(draft.body.id);
     const calls = goodCalls({
       keyId: key.body.key.id,
       accountId,
@@ -219,6 +222,25 @@ describe('audited changes', () => {
       expect(await readEverything(), route).not.toEqual(before);
     }
   });
+
+  /** Tokens for agents of the owner and of another account, and what one of them proposed for a draft. */
+  async function addAgentWork(draftId: string): Promise<void> {
+    const { database, workspaceId } = bundle;
+    for (const [letter, email] of [
+      ['a', 'olga@example.com'],
+      ['b', 'second@example.com'],
+    ] as const)
+      await database`
+        insert into agent_tokens (id, token_hash, account_id, name, created_at, expires_at)
+        select ${idOf(letter)}, sha256(${letter}::text::bytea), id, 'Agent', ${at}, '2027-01-01' from accounts
+        where email = ${email}`;
+    await database`
+      insert into agent_proposals (id, workspace_id, campaign_id, kind, state, token_id, agent_name, note, parts, customer_ids,
+        proposed_at, expires_at)
+      select given.id, ${workspaceId}, campaigns.id, given.kind, 'PENDING', 'none', 'Agent', '', parts, given.users, ${at}, '2027-01-01'
+      from campaigns, (values (${idOf('a')}, 'PUBLISH', null), (${idOf('b')}, 'TEST', '{ana}'::text[])) as given (id, kind, users)
+      where campaigns.id = ${draftId}`;
+  }
 
   /** Factors of the owner; an app to confirm of the second account, and a first step of the owner that lacks its code. */
   async function addFactors(second: string) {
@@ -389,6 +411,11 @@ describe('audited changes', () => {
       'DELETE /topics/:key': { path: 'topics/old' },
       'POST /templates/:id/use': { path: `templates/${idOf('7')}/use` },
       'POST /campaigns': { path: 'campaigns', body: draftBody },
+      'POST /own/agent-tokens': { path: 'own/agent-tokens', body: { name: 'Desk', days: 1, mayPropose: true } },
+      'DELETE /own/agent-tokens/:id': { path: `own/agent-tokens/${idOf('a')}` },
+      'DELETE /agent-tokens/:id': { path: `agent-tokens/${idOf('b')}` },
+      'POST /proposals/:id/approve': { path: `proposals/${idOf('a')}/approve` },
+      'POST /proposals/:id/refuse': { path: `proposals/${idOf('b')}/refuse`, body: { reason: '' } },
       'PATCH /campaigns/:id': { path: `campaigns/${draftId}`, body: { basic_details: { name: 'Changed draft' } } },
       'POST /campaigns/:id/publish': { path: `campaigns/${draftId}/publish` },
       'POST /campaigns/:id/recall': { path: `campaigns/${idOf('9')}/recall` },

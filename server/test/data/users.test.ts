@@ -755,6 +755,8 @@ describe('the erasure of a user', () => {
   const kept: Record<string, string> = {
     'access_tokens.refresh_token_hash': 'a key’s token',
     'access_tokens.token_hash': 'a key’s token',
+    'agent_proposals.customer_ids': 'of a test that waits for a decision, forgotten with it and after 14 days at most',
+    'agent_proposals.token_id': 'an operator’s token',
     'agent_tokens.token_hash': 'an operator’s token',
     'api_keys.access_token_minutes': 'a setting',
     'apps.identifier': 'the name of a package, bundle or site',

@@ -139,6 +139,18 @@ describe('an event stream to an object store', () => {
     expect(uuids().length).toBe(sent.length);
   });
 
+  test('stores nothing below an address with a broken escape, and shows the answer', async () => {
+    const id = await addStream({ url: `${store.bucketUrl}/%zz` });
+    await sendCampaign();
+    await bundle.postAll();
+    const batches = await bundle.database`
+      select attempts, last_status as status from event_stream_batches where stream_id = ${id}`;
+    expect(batches.map(({ attempts, status }) => [attempts > 0, status !== null])).toEqual(
+      batches.map(() => [true, true]),
+    );
+    expect(batches.length).toBeGreaterThan(0);
+  });
+
   test('is not called in a private network', async () => {
     const id = await addStream({ url: 'http://10.0.0.1/bucket' });
     await sendCampaign();
@@ -200,6 +212,8 @@ describe('an event stream to an object store', () => {
       { url: `${url}?list-type=2`, object_store },
     ])
       expect((await call('POST', '', body)).statusCode).toBe(400);
+    expect((await call('PATCH', `/${id}`, { url: `${url}?list-type=2` })).statusCode).toBe(400);
+    expect((await call('PATCH', `/${id}`, { url: `${url}/2` })).statusCode).toBe(200);
     expect(JSON.stringify(calls)).not.toContain('very+hidden');
     expect((await call('GET', `/${id}`)).body).not.toContain('hidden');
     await server.close();

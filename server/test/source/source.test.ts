@@ -96,6 +96,14 @@ describe('messages of Segment’s libraries', () => {
     ]);
   });
 
+  test('are stored when the clock of the sender is wrong by thousands of years', async () => {
+    const message = { type: 'track', userId: 'ancient', event: 'dug up', timestamp: '0001-01-01T00:00:00Z' };
+    for (const sentAt of ['9999-12-31T23:59:59Z', 8_640_000_000_000])
+      expect((await send('batch', { sentAt, batch: [message] })).status).toBe(200);
+    const year = Date.parse('0001-01-01T00:00:00Z');
+    expect((await eventsOf('ancient')).map(({ at }) => at.getTime())).toEqual([year, year]);
+  });
+
   test('count once by their messageId, in one request, in several, and in two at the same time', async () => {
     const message = { type: 'track', userId: 'once', event: 'Paid', messageId: 'node-\u0000-1' };
     const identify = { type: 'identify', userId: 'once', traits: { plan: 'a' }, messageId: 'i-1' };
@@ -225,6 +233,7 @@ describe('a message that is wrong', () => {
     [{ type: 'track', event: 'x' }, "batch[0]: MissingAttributeError: 'userId' is not found"],
     [{ type: 'track', userId: 'u' }, "'event' is not found"],
     [{ type: 'delete', userId: 'u' }, "'type' must be"],
+    [{ type: { toString: 1, valueOf: 1 }, userId: 'u' }, "'type' must be"],
     [{ type: 'track', userId: 'guest', event: 'x' }, "'userId' is a reserved value"],
     [{ type: 'track', userId: 'u', event: 'x', properties: { text: 'a\u0000' } }, "'text' must not hold NUL"],
     [JSON.parse('{"type":"track","userId":"u","event":"x","properties":{"a":{"__proto__":1}}}'), '__proto__'],

@@ -13,6 +13,7 @@ import type {
   OwnSession,
   Owner,
 } from './accounts.ts';
+import type { AgentTokenList, CreatedAgentToken } from './agent-tokens.ts';
 import type { Alert, AlertSettings } from './alerts.ts';
 import type { AppAccess, CreatedIdentityKey, Installation } from './app-access.ts';
 import type { CallDetail, CallPage } from './calls.ts';
@@ -44,6 +45,7 @@ import type { ConsoleKey, CreatedKey, RotatedKey } from './keys.ts';
 import type { FirstSteps, InboxMessage, Overview, UserCounts, Week } from './overview.ts';
 import type { PictureList, UploadedPicture } from './pictures.ts';
 import type { Place } from './places.ts';
+import type { AgentChange, ApprovedProposal, CreatedProposal, ProposalDetail, ProposalList } from './proposals.ts';
 import type { SandboxState, VirtualDevice } from './sandbox.ts';
 import type { FactorChange, NewAuthenticator, OwnFactors, PasskeyOptions, SecondStep } from './second-factors.ts';
 import type {
@@ -80,9 +82,11 @@ import type { SavedView, ViewList } from './views.ts';
 /** The JSON response of each route; undefined if the response is not JSON. */
 export type ConsoleAnswers = {
   'DELETE accounts/:id/second-factors': undefined;
+  'DELETE agent-tokens/:id': undefined;
   'DELETE app-access/identity-keys/:id': undefined;
   'DELETE credentials/:provider': undefined;
   'DELETE invitations/:id': undefined;
+  'DELETE own/agent-tokens/:id': undefined;
   'DELETE own/authenticator': undefined;
   'DELETE own/passkeys/:id': undefined;
   'DELETE own/sessions/:id': undefined;
@@ -93,6 +97,7 @@ export type ConsoleAnswers = {
   'DELETE topics/:key': undefined;
   'DELETE views/:screen/:id': undefined;
   'GET accounts': AccountList;
+  'GET agent-tokens': AgentTokenList;
   'GET alerts': {
     alerts: Alert[];
   };
@@ -114,6 +119,7 @@ export type ConsoleAnswers = {
     call: CallDetail;
   };
   'GET campaigns/:id': CampaignReport;
+  'GET campaigns/:id/agent-change': AgentChange;
   'GET campaigns/:id/figures': CampaignFigures;
   'GET campaigns/:id/figures.csv': undefined;
   'GET campaigns/:id/progress': CampaignProgress;
@@ -157,6 +163,7 @@ export type ConsoleAnswers = {
   'GET overview/first-steps': FirstSteps;
   'GET overview/people': UserCounts;
   'GET overview/week': Week;
+  'GET own/agent-tokens': AgentTokenList;
   'GET own/second-factors': OwnFactors;
   'GET own/sessions': {
     sessions: OwnSession[];
@@ -181,6 +188,8 @@ export type ConsoleAnswers = {
   'GET places': {
     places: Place[];
   };
+  'GET proposals': ProposalList;
+  'GET proposals/:id': ProposalDetail;
   'GET sandbox': SandboxState;
   'GET sandbox/devices': {
     devices: VirtualDevice[];
@@ -240,6 +249,7 @@ export type ConsoleAnswers = {
   'POST campaigns': ChangedCampaign;
   'POST campaigns/:id/clone': ChangedCampaign;
   'POST campaigns/:id/pause': CampaignProgress;
+  'POST campaigns/:id/proposals': CreatedProposal;
   'POST campaigns/:id/publish': ChangedCampaign;
   'POST campaigns/:id/recall': ChangedCampaign;
   'POST campaigns/:id/resume': CampaignProgress;
@@ -277,6 +287,7 @@ export type ConsoleAnswers = {
     email: EmailDetail;
   };
   'POST new-password': undefined;
+  'POST own/agent-tokens': CreatedAgentToken;
   'POST own/authenticator': NewAuthenticator;
   'POST own/authenticator/confirmation': FactorChange;
   'POST own/passkeys': FactorChange;
@@ -295,6 +306,8 @@ export type ConsoleAnswers = {
   };
   'POST pictures': UploadedPicture;
   'POST preview': PreviewAnswer;
+  'POST proposals/:id/approve': ApprovedProposal;
+  'POST proposals/:id/refuse': undefined;
   'POST sandbox/clock': SandboxState;
   'POST sandbox/devices': {
     devices: VirtualDevice[];

@@ -17,7 +17,9 @@ import {
   replacePasswordHash,
 } from '../../storage/accounts/accounts.ts';
 import type { Account } from '../../storage/accounts/accounts.ts';
+import { deleteAgentTokensOf } from '../../storage/accounts/agent-tokens.ts';
 import { deleteSessionsOf, deleteSessionOf, listConsoleSessions } from '../../storage/accounts/console-sessions.ts';
+import { withdrawProposalsOfToken } from '../../storage/campaigns/proposals.ts';
 import { listProtectedAccounts } from '../../storage/accounts/second-factors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -115,7 +117,7 @@ export async function changeAccountRole(
   });
 }
 
-/** Signs the account out everywhere and blocks sign-in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+/** Signs the account out everywhere, ends its tokens for agents and blocks sign-in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
 export async function disableAccount(
   { database, clock }: ManageDependencies,
   { actor, id }: By & { id: string },
@@ -126,8 +128,17 @@ export async function disableAccount(
     await setAccountDisabled(tx, { id, at });
     await endPasswordLinks(tx, { accountId: id, at });
     const sessions = await deleteSessionsOf(tx, { accountId: id });
+    const tokenIds = await deleteAgentTokensOf(tx, id);
+    for (const tokenId of tokenIds)
+      await withdrawProposalsOfToken(tx, { tokenId, at, by: actor.name, reason: 'its account was disabled' });
     const object = { id, name: account.email };
-    await audit(tx, { actor, action: 'account.disable', object, detail: { sessions }, at });
+    await audit(tx, {
+      actor,
+      action: 'account.disable',
+      object,
+      detail: { sessions, agentTokens: tokenIds.length },
+      at,
+    });
     return { ...account, disabledAt: at };
   });
 }

@@ -3,19 +3,26 @@ import { accessOf, readAccountName } from '../../domain/access/accounts.ts';
 import { hashSecret } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { maxAgentTokenDays } from '../../domain/limits/access.ts';
+import { freshSessionMinutes, maxAgentTokenDays, maxAgentTokens } from '../../domain/limits/access.ts';
 import {
+  countAgentTokens,
   deleteAgentToken,
   deleteExpiredAgentTokens,
   findAgentTokenOwner,
   insertAgentToken,
+  listAgentTokens,
   touchAgentToken,
 } from '../../storage/accounts/agent-tokens.ts';
+import type { AgentToken } from '../../storage/accounts/agent-tokens.ts';
 import { findAccountByEmail } from '../../storage/accounts/accounts.ts';
+import { withdrawProposalsOfToken } from '../../storage/campaigns/proposals.ts';
 import { inTransaction } from '../../storage/database.ts';
+import { refuseAgents } from '../campaigns/agent-work.ts';
 import { audit } from './audit.ts';
 import type { AccountDependencies, Actor, ConsoleAccountDependencies, SignedIn } from './audit.ts';
 import { sandboxOwner } from './sign-in.ts';
+
+export type { AgentToken };
 
 /** Begins every token, so that scanners of secrets recognise one that was published by mistake. */
 const prefix = 'carillon_agent_';
@@ -29,6 +36,8 @@ type NewToken = {
   email: string | undefined;
   name: string;
   days: number;
+  /** True: the agent may also change drafts and propose. Default: it only reads. */
+  mayPropose?: boolean;
 };
 
 /**
@@ -38,7 +47,7 @@ type NewToken = {
  */
 export async function createAgentToken(
   { database, clock, isSandbox }: Dependencies,
-  { actor, email, name, days }: NewToken,
+  { actor, email, name, days, mayPropose = false }: NewToken,
 ): Promise<{ id: string; token: string; expiresAt: Date }> {
   const at = clock.realNow();
   if (!Number.isInteger(days) || days < 1 || days > maxAgentTokenDays)
@@ -55,22 +64,58 @@ export async function createAgentToken(
     await deleteExpiredAgentTokens(tx, at);
     const tokenHash = hashSecret(token);
     const named = readAccountName(name);
-    await insertAgentToken(tx, { id, tokenHash, accountId: account?.id ?? null, name: named, at, expiresAt });
-    const detail = { account: account?.email ?? null, expiresAt: expiresAt.toISOString() };
+    const accountId = account?.id ?? null;
+    if ((await countAgentTokens(tx, { at, accountId })) >= maxAgentTokens)
+      throw new ServiceError('PARAMETER_INVALID', {
+        field: 'name',
+        reason: `is one more than ${maxAgentTokens} tokens`,
+      });
+    await insertAgentToken(tx, { id, tokenHash, accountId, name: named, mayPropose, at, expiresAt });
+    const detail = { account: account?.email ?? null, mayPropose, expiresAt: expiresAt.toISOString() };
     await audit(tx, { actor, action: 'agent-token.create', object: { id, name: named }, detail, at });
   });
   return { id, token, expiresAt };
 }
 
-/** Ends a token from the next call on. @throws ServiceError NOT_FOUND */
+/**
+ * Creates a token for the signed-in user's own account. Only in the first minutes of a session, so that a session left open gives nobody
+ * lasting access.
+ *
+ * @throws ServiceError PARAMETER_INVALID, ACCOUNT_SIGN_IN_STALE
+ */
+export function createOwnAgentToken(
+  deps: Dependencies,
+  { actor, ...token }: { actor: SignedIn; name: string; days: number; mayPropose: boolean },
+): Promise<{ id: string; token: string; expiresAt: Date }> {
+  refuseAgents(actor);
+  const ageMilliseconds = deps.clock.realNow().getTime() - actor.openedAt.getTime();
+  if (ageMilliseconds > freshSessionMinutes * 60_000) throw new ServiceError('ACCOUNT_SIGN_IN_STALE');
+  return createAgentToken(deps, { actor, email: actor.email ?? undefined, ...token });
+}
+
+/** Lists the tokens of the signed-in user, or of every account, newest first. */
+export function listTokens(
+  { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
+  { of }: { of: SignedIn | 'everyone' },
+): Promise<AgentToken[]> {
+  return listAgentTokens(database, { at: clock.realNow(), accountId: of === 'everyone' ? undefined : of.id });
+}
+
+/**
+ * Ends a token from the next call on, and what its agent proposed. `of`: the user whose tokens count; otherwise any.
+ *
+ * @throws ServiceError NOT_FOUND
+ */
 export async function revokeAgentToken(
   { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
-  { actor, id }: { actor: Actor; id: string },
+  { actor, id, of }: { actor: Actor; id: string; of?: SignedIn },
 ): Promise<void> {
+  const at = clock.realNow();
   await inTransaction(database, async (tx) => {
-    const name = await deleteAgentToken(tx, id);
+    const name = await deleteAgentToken(tx, { id, accountId: of === undefined ? undefined : of.id });
     if (name === undefined) throw new ServiceError('NOT_FOUND');
-    await audit(tx, { actor, action: 'agent-token.revoke', object: { id, name }, at: clock.realNow() });
+    await withdrawProposalsOfToken(tx, { tokenId: id, at, by: actor.name, reason: 'the token was revoked' });
+    await audit(tx, { actor, action: 'agent-token.revoke', object: { id, name }, at });
   });
 }
 
@@ -89,8 +134,15 @@ export async function findAgent(
   if (!found || (!found.account && !isSandbox)) return undefined;
   if (at.getTime() - (found.usedAt?.getTime() ?? 0) >= seenMilliseconds)
     await touchAgentToken(database, { id: found.id, at });
-  const session = { sessionId: found.id, stage: 'OPEN', openedAt: found.createdAt } as const;
-  if (!found.account) return { kind: 'account', ...sandboxOwner, ...session };
+  const agent = { tokenId: found.id, mayPropose: found.mayPropose };
+  const session = { sessionId: found.id, stage: 'OPEN', openedAt: found.createdAt, agent } as const;
+  if (!found.account)
+    return { kind: 'account', ...sandboxOwner, name: nameAgent(found.name, sandboxOwner.name), ...session };
   const { id, name, email } = found.account;
-  return { kind: 'account', id, name, email, access: accessOf(found.account), ...session };
+  return { kind: 'account', id, name: nameAgent(found.name, name), email, access: accessOf(found.account), ...session };
+}
+
+/** The name in drafts, proposals and the audit log, so that nobody takes the work of an agent for that of its person. */
+function nameAgent(token: string, account: string): string {
+  return `${token} (agent of ${account})`;
 }

@@ -12,7 +12,7 @@ import type { PasswordHash } from './password-hash.ts';
 /** The caller of a use case, with the name that records and the audit log show. */
 export type Actor =
   /** A user of the console; the start link of a sandbox opens it without an account, and has no id. */
-  | { kind: 'account'; id: string | null; name: string }
+  | { kind: 'account'; id: string | null; name: string; agent?: Agent }
   /** A visitor of the console who has not signed in. */
   | { kind: 'visitor'; name: string }
   /** A caller of the API. */
@@ -20,6 +20,9 @@ export type Actor =
   | { kind: 'command-line'; name: string }
   /** Carillon itself, for example the restore of a backup. */
   | { kind: 'system'; name: string };
+
+/** The token of an agent that acts with the rights of an account. */
+export type Agent = { tokenId: string; mayPropose: boolean };
 
 /**
  * The actions, or their first parts, that are logged of each kind of actor. The API log has the calls of programs; only the

@@ -27,6 +27,7 @@ import { audit } from '../accounts/audit.ts';
 import type { Actor } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
 import type { AnswerOnceDependencies } from '../idempotency.ts';
+import { refuseAgents } from './agent-work.ts';
 import type { AuthoringCaller } from './authoring.ts';
 
 export type CampaignChange = {
@@ -102,6 +103,7 @@ export async function changeInTransaction(
   change: CampaignChange,
   clock: Pick<Clock, 'now' | 'realNow'>,
 ): Promise<ChangedCampaign> {
+  refuseAgents(change.actor);
   const at = clock.now();
   const campaign = await findCampaignSummary(tx, { workspaceId: change.workspaceId, id: change.campaignId });
   if (!campaign) return { kind: 'not-found' };

@@ -23,6 +23,7 @@ import { audit } from '../accounts/audit.ts';
 import type { Actor } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
 import { requireWorkspace } from '../workspaces.ts';
+import { endAgentWork, noteDraftChange, refuseAgents, requireReviewed } from './agent-work.ts';
 import { countCreation, takeRequestId } from './authoring.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
 import { liveColumns, statusOf, startSending, storeAudience, listenForEvents } from './go-live.ts';
@@ -62,8 +63,10 @@ export function createDraftCampaign(deps: AuthoringDependencies, command: DraftC
   const { actor, workspaceId, parts } = command;
   return once(deps, { caller: command, operation: 'create' }, async (tx) => {
     const draft = await createDraft(tx, { ...command, limits: deps.limits, at: deps.clock.now() });
+    const at = deps.clock.realNow();
+    await noteDraftChange(tx, { actor, workspaceId, campaignId: draft.id, before: null, at });
     const object = { id: draft.id, ...nameIn(parts) };
-    await audit(tx, { actor, workspaceId, action: 'campaign.create', object, at: deps.clock.realNow() });
+    await audit(tx, { actor, workspaceId, action: 'campaign.create', object, at });
     return draft;
   });
 }
@@ -76,9 +79,11 @@ export function changeDraftCampaign(deps: AuthoringDependencies, command: DraftC
     const columns = draftColumns(mergeParts(draft.parts, command.change));
     const updatedBy = command.updatedBy ?? actor.name;
     await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at: deps.clock.now() });
+    const at = deps.clock.realNow();
+    await noteDraftChange(tx, { actor, workspaceId, campaignId: id, before: draft.parts, at });
     const object = { id, ...nameIn(command.change) };
     const detail = { status: draft.status };
-    await audit(tx, { actor, workspaceId, action: 'campaign.change', object, detail, at: deps.clock.realNow() });
+    await audit(tx, { actor, workspaceId, action: 'campaign.change', object, detail, at });
     return { id };
   });
 }
@@ -97,15 +102,16 @@ export async function validateDraftCampaign(
 }
 
 /**
- * Publishes a draft. One that is sent as soon as possible waits for `delaySeconds`, in which it can be recalled.
+ * Publishes a draft. One that is sent as soon as possible waits for `delaySeconds`, in which it can be recalled. A draft that an agent
+ * changed is published only by a person who has seen the change, `seenChange` (decision 0103).
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID
  */
 export function publishDraftCampaign(
   deps: AuthoringDependencies,
-  command: AuthoringCaller & { id: string; delaySeconds?: number | undefined },
+  command: AuthoringCaller & { id: string; delaySeconds?: number | undefined; seenChange?: string | undefined },
 ): Promise<{ id: string }> {
-  const { actor, workspaceId, id, delaySeconds } = command;
+  const { actor, workspaceId, id, delaySeconds, seenChange } = command;
   return once(deps, { caller: command, operation: `status:${id}` }, async (tx) => {
     const draft = await lockAuthoredCampaign(tx, { workspaceId, id });
     if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
@@ -113,8 +119,8 @@ export function publishDraftCampaign(
       const reason = `${draft.deliveryType} campaign that is ${draft.status}`;
       throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'PUBLISH', reason });
     }
-    const by = { updatedBy: actor.name, at: deps.clock.now() };
-    await publishDraft(tx, { workspaceId, id, parts: draft.parts, ...by, delaySeconds });
+    const by = { actor, seenChange, at: deps.clock.now(), realAt: deps.clock.realNow() };
+    await publishDraft(tx, { workspaceId, id, parts: draft.parts, ...by, updatedBy: actor.name, delaySeconds });
     const object = { id, ...nameIn(draft.parts) };
     await audit(tx, { actor, workspaceId, action: 'campaign.publish', object, at: deps.clock.realNow() });
     return { id };
@@ -131,6 +137,7 @@ export function recallCampaign(
   command: AuthoringCaller & { id: string },
 ): Promise<{ id: string }> {
   const { actor, workspaceId, id } = command;
+  refuseAgents(actor);
   return once(deps, { caller: command, operation: `status:${id}` }, async (tx) => {
     const campaign = await lockAuthoredCampaign(tx, { workspaceId, id });
     if (!campaign?.parts) throw new ServiceError('CAMPAIGN_NOT_FOUND');
@@ -178,6 +185,7 @@ export async function cloneCampaign(
   { database, clock, limits }: AuthoringDependencies,
   { actor, workspaceId, id, name: original, parts: of }: Clone,
 ): Promise<{ id: string }> {
+  refuseAgents(actor);
   const name = nameOfCopy(original);
   const parts = mergeParts(authoredParts(of), { basic_details: { name } });
   return await inTransaction(database, async (tx) => {
@@ -224,14 +232,23 @@ type PublishedDraft = {
   workspaceId: string;
   id: string;
   parts: CampaignParts;
+  actor: Actor;
+  seenChange?: string | undefined;
   updatedBy: string;
   at: Date;
+  /** Real time, in which proposals of agents are decided. */
+  realAt: Date;
   delaySeconds?: number | undefined;
 };
 
-/** Moves a campaign from DRAFT to live. The caller holds its lock. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+/**
+ * Moves a campaign from DRAFT to live. The caller holds its lock.
+ *
+ * @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_ACTION_INVALID for a draft with a change by an agent that was not seen
+ */
 export async function publishDraft(tx: Transaction, draft: PublishedDraft): Promise<void> {
-  const { workspaceId, id, parts, updatedBy, at, delaySeconds = 0 } = draft;
+  const { workspaceId, id, parts, actor, updatedBy, at, realAt, delaySeconds = 0, seenChange } = draft;
+  await requireReviewed(tx, { actor, workspaceId, campaignId: id, seenChange });
   const prepared = await requirePrepared(tx, { workspaceId, parts, now: at, start: 'to come' });
   const owner = { workspaceId, campaignId: id, createdBy: updatedBy, at };
   const segmentId = await storeAudience(tx, prepared, owner);
@@ -244,6 +261,7 @@ export async function publishDraft(tx: Transaction, draft: PublishedDraft): Prom
     at,
   });
   await listenForEvents(tx, prepared, { workspaceId, campaignId: id, versionId: id, at });
+  await endAgentWork(tx, { campaignId: id, actor, at: realAt });
   // The scheduler starts one that waits.
   if (status.status !== 'SCHEDULED') await startSending(tx, prepared, owner);
 }

@@ -21,7 +21,9 @@ import { dropWinner, inheritWinner } from '../../storage/campaigns/variations.ts
 import type { Transaction } from '../../storage/database.ts';
 import { hasOpenRuns } from '../../storage/runs/campaign-runs.ts';
 import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
+import { refuseAgents } from './agent-work.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
 import { nameIn, publishDraft } from './create-campaign.ts';
 import { liveColumns, storeAudience, listenForEvents, statusOf } from './go-live.ts';
@@ -44,24 +46,25 @@ export type EditCommand = AuthoringCaller & {
  */
 export async function editCampaign(deps: AuthoringDependencies, command: EditCommand): Promise<{ id: string }> {
   const { actor, workspaceId, idempotencyKey: key, rawBody, updatedBy } = command;
-  const at = deps.clock.now();
+  refuseAgents(actor);
+  const [at, realAt] = [deps.clock.now(), deps.clock.realNow()];
   return answerOnce(deps, { workspaceId, operation: `campaign:edit:${command.id}`, key, rawBody, at }, async (tx) => {
     const campaign = await lockNewest(tx, command);
     const parts = mergeParts(campaign.parts, command.change);
-    const id = await editNewest(tx, { workspaceId, campaign, parts, updatedBy, at });
+    const id = await editNewest(tx, { actor, workspaceId, campaign, parts, updatedBy, at, realAt });
     const object = { id, ...nameIn(command.change) };
     const detail = { status: campaign.status };
-    await audit(tx, { actor, workspaceId, action: 'campaign.change', object, detail, at: deps.clock.realNow() });
+    await audit(tx, { actor, workspaceId, action: 'campaign.change', object, detail, at: realAt });
     return { id };
   });
 }
 
 /** @returns the id of the document that holds the change */
 async function editNewest(tx: Transaction, edit: LiveEdit): Promise<string> {
-  const { workspaceId, campaign, parts, updatedBy, at } = edit;
+  const { actor, workspaceId, campaign, parts, updatedBy, at, realAt } = edit;
   switch (campaign.status) {
     case 'DRAFT':
-      await publishDraft(tx, { workspaceId, id: campaign.id, parts, updatedBy, at });
+      await publishDraft(tx, { actor, workspaceId, id: campaign.id, parts, updatedBy, at, realAt });
       return campaign.id;
     case 'SCHEDULED':
     case 'ACTIVE':
@@ -166,11 +169,13 @@ async function publishVersion(
 
 /** A locked live campaign with its changed parts. */
 type LiveEdit = {
+  actor: Actor;
   workspaceId: string;
   campaign: AuthoredCampaign & { parts: CampaignParts };
   parts: CampaignParts;
   updatedBy: string;
   at: Date;
+  realAt: Date;
 };
 
 /**

@@ -12,14 +12,19 @@ import { noteRunLocales } from '../../storage/runs/run-states.ts';
 import { audit } from '../accounts/audit.ts';
 import { answerOnce } from '../idempotency.ts';
 import { requireWorkspace } from '../workspaces.ts';
+import { refuseAgents } from './agent-work.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
 import { findNamedUsers, readShownCampaign } from './preview-campaign.ts';
 import type { ShownCampaign } from './preview-campaign.ts';
 import { takeRequestId } from './authoring.ts';
 
-export type TestCommand = AuthoringCaller & {
-  /** V1's id, reserved for an hour; undefined in V5, which has Idempotency-Key. */
-  requestId: string | undefined;
+export type TestCommand = AuthoringCaller &
+  Tested & {
+    /** V1's id, reserved for an hour; undefined in V5, which has Idempotency-Key. */
+    requestId: string | undefined;
+  };
+
+type Tested = Pick<AuthoringCaller, 'workspaceId' | 'actor'> & {
   source: ShownCampaign['source'];
   identifier: string;
   /** At most ten. */
@@ -44,32 +49,42 @@ export type TestAnswer = {
  * @throws ServiceError NOT_FOUND, CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID, IDEMPOTENCY_CONFLICT, CAMPAIGN_REQUEST_REPEATED
  */
 export async function testCampaign(deps: AuthoringDependencies, command: TestCommand): Promise<TestAnswer> {
-  const { actor, workspaceId, idempotencyKey: key, rawBody } = command;
+  const { workspaceId, idempotencyKey: key, rawBody } = command;
   const at = deps.clock.now();
   return answerOnce(deps, { workspaceId, operation: 'campaign:test', key, rawBody, at }, async (tx) => {
     await requireWorkspace(tx, workspaceId);
     await takeRequestId(tx, { workspaceId, operation: 'test', requestId: command.requestId, at });
-    const definition = await readShownCampaign(tx, { ...command, namedIn: 'test_campaign_meta.' });
-    const found = await findUsers(tx, command);
-    const users = new Map(found.flatMap(({ users }) => users.map((user) => [`${user[0]}/${user[1]}`, user] as const)));
-    const results = found.map(({ value, users: matched }): TestResult => ({
-      value,
-      outcome: matched.length > 0 ? 'found' : 'not found',
-    }));
-    const ignoredTopic = definition.topicKey;
-    if (users.size === 0) return { campaignId: undefined, results, ignoredTopic };
-    const campaignId = await sendTest(tx, { command, definition, users: [...users.values()], at });
-    // Without the users: the log outlives them.
-    const detail = { asked: command.values.length };
-    const object = { id: campaignId };
-    await audit(tx, { actor, workspaceId, action: 'campaign.test', object, detail, at: deps.clock.realNow() });
-    return { campaignId, results, ignoredTopic };
+    return testInTransaction(tx, { ...command, at, realAt: deps.clock.realNow() });
   });
+}
+
+/** Sends a test in the caller's transaction. @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID */
+export async function testInTransaction(
+  tx: Transaction,
+  { at, realAt, ...command }: Tested & { at: Date; realAt: Date },
+): Promise<TestAnswer> {
+  const { actor, workspaceId } = command;
+  refuseAgents(actor);
+  const definition = await readShownCampaign(tx, { ...command, namedIn: 'test_campaign_meta.' });
+  const found = await findUsers(tx, command);
+  const users = new Map(found.flatMap(({ users }) => users.map((user) => [`${user[0]}/${user[1]}`, user] as const)));
+  const results = found.map(({ value, users: matched }): TestResult => ({
+    value,
+    outcome: matched.length > 0 ? 'found' : 'not found',
+  }));
+  const ignoredTopic = definition.topicKey;
+  if (users.size === 0) return { campaignId: undefined, results, ignoredTopic };
+  const campaignId = await sendTest(tx, { command, definition, users: [...users.values()], at });
+  // Without the users: the log outlives them.
+  const detail = { asked: command.values.length };
+  const object = { id: campaignId };
+  await audit(tx, { actor, workspaceId, action: 'campaign.test', object, detail, at: realAt });
+  return { campaignId, results, ignoredTopic };
 }
 
 type FoundUsers = { value: string; users: [bucket: number, userId: string][] };
 
-async function findUsers(tx: Transaction, { workspaceId, identifier, values }: TestCommand): Promise<FoundUsers[]> {
+async function findUsers(tx: Transaction, { workspaceId, identifier, values }: Tested): Promise<FoundUsers[]> {
   const found: FoundUsers[] = [];
   for (const value of values) {
     const limit = Math.floor(maxSelectedUsers / values.length);
@@ -79,7 +94,7 @@ async function findUsers(tx: Transaction, { workspaceId, identifier, values }: T
   return found;
 }
 
-type Send = { command: TestCommand; definition: CampaignDefinition; users: [number, string][]; at: Date };
+type Send = { command: Tested; definition: CampaignDefinition; users: [number, string][]; at: Date };
 
 async function sendTest(tx: Transaction, { command, definition, users, at }: Send): Promise<string> {
   const { workspaceId } = command;

@@ -11,19 +11,20 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption } from '../command-options.ts';
 import { printJsonLine, printTable } from '../print-table.ts';
 
-type CreateOptions = { account?: string; name: string; days: number; json?: true };
+type CreateOptions = { account?: string; name: string; days: number; mayPropose?: true; json?: true };
 
-/** `carillon agent-tokens`: tokens with which agents read with the rights of an account. */
+/** `carillon agent-tokens`: tokens with which agents read, and may propose, with the rights of an account. */
 export function registerAgentTokens(program: Command): void {
   const tokens = program
     .command('agent-tokens')
-    .description('Tokens for agents, which read with the rights of an account');
+    .description('Tokens for agents, which read and propose with the rights of an account');
   tokens
     .command('create')
     .description('Create a token with the rights of an account; it is shown once')
     .option('--account <email>', 'the account whose rights the token has; a sandbox needs none')
     .option('--name <name>', 'where the token is used', 'Agent')
     .option('--days <days>', `days until the token expires, 1 to ${maxAgentTokenDays}`, parseDays, 90)
+    .option('--may-propose', 'the agent may also change drafts and propose to send them; a person decides')
     .option(...jsonLineOption)
     .action((options: CreateOptions) => withInstallation(program, (context) => printNewToken(context, options)));
   tokens
@@ -47,21 +48,22 @@ function parseDays(text: string): number {
 
 async function printNewToken(
   { database, clock }: CommandContext,
-  { account: email, name, days, json }: CreateOptions,
+  { account: email, name, days, mayPropose, json }: CreateOptions,
 ): Promise<void> {
   const installation = await findInstallation(database);
   const isSandbox = installation !== undefined && installation.demoWorkspaceId !== null;
-  const made = await createAgentToken({ database, clock, isSandbox }, { actor: commandLine, email, name, days });
+  const asked = { actor: commandLine, email, name, days, mayPropose: mayPropose ?? false };
+  const made = await createAgentToken({ database, clock, isSandbox }, asked);
   if (json) return printJsonLine(made);
   process.stdout.write(`Id       ${made.id}\nToken    ${made.token}\nUntil    ${made.expiresAt.toISOString()}\n`);
 }
 
 async function printTokens({ database, clock }: CommandContext, options: { json?: true }): Promise<void> {
-  const tokens = await listAgentTokens(database, clock.realNow());
+  const tokens = await listAgentTokens(database, { at: clock.realNow() });
   printTable(
-    ['ID', 'NAME', 'ACCOUNT', 'CREATED', 'EXPIRES', 'LAST USED'],
-    tokens.map(({ id, name, email, createdAt, expiresAt, usedAt }) => [
-      ...[id, name, email ?? 'owner of the sandbox'],
+    ['ID', 'NAME', 'ACCOUNT', 'MAY', 'CREATED', 'EXPIRES', 'LAST USED'],
+    tokens.map(({ id, name, email, mayPropose, createdAt, expiresAt, usedAt }) => [
+      ...[id, name, email ?? 'owner of the sandbox', mayPropose ? 'read and propose' : 'read'],
       ...[createdAt.toISOString(), expiresAt.toISOString(), usedAt?.toISOString() ?? 'never'],
     ]),
     options,

@@ -47,8 +47,17 @@ export function signAwsRequest(key: AwsKey, request: SignedRequest): Record<stri
 function encodePath(pathname: string): string {
   return pathname
     .split('/')
-    .map((part) => encodeStrictly(decodeURIComponent(part)))
+    .map((part) => encodeStrictly(decode(part)))
     .join('/');
+}
+
+/** A percent sign that encodes nothing stays: the store refuses the request, and the log of the stream shows its answer. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function canonicalQuery({ searchParams }: URL): string {

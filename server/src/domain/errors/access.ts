@@ -107,8 +107,8 @@ export const accountRegistry = {
   },
   ACCOUNT_SIGN_IN_STALE: {
     status: 403,
-    text: 'Sign in again to change your second factors.',
-    advice: 'Sign out and in. Second factors can be changed in the first 15 minutes of a session.',
+    text: 'Sign in again to change your second factors or to create a token.',
+    advice: 'Sign out and in. Both are possible in the first 15 minutes of a session.',
   },
   ACCOUNT_ATTEMPTS_LIMITED: {
     status: 429,
@@ -146,6 +146,17 @@ export const accountRegistry = {
     status: 403,
     text: 'Your role does not allow this.',
     advice: 'Ask an owner for a role that allows this. docs/console.md lists what each role may do.',
+  },
+  // What agents propose
+  PROPOSAL_CLOSED: {
+    status: 409,
+    text: 'The proposal cannot be decided: <reason>.',
+    advice: 'An agent must propose it again. A person can also open the draft, review it and publish it.',
+  },
+  PROPOSALS_LIMITED: {
+    status: 409,
+    text: 'Too many proposals of agents wait for a decision in this workspace.',
+    advice: 'Approve or refuse some of them in the console.',
   },
   // A workspace's provider credentials
   PROVIDER_KEY_INVALID: {

@@ -137,12 +137,15 @@ export function settleEventTime(sent: Date, now: Date): { at: Date } | { fault: 
 
 /**
  * Returns when an event happened by this clock: the sender's clock may be wrong by hours, and its difference is known if it said when it
- * sent the request. An event never happens after it was received.
+ * sent the request. An event never happens after it was received. A clock that is wrong by thousands of years gives the earliest time that can
+ * be stored.
  */
 export function correctEventTime(time: Date, { sentAt, at }: { sentAt: Date | undefined; at: Date }): Date {
   const aheadMilliseconds = sentAt === undefined ? 0 : sentAt.getTime() - at.getTime();
-  return new Date(Math.min(at.getTime(), time.getTime() - aheadMilliseconds));
+  return new Date(Math.max(earliestEventTime, Math.min(at.getTime(), time.getTime() - aheadMilliseconds)));
 }
+
+const earliestEventTime = Date.parse('0001-01-01T00:00:00Z');
 
 const eventPlatformsInCapitals = new Map(
   Object.entries(eventPlatforms).map(([name, stored]) => [name.toUpperCase(), stored]),

@@ -5,6 +5,9 @@ import type { LimitWindow } from '../access/rate-limits.ts';
 /** Longest life of a token for agents. Unit: days per token. Exceeded: PARAMETER_INVALID. */
 export const maxAgentTokenDays = 365;
 
+/** Tokens for agents that have not expired. Unit: tokens per account. Exceeded: PARAMETER_INVALID. */
+export const maxAgentTokens = 50;
+
 /**
  * Calls of the MCP endpoint with one token.
  * Unit: calls a minute per token. Exceeded: The response has status 429 and Retry-After.
@@ -69,7 +72,7 @@ export const failedSignInWindows = {
  */
 export const pendingSignInMinutes = 15;
 
-/** Age of a session that may change second factors. Unit: minutes per session. Exceeded: ACCOUNT_SIGN_IN_STALE. */
+/** Age of a session that may change second factors or create tokens for agents. Unit: minutes per session. Exceeded: ACCOUNT_SIGN_IN_STALE. */
 export const freshSessionMinutes = 15;
 
 /** Time for a passkey to sign. Unit: seconds per challenge. Exceeded: ACCOUNT_SECOND_FACTOR_FAILED. */

@@ -304,3 +304,24 @@ export const maxStatsBodyBytes = 16 * 1024;
 export const maxUtmCharacters = 256;
 /** Parameters of other names in `utm_params` (fact 6.2). Unit: parameters per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID. */
 export const maxUtmCustomParameters = 5;
+
+/**
+ * Time in which a person can approve what an agent proposed. Unit: days per proposal. Exceeded: PROPOSAL_CLOSED.
+ * Segments and prices change; an old proposal would be approved without a thought.
+ */
+export const proposalDays = 14;
+
+/** Retention of proposals of agents. Unit: days per proposal. Exceeded: It is deleted; the audit log keeps the decision. */
+export const keptProposalDays = 90;
+
+/** Proposals of agents that wait for a decision. Unit: proposals per workspace. Exceeded: PROPOSALS_LIMITED. */
+export const maxPendingProposals = 50;
+
+/** Proposals that the console lists. Unit: proposals per workspace. Exceeded: Those decided earliest are not listed. */
+export const maxShownProposals = 100;
+
+/** Text that an agent adds to a proposal, or a person to a refusal. Unit: characters per text. Exceeded: PARAMETER_INVALID. */
+export const maxProposalNoteCharacters = 1_000;
+
+/** Users of a test that an agent proposes. Unit: users per proposal. Exceeded: PARAMETER_INVALID. */
+export const maxProposedTestUsers = 10;

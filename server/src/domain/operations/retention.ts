@@ -351,6 +351,20 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'Never.',
   },
   {
+    what: 'Proposals of agents',
+    tables: ['agent_proposals'],
+    grows: 'A row for each proposal; at most 50 wait for a decision in a workspace',
+    kept: { until: '90 days after the proposal, or the workspace is emptied' },
+    removed: 'By the time it was proposed.',
+  },
+  {
+    what: 'Drafts that agents changed',
+    tables: ['agent_drafts'],
+    grows: 'A row for each draft that an agent created or changed',
+    kept: { until: 'a person publishes the draft, or the workspace is emptied' },
+    removed: 'With the publication.',
+  },
+  {
     what: 'Configuration',
     tables: [
       'workspaces',

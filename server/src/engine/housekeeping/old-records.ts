@@ -1,5 +1,5 @@
 import type { RealClock, Clock } from '../../clock.ts';
-import { campaignRequestIdKeptHours } from '../../domain/limits/campaigns.ts';
+import { campaignRequestIdKeptHours, keptProposalDays } from '../../domain/limits/campaigns.ts';
 import { expiredTokenSeconds } from '../../domain/access/keys.ts';
 import { idempotencyKeyHours } from '../../domain/limits/access.ts';
 import { appEventIdDays, idleInstallationDays } from '../../domain/limits/installations.ts';
@@ -27,6 +27,7 @@ import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.
 import { trimLimitWindows } from '../../storage/limits/sliding-windows.ts';
 import { deleteOldEntries } from '../../storage/journeys/positions.ts';
 import { deleteOldLiveActivities } from '../../storage/live-activities.ts';
+import { deleteOldProposals, withdrawExpiredProposals } from '../../storage/campaigns/proposals.ts';
 import { deleteOldSourceMessages } from '../../storage/source-messages.ts';
 import { deleteOldChallenges } from '../../storage/push-token-challenges.ts';
 import {
@@ -79,6 +80,8 @@ export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRe
         deleteOldCallbackReceivers(database, { before: hoursAgo(2 * maxPausedHours), limit: 10_000 }),
         deleteExpiredReportFiles(database, { before: now, limit: 10_000 }),
         deleteOldEventIds(database, { before: keptSince(earlierNow, appEventIdDays), limit: 10_000 }),
+        withdrawExpiredProposals(database, earlierNow),
+        deleteOldProposals(database, { before: keptSince(earlierNow, keptProposalDays), limit: 10_000 }),
         deleteOldSourceMessages(database, { before: keptSince(earlierNow, sourceMessageDays), limit: 10_000 }),
         deleteIdleInstallations(database, { before: keptSince(earlierNow, idleInstallationDays), limit: 10_000 }),
         // The limit of challenges counts the last hour.

@@ -40,8 +40,11 @@ export function guardConsole(server: FastifyInstance, { accounts, cookies, agent
     const asked = { permission: config.permission, workspaceId };
     const agent = agents.current();
     if (agent) {
-      if (!agents.routes.has(`${request.method} ${url}`))
+      const kind = agents.routes.get(`${request.method} ${url}`);
+      if (kind === undefined)
         throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: 'agents may not call this route' });
+      if (kind === 'propose' && agent.agent?.mayPropose !== true)
+        throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: 'the token may only read' });
       requirePermission(agent, asked);
       request.signedIn = agent;
     } else {
@@ -59,8 +62,8 @@ type Guarding = {
   agents: {
     /** The user for whom an agent of this process calls; a call over the network has none. */
     current(): SignedIn | undefined;
-    /** The routes that agents may call. */
-    routes: ReadonlySet<string>;
+    /** The routes that agents may call: those that read, and those that need a token that may propose. */
+    routes: ReadonlyMap<string, 'read' | 'propose'>;
   };
 };
 

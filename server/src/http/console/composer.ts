@@ -217,10 +217,11 @@ export const PreviewAnswer = described(
 export type ConsoleComposerRouteDependencies = { composer: AuthoringDependencies };
 
 const Checked = Type.Object({ workspaceId, id: Type.Optional(id) });
-/** How long a campaign that is sent as soon as possible can be recalled. */
+/** How long a campaign that is sent as soon as possible can be recalled, and the last change by an agent that the user has seen. */
 const Publishing = Type.Object({
   workspaceId,
   delaySeconds: Type.Optional(Type.String({ pattern: '^([0-5]?[0-9]|60)$' })),
+  seenChange: Type.Optional(id),
 });
 
 /**
@@ -274,10 +275,11 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
     );
     const publishing = { ...one, schema: { ...one.schema, querystring: Publishing } };
     scope.post(`${api}/campaigns/:id/publish`, publishing, (request) => {
-      const { delaySeconds = '0' } = request.query as Static<typeof Publishing>;
+      const { delaySeconds = '0', seenChange } = request.query as Static<typeof Publishing>;
       return publishDraftCampaign(composer, {
         ...callerOf(request),
         id: idOf(request),
+        seenChange,
         delaySeconds: Number(delaySeconds),
       });
     });

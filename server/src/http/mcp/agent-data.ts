@@ -1,3 +1,5 @@
+import { revealInvisible } from '../../domain/content/invisible-characters.ts';
+
 /**
  * Data for an agent: bounded in size, without secrets, and with invisible characters written out. Texts of users, campaigns
  * and callers may contain instructions for the agent; they stay values of JSON, and the result says so.
@@ -8,14 +10,17 @@ export type AgentData = {
   omitted: Record<string, number>;
 };
 
-type Bounds = { characters: number; entries: number };
+type Bounds = { characters: number; entries: number; members: number; nameCharacters: number };
 
-/** From generous to narrow: the first with which the result is short enough applies. */
+/**
+ * From generous to narrow: the first with which the result is short enough applies. No response has 200 members by itself; a user may have
+ * more attributes.
+ */
 const bounds: readonly Bounds[] = [
-  { characters: 2_000, entries: 100 },
-  { characters: 500, entries: 25 },
-  { characters: 200, entries: 10 },
-  { characters: 100, entries: 3 },
+  { characters: 2_000, entries: 100, members: 200, nameCharacters: 200 },
+  { characters: 500, entries: 25, members: 100, nameCharacters: 100 },
+  { characters: 200, entries: 10, members: 50, nameCharacters: 60 },
+  { characters: 100, entries: 3, members: 25, nameCharacters: 40 },
 ];
 
 /** About 15,000 tokens of a language model. */
@@ -29,57 +34,46 @@ const maxDepth = 12;
  */
 const secretMember = /^c?url$|push_?id$|secret|password|token|authorization|private_?key|api_?key$/i;
 
-/** Bounds and escapes a response of the console. Pure. */
+/** Bounds and escapes a response of the console. The escapes count: they make a text up to six times as long. Pure. */
 export function makeAgentData(value: unknown): AgentData {
   for (const bound of bounds) {
     const made = reduce(value, bound);
-    if (JSON.stringify(made.data).length <= maxResultCharacters) return made;
+    if (presentUntrusted(made).length <= maxResultCharacters) return made;
   }
   return { data: null, omitted: { '': JSON.stringify(value).length } };
 }
 
 function reduce(value: unknown, bound: Bounds): AgentData {
   const omitted: Record<string, number> = {};
+  const omit = (path: string, count: number): void => {
+    const noted = Object.hasOwn(omitted, path) || Object.keys(omitted).length < bound.entries ? path : '…';
+    omitted[noted] = (omitted[noted] ?? 0) + count;
+  };
   const walk = (part: unknown, path: string, depth: number): unknown => {
     if (typeof part === 'string') {
       if (part.length <= bound.characters) return revealInvisible(part);
-      omitted[path] = part.length - bound.characters;
+      omit(path, part.length - bound.characters);
       return `${revealInvisible(part.slice(0, bound.characters))}…`;
     }
     if (part === null || typeof part !== 'object') return part;
     if (depth > maxDepth) {
-      omitted[path] = 1;
+      omit(path, 1);
       return null;
     }
     if (Array.isArray(part)) {
-      if (part.length > bound.entries) omitted[path] = part.length - bound.entries;
+      if (part.length > bound.entries) omit(path, part.length - bound.entries);
       return part.slice(0, bound.entries).map((entry, index) => walk(entry, `${path}[${index}]`, depth + 1));
     }
     const members = Object.entries(part).filter(([name]) => !secretMember.test(name));
-    if (members.length > maxMembers) omitted[path] = members.length - maxMembers;
+    if (members.length > bound.members) omit(path, members.length - bound.members);
     return Object.fromEntries(
-      members.slice(0, maxMembers).map(([name, member]) => {
-        const shown = revealInvisible(name.slice(0, maxNameCharacters));
+      members.slice(0, bound.members).map(([name, member]) => {
+        const shown = revealInvisible(name.slice(0, bound.nameCharacters));
         return [shown, walk(member, path === '' ? shown : `${path}.${shown}`, depth + 1)];
       }),
     );
   };
   return { data: walk(value, '', 0), omitted };
-}
-
-/** More than any response has by itself; a user may have more attributes. */
-const maxMembers = 200;
-const maxNameCharacters = 200;
-
-/**
- * Characters that a reader does not see but a language model reads: controls, format characters such as zero-width and
- * bidirectional marks, tag characters and private use. Line breaks and tabs are kept; a joiner inside an emoji is written
- * out as well.
- */
-const invisible = /[^\P{Cc}\n\t]|[\p{Cf}\p{Co}\p{Cs}\u115F\u1160\u3164\uFFA0\u2028\u2029]/gu;
-
-function revealInvisible(text: string): string {
-  return text.replace(invisible, (character) => `\\u{${character.codePointAt(0)!.toString(16).toUpperCase()}}`);
 }
 
 /**

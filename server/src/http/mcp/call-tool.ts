@@ -5,7 +5,7 @@ import { makeDocsSearch } from './docs-search.ts';
 import { isObject } from './protocol.ts';
 import type { ToolResult } from './protocol.ts';
 import { consoleTools, docsTools, perPage } from './tools.ts';
-import type { ConsoleTool, ToolArguments } from './tools.ts';
+import type { ConsoleTool, ToolArguments, ToolDocuments } from './tools.ts';
 
 type CallTool = (name: string, args: Record<string, unknown>) => Promise<ToolResult | undefined>;
 
@@ -50,7 +50,7 @@ async function callRoute(
   server: FastifyInstance,
   { tool, args }: { tool: ConsoleTool; args: ToolArguments },
 ): Promise<ToolResult> {
-  const { path = {}, query = {}, body } = tool.call(args);
+  const { path = {}, query = {}, body } = tool.call(args, args as unknown as ToolDocuments);
   const named = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const address = tool.route.url.replace(/:(\w+)/g, (_, part: string) => encodeURIComponent(path[part]!));
   const answer = await server.inject({
@@ -94,9 +94,9 @@ function makeFault(text: string): ToolResult {
 
 const notBuilt = makeFault('The documentation has not been built on this node. Try again in a minute.');
 
-type TextSchema = { minLength?: number; maxLength?: number; pattern?: string };
+type TextSchema = { type?: string; minLength?: number; maxLength?: number; pattern?: string };
 
-/** Every argument of a tool is a text. Pure. @returns the fault as a sentence */
+/** An argument of a tool is a text, an object or a list; the route checks what is in the latter. Pure. @returns the fault as a sentence */
 function findFault(schema: TObject, args: Record<string, unknown>): string | undefined {
   const { properties } = schema;
   const required: readonly string[] = schema.required ?? [];
@@ -104,7 +104,11 @@ function findFault(schema: TObject, args: Record<string, unknown>): string | und
   if (missing !== undefined) return `${missing} is required.`;
   for (const [name, value] of Object.entries(args)) {
     if (!Object.hasOwn(properties, name)) return `${name.slice(0, 100)} is not an argument of this tool.`;
-    const { minLength = 0, maxLength = Infinity, pattern = '' } = properties[name] as TextSchema;
+    const { type, minLength = 0, maxLength = Infinity, pattern = '' } = properties[name] as TextSchema;
+    if (type === 'object' || type === 'array') {
+      if (type === 'object' ? isObject(value) : Array.isArray(value)) continue;
+      return `${name} must be ${type === 'object' ? 'an object' : 'a list'}.`;
+    }
     if (typeof value !== 'string') return `${name} must be a text.`;
     if (value.length < minLength || value.length > maxLength) return `${name} is too short or too long.`;
     if (!new RegExp(pattern).test(value)) return `${name} must match ${pattern}.`;

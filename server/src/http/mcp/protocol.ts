@@ -121,8 +121,10 @@ export async function answerRequest(
     const body = makeError({ id, code: rpcErrors.method, text: 'Method not found' });
     return { status: era === 'modern' ? 404 : 200, body };
   }
-  if (result === 'unknown tool')
-    return { status: 200, body: makeError({ id, code: rpcErrors.params, text: 'Unknown tool' }) };
+  if (result === 'unknown tool' || result === 'no arguments') {
+    const text = result === 'unknown tool' ? 'Unknown tool' : 'arguments must be an object.';
+    return { status: 200, body: makeError({ id, code: rpcErrors.params, text }) };
+  }
   return {
     status: 200,
     body: { jsonrpc: '2.0', id, result: era === 'modern' ? { resultType: 'complete', ...result } : result },
@@ -135,7 +137,7 @@ const caching = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 async function findResult(
   server: McpServer,
   { method, params, era }: Omit<McpRequest, 'id'>,
-): Promise<object | 'unknown method' | 'unknown tool'> {
+): Promise<object | 'unknown method' | 'unknown tool' | 'no arguments'> {
   const serverInfo = { name: 'carillon', title: 'Carillon', version: server.version };
   const common = { capabilities: { tools: {} }, serverInfo, instructions: server.instructions };
   switch (`${era} ${method}`) {
@@ -155,7 +157,8 @@ async function findResult(
     case 'modern tools/call':
     case 'legacy tools/call': {
       const { name, arguments: args = {} } = params;
-      if (typeof name !== 'string' || !isObject(args)) return 'unknown tool';
+      if (typeof name !== 'string') return 'unknown tool';
+      if (!isObject(args)) return 'no arguments';
       return (await server.callTool(name, args)) ?? 'unknown tool';
     }
     default:

@@ -1,11 +1,14 @@
 import { Type } from 'typebox';
 import type { TObject, TSchema } from 'typebox';
+import { maxProposalNoteCharacters } from '../../domain/limits/campaigns.ts';
 import { instantPattern } from '../../domain/timing/iso-time.ts';
 import { consoleApi } from '../console/access.ts';
 import { closed, id, workspaceId } from '../console/requests.ts';
 import { described } from '../console/shape-parts.ts';
 
 export type ToolArguments = Readonly<Record<string, string>>;
+/** Arguments that are objects or lists. The routes check what is in them. */
+export type ToolDocuments = Readonly<Record<string, object>>;
 
 /** A call of a route of the console, which checks the permission and makes the answer. */
 type RouteCall = {
@@ -20,8 +23,8 @@ export type ConsoleTool = {
   /** Only text from this file: a description must never contain stored data. */
   description: string;
   input: TObject;
-  route: { method: 'GET' | 'POST'; url: string };
-  call(args: ToolArguments): RouteCall;
+  route: { method: 'GET' | 'POST' | 'PATCH'; url: string };
+  call(args: ToolArguments, documents: ToolDocuments): RouteCall;
   /** Returns the cursor of the next page from the answer. */
   next?(answer: Record<string, unknown>, args: ToolArguments): string | null;
   /** The list of the answer that is cut into pages here, because the route returns all of it. */
@@ -40,11 +43,8 @@ const input = (members: Record<string, TSchema>): TObject => Type.Object(members
 const route = (path: string) => ({ method: 'GET', url: `${consoleApi}/${path}` }) as const;
 const ofWorkspace = ({ workspace_id }: ToolArguments) => ({ workspaceId: workspace_id });
 
-/**
- * The tools that read what the console shows. Each calls the console's own route, so permissions, numbers and words are the
- * same. The guard of the console opens no other route to an agent.
- */
-export const consoleTools: readonly ConsoleTool[] = [
+/** The tools that read what the console shows. Each calls the console's own route, so permissions, numbers and words are the same. */
+const readingTools: readonly ConsoleTool[] = [
   {
     name: 'list_workspaces',
     title: 'List workspaces',
@@ -178,9 +178,122 @@ export const consoleTools: readonly ConsoleTool[] = [
   },
 ];
 
-/** The routes of the console that an agent may call, as `GET /console/api/overview`. */
-export const agentRoutes: ReadonlySet<string> = new Set(
-  consoleTools.map(({ route: { method, url } }) => `${method} ${url}`),
+const draft = described(id, 'Id of a draft: of create_draft, or of search_campaigns with the status DRAFT.');
+const document = (description: string) => Type.Object({}, { additionalProperties: true, description });
+const note = Type.String({
+  minLength: 1,
+  maxLength: maxProposalNoteCharacters,
+  description: 'Why you propose it, for the person who decides.',
+});
+const changing = (method: 'POST' | 'PATCH', path: string) => ({ method, url: `${consoleApi}/${path}` }) as const;
+
+/**
+ * The tools that change drafts and propose. None of them sends anything: a proposal is a row that a person decides about in the console
+ * (decision 0103). They need a token that may propose.
+ */
+export const proposingTools: readonly ConsoleTool[] = [
+  {
+    name: 'check_campaign',
+    title: 'Check a campaign',
+    description:
+      'Checks the body of a campaign without storing it: errors by field, the next times it would be sent, its audience in words, warnings. Use it before create_draft.',
+    input: input({
+      workspace_id: workspace,
+      campaign: document('The body of POST /v5/campaigns; read_docs_page "campaigns" describes it.'),
+    }),
+    route: changing('POST', 'composer/check'),
+    call: (args, { campaign: body }) => ({ query: ofWorkspace(args), body: body! }),
+  },
+  {
+    name: 'count_audience',
+    title: 'Count an audience',
+    description: 'Counts the users and devices that a campaign would reach if it started now.',
+    input: input({
+      workspace_id: workspace,
+      campaign: document('The body of POST /v5/campaigns, at least its audience and platforms.'),
+    }),
+    route: changing('POST', 'composer/audience'),
+    call: (args, { campaign: body }) => ({ query: ofWorkspace(args), body: body! }),
+  },
+  {
+    name: 'create_draft',
+    title: 'Create a draft',
+    description: 'Creates a draft of a campaign. Nothing is sent; see propose_publish.',
+    input: input({
+      workspace_id: workspace,
+      campaign: document('The body of POST /v5/campaigns. It may be incomplete.'),
+    }),
+    route: changing('POST', 'campaigns'),
+    call: (args, { campaign: body }) => ({ query: ofWorkspace(args), body: body! }),
+  },
+  {
+    name: 'change_draft',
+    title: 'Change a draft',
+    description:
+      'Merges changes into a draft. Only drafts can be changed. What was proposed before must be proposed again.',
+    input: input({
+      workspace_id: workspace,
+      campaign_id: draft,
+      changes: document('The members to change, as a merge patch (RFC 7396): null removes a member.'),
+    }),
+    route: changing('PATCH', 'campaigns/:id'),
+    call: ({ campaign_id, ...args }, { changes }) => ({
+      path: { id: campaign_id! },
+      query: ofWorkspace(args),
+      body: changes!,
+    }),
+  },
+  {
+    name: 'propose_publish',
+    title: 'Propose to publish a draft',
+    description:
+      'Asks a person to publish a draft as it is now. Nothing is sent until a person approves it in the console. A change of the draft ends the proposal.',
+    input: input({ workspace_id: workspace, campaign_id: draft, note }),
+    route: changing('POST', 'campaigns/:id/proposals'),
+    call: ({ campaign_id, note: text, ...args }) => ({
+      path: { id: campaign_id! },
+      query: ofWorkspace(args),
+      body: { note: text },
+    }),
+  },
+  {
+    name: 'propose_test',
+    title: 'Propose a test',
+    description: 'Asks a person to send a draft to a few users as a test. Nothing is sent until a person approves it.',
+    input: input({
+      workspace_id: workspace,
+      campaign_id: draft,
+      customer_ids: Type.Array(Type.String(), { description: 'Customer ids of 1 to 10 users.' }),
+      note,
+    }),
+    route: changing('POST', 'campaigns/:id/proposals'),
+    call: ({ campaign_id, note: text, ...args }, { customer_ids: customerIds }) => ({
+      path: { id: campaign_id! },
+      query: ofWorkspace(args),
+      body: { note: text, customerIds },
+    }),
+  },
+  {
+    name: 'list_proposals',
+    title: 'List proposals',
+    description: 'Lists what agents proposed, with the decision and its reason. Those that wait come first.',
+    input: input({ workspace_id: workspace, cursor: cursorOf('^[1-9][0-9]{0,5}$') }),
+    route: route('proposals'),
+    call: (args) => ({ query: ofWorkspace(args) }),
+    paged: 'proposals',
+  },
+];
+
+export const consoleTools: readonly ConsoleTool[] = [...readingTools, ...proposingTools];
+
+/** True if the tool changes something. Checking and counting store nothing. */
+export function isChanging({ name }: Pick<ConsoleTool, 'name'>): boolean {
+  return /^(create|change|propose)_/.test(name);
+}
+
+/** The routes of the console that an agent may call, as `GET /console/api/overview`. The guard of the console opens no other to one. */
+export const agentRoutes: ReadonlyMap<string, 'read' | 'propose'> = new Map(
+  consoleTools.map((tool) => [`${tool.route.method} ${tool.route.url}`, isChanging(tool) ? 'propose' : 'read']),
 );
 
 export const docsTools = [

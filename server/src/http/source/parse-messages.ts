@@ -246,7 +246,11 @@ function textAt(context: Attributes | undefined, part: string, name: string): st
 }
 
 /** Libraries of phones repeat the token with every message; these tell that the app was started or has a user. */
-const startOfApp = new Set(['Application Installed', 'Application Opened', 'Application Updated']);
+const startOfApp: ReadonlySet<unknown> = new Set([
+  'Application Installed',
+  'Application Opened',
+  'Application Updated',
+]);
 
 /**
  * Returns the device that a message registers, if it has the token of one.
@@ -257,7 +261,7 @@ function devicesOf(
   message: Body,
   { elements, prefixes }: { elements: readonly Element[]; prefixes: Prefixes },
 ): Element[] {
-  if (message.type !== 'identify' && !(message.type === 'track' && startOfApp.has(String(message.event)))) return [];
+  if (message.type !== 'identify' && !(message.type === 'track' && startOfApp.has(message.event))) return [];
   const context = isObject(message.context) ? message.context : undefined;
   const device = isObject(context?.device) ? context.device : {};
   const deviceId = textAt(context, 'device', 'id');

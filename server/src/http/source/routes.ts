@@ -91,10 +91,12 @@ async function count(
   if (uses.length > 0) setLimitHeaders(reply, await countDataCall(deps, { workspaceId, uses }));
 }
 
+const eventKinds: readonly unknown[] = ['track', 'page', 'screen'];
+
 /** Messages count as the users and events of a bulk request. Those that are rejected for their number are not counted. */
 function countOf(messages: unknown): DataUse[] {
   const given = Array.isArray(messages) ? (messages as (Body | null)[]).slice(0, maxSourceMessages) : [];
-  const events = given.filter((message) => ['track', 'page', 'screen'].includes(String(message?.type))).length;
+  const events = given.filter((message) => eventKinds.includes(message?.type)).length;
   const uses: DataUse[] = [
     { operation: 'data-bulk-users', wanted: given.length - events },
     { operation: 'data-bulk-events', wanted: events },

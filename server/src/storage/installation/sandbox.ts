@@ -83,6 +83,8 @@ export const emptiedTables = [
   'campaign_names',
   'campaign_templates',
   'saved_views',
+  'agent_proposals',
+  'agent_drafts',
   'campaigns',
   'journey_passages',
   'journey_positions',
