@@ -8,6 +8,7 @@ import { businessEventRoutes } from '../server/src/http/business-events.ts';
 import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
 import { dataRoutes } from '../server/src/http/data/routes.ts';
 import { eventStreamRoutes } from '../server/src/http/event-streams.ts';
+import { inboxStatsRoutes } from '../server/src/http/campaigns/inbox-stats.ts';
 import { explainRoutes } from '../server/src/http/explain.ts';
 import { healthRoutes } from '../server/src/http/health.ts';
 import { installationRoutes } from '../server/src/http/installations/routes.ts';
@@ -71,6 +72,7 @@ export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promi
       appAccessRoutes(edge),
       topicRoutes(edge),
       installationRoutes(edge),
+      inboxStatsRoutes(edge),
       explainRoutes(edge),
       eventStreamRoutes(edge),
       statsRoutes(edge),

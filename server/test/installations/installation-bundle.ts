@@ -1,6 +1,7 @@
 import { SignJWT } from 'jose';
 import { makeAppEvents } from '../../src/app/installations/app-events.ts';
 import { addIdentityKey, putAppAccess } from '../../src/app/installations/app-access.ts';
+import { makeInstallationInbox } from '../../src/app/installations/installation-inbox.ts';
 import { makeInstallationTopics } from '../../src/app/installations/installation-topics.ts';
 import { makeInstallations } from '../../src/app/installations/installations.ts';
 import { makeReceipts } from '../../src/app/installations/receipts.ts';
@@ -58,6 +59,7 @@ export async function makeInstallationBundle({ isSandbox = false }: { isSandbox?
       ...{ authentication: { database, clock, isSandbox }, vendorHeaders, identity: { ...deps, isSandbox } },
       installations,
       topics: makeInstallationTopics({ ...deps, installations }),
+      inbox: makeInstallationInbox({ ...deps, installations }),
       acceptEvents: makeAppEvents({ ...deps, ensureToday }),
       acceptReceipts: makeReceipts({ installations, interactions }),
     }),

@@ -132,10 +132,12 @@ export function makeInstallations(deps: InstallationDependencies) {
       });
     },
 
-    /** Checks a call that only reports. @throws ServiceError INSTALLATION_UNKNOWN, APP_RATE_LIMITED */
-    async prove(named: NamedInstallation): Promise<void> {
+    /** Checks a call that only reads or reports. @throws ServiceError INSTALLATION_UNKNOWN, APP_RATE_LIMITED */
+    async prove(named: NamedInstallation): Promise<Installation> {
       refuseOver(limits.calls, named);
-      if (!(await findProved(database, named))) throw new ServiceError('INSTALLATION_UNKNOWN');
+      const found = await findProved(database, named);
+      if (!found) throw new ServiceError('INSTALLATION_UNKNOWN');
+      return found;
     },
   };
 }
