@@ -4,6 +4,7 @@ import { documentedAuthoringLimits } from '../app/campaigns/authoring.ts';
 import { makeCampaignTotals } from '../app/campaigns/search-campaigns.ts';
 import { makeEnsureToday } from '../app/users/events.ts';
 import { makeAppEvents } from '../app/installations/app-events.ts';
+import { makeInboxStreams } from '../app/installations/inbox-streams.ts';
 import { makeInstallationInbox } from '../app/installations/installation-inbox.ts';
 import { makeInstallationTopics } from '../app/installations/installation-topics.ts';
 import { makeInstallations } from '../app/installations/installations.ts';
@@ -130,6 +131,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
       ...{ serviceDomain: config.serviceDomain, identity: { ...deps, isSandbox }, installations },
       topics: makeInstallationTopics({ ...deps, installations }),
       inbox: makeInstallationInbox({ ...deps, installations }),
+      streams: makeInboxStreams({ acrossWorkspaces, clock, installations, doorbell }),
       acceptEvents: makeAppEvents({ ...deps, ensureToday }),
       acceptReceipts: makeReceipts({ installations, interactions }),
     }),

@@ -215,7 +215,7 @@ export async function findInboxPage(tx: Queryable, asked: FeedQuestion): Promise
   return withContents(tx, { workspaceId, rows });
 }
 
-/** Returns the messages of a user that changed after `since`, oldest change first. Index: primary key. */
+/** Returns the messages of a user that changed last after `since`, oldest change first. Index: primary key. */
 export async function findInboxChanges(
   tx: Queryable,
   { workspaceId, bucket, userId, since, at, limit }: OfUser & { since: Date; at: Date; limit: number },
@@ -224,9 +224,9 @@ export async function findInboxChanges(
     select ${columns(tx)} from inbox_messages
     where workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId} and changed_at > ${since}
       and expires_at > ${at}
-    order by changed_at, run_id
+    order by changed_at desc, run_id desc
     limit ${limit}`;
-  return withContents(tx, { workspaceId, rows });
+  return withContents(tx, { workspaceId, rows: rows.toReversed() });
 }
 
 /** Streams the inboxes of a workspace. Indexes: inbox_messages and users primary keys. */

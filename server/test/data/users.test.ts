@@ -510,7 +510,7 @@ describe('the erasure of a user', () => {
         deliveries: 6,
         user_messages: 1,
         topic_choices: 1,
-        inbox_messages: 1,
+        inbox_messages: 2,
         audience_seats: 2,
         runs: 5,
         sandbox_messages: 2,

@@ -43,7 +43,7 @@ describe('explain run', () => {
       ['STOPPED', 'RUN_STOPPED'],
     ] as const)('decides by itself: %s', (status, step) => {
       expect(explain({ run: { status, startedAt: null, statusReason: 'why' } })).toEqual({
-        ...{ runId: 'r', runStatus: status, reason: 'why', step, devices: [] },
+        ...{ runId: 'r', runStatus: status, reason: 'why', step, devices: [], inbox: null },
       });
     });
   });

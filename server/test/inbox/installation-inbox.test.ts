@@ -201,12 +201,16 @@ describe('what a device kept', () => {
   test('follows a user who is merged into another, and a message that both have stays once', async () => {
     const { workspaceId, database } = bundle;
     await bundle.signIn(other, 'old');
-    const both = await keep('ada', 'Both');
+    await keep('ada', 'Both');
     await keep('old', 'Only the old one');
     await database`
       insert into inbox_messages (workspace_id, bucket, user_id, run_id, campaign_id, content, kept_at, expires_at, changed_at)
-      select users.workspace_id, users.bucket, users.id, run_id, campaign_id, content, kept_at, expires_at, changed_at
-      from inbox_messages, users where run_id = ${both} and users.customer_id = 'old'`;
+      select workspace_id, bucket, (select id from users where customer_id = 'old'), run_id, campaign_id, content, kept_at,
+        expires_at, changed_at
+      from inbox_messages where user_id = (select id from users where customer_id = 'ada')`;
+    await database`
+      update inbox_messages set bucket = (select bucket from users where customer_id = 'old')
+      where user_id = (select id from users where customer_id = 'old')`;
     const pairs = [{ retained: 'ada', merged: 'old' }];
     await inTransaction(database, (tx) => mergeUsers(tx, { workspaceId, pairs, at: bundle.clock.now() }));
     expect(titles(await read(phone)).sort()).toEqual(['Both', 'Only the old one']);

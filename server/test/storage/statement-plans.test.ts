@@ -447,8 +447,8 @@ describe('plans of a user’s messages', () => {
       from generate_series(1, ${userCount}) as number, unnest('{t1,t2,t3}'::text[]) as topic`;
     await database`
       insert into inbox_messages (workspace_id, bucket, user_id, run_id, campaign_id, content_id, kept_at, expires_at, changed_at)
-      select 'W', number % 256, lpad(to_hex(number), 24, '0'), 'r' || run, 'c1', 'x', '2026-03-01', '2026-04-01', '2026-03-01'
-      from generate_series(1, ${userCount}) as number, generate_series(1, 3) as run`;
+      select 'W', number % 256, lpad(to_hex(number), 24, '0'), 'r2', 'c1', 'x', '2026-03-01', '2026-04-01', '2026-03-01'
+      from generate_series(1, ${userCount}) as number`;
     await database`
       insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
       select 'l', 'r1', number % 256, lpad(to_hex(number), 24, '0'), 'W' from generate_series(1, ${userCount}) as number`;

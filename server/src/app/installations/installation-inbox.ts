@@ -4,7 +4,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { inboxRing } from '../../domain/inbox.ts';
 import type { InboxPosition } from '../../domain/inbox.ts';
 import type { UserKey } from '../../domain/users/users.ts';
-import { inTransaction } from '../../storage/database.ts';
+import { inSnapshot, inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { countUnread, findInboxPage, markInboxMessages } from '../../storage/inbox.ts';
 import type { InboxMark, InboxMessage } from '../../storage/inbox.ts';
@@ -51,13 +51,16 @@ export function makeInstallationInbox({ database, clock, installations }: Instal
     async read({ limit, after, tag, archived, ...named }: NamedInstallation & InboxRequest): Promise<InboxPageAnswer> {
       const user = await userOf(named);
       const at = clock.now();
-      // One more than asked for shows whether there is a next page.
-      const found = await findInboxPage(database, { ...user, at, limit: limit + 1, after, tag, archived });
+      // Of one instant, so that the number fits the messages. One more than asked for shows whether there is a next page.
+      const { found, unread } = await inSnapshot(database, async (tx) => ({
+        found: await findInboxPage(tx, { ...user, at, limit: limit + 1, after, tag, archived }),
+        unread: await countUnread(tx, { ...user, at }),
+      }));
       const messages = found.slice(0, limit);
       const last = messages.at(-1);
       return {
         messages,
-        unread: await countUnread(database, { ...user, at }),
+        unread,
         next: found.length > limit && last ? { at: last.keptAt, runId: last.runId } : undefined,
       };
     },

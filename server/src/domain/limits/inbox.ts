@@ -26,6 +26,25 @@ export const inboxPage = 25;
 export const maxInboxMarks = 100;
 
 /**
+ * Open streams of inbox updates.
+ * Unit: streams per node. Exceeded: OVERLOADED; the app reads the inbox when it is opened.
+ */
+export const maxInboxStreams = 10_000;
+
+/**
+ * Open streams of one installation: the tabs of a browser share one.
+ * Unit: streams per installation and node. Exceeded: APP_RATE_LIMITED.
+ */
+export const maxInstallationStreams = 8;
+
+/**
+ * Time by which a stream reads back further than the last change that it sent.
+ * Unit: seconds per read. Exceeded: A change that commits later is sent with the next page.
+ * Transactions commit in another order than they began, and clocks of nodes differ.
+ */
+export const inboxStreamOverlapSeconds = 5;
+
+/**
  * Newest messages of a user that are counted as unread.
  * Unit: messages per user. Exceeded: The count stays at this number.
  * A badge shows at most two digits.

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { TObject, TString } from 'typebox';
 import type { InboxRequest, InstallationInbox, MarkCommand } from '../../app/installations/installation-inbox.ts';
 import { maxAppBodyBytes } from '../../domain/limits/installations.ts';
 import { readEventTime } from '../../domain/events/events.ts';
@@ -98,7 +99,7 @@ const markMembers = {
 };
 const markBody = schemaOf(markMembers, { title: 'InboxMarkRequest' });
 
-export const inboxPaths = (ofOne: string) => [`${ofOne}/inbox`, `${ofOne}/inbox/unread`];
+export const inboxPaths = (ofOne: string) => [`${ofOne}/inbox`, `${ofOne}/inbox/unread`, `${ofOne}/inbox/events`];
 
 type Inboxes = { inbox: InstallationInbox };
 
@@ -160,10 +161,8 @@ export function inboxRoutes({ inbox }: Inboxes, { dialect, ofOne, params }: Inbo
 type InboxRouteContext = {
   dialect: RouteDialect<InstallationCaller>;
   ofOne: string;
-  params: typeof idParameter;
+  params: TObject<{ id: TString }>;
 };
-
-const idParameter = Type.Object({ id: Type.String() });
 
 /** @throws ServiceError PARAMETER_INVALID */
 function parseQuery(query: Record<string, unknown>): InboxRequest {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AcceptAppEvents } from '../../app/installations/app-events.ts';
+import type { InboxStreams } from '../../app/installations/inbox-streams.ts';
 import type { InstallationInbox } from '../../app/installations/installation-inbox.ts';
 import type { InstallationTopics } from '../../app/installations/installation-topics.ts';
 import type { Installations, InstallationState } from '../../app/installations/installations.ts';
@@ -15,6 +16,7 @@ import { callerAddress } from '../server/call-origin.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { makeInstallationDialect, nameInstallation, preflightRoute } from './dialect.ts';
 import type { InstallationCaller, InstallationDialectDependencies } from './dialect.ts';
+import { inboxEventRoute } from './inbox-events.ts';
 import { inboxPaths, inboxRoutes } from './inbox.ts';
 import {
   eventsAnswer,
@@ -39,6 +41,7 @@ export type InstallationRouteDependencies = InstallationDialectDependencies & {
   installations: Installations;
   topics: InstallationTopics;
   inbox: InstallationInbox;
+  streams: InboxStreams;
   acceptEvents: AcceptAppEvents;
   acceptReceipts: AcceptReceipts;
 };
@@ -66,6 +69,7 @@ export function installationRoutes(deps: InstallationRouteDependencies): RouteFa
       ...registrationRoutes(deps, dialect),
       ...topicRoutes(deps, dialect),
       ...inboxRoutes(deps, { dialect, ofOne, params }),
+      inboxEventRoute(deps, { server, dialect, url: `${ofOne}/inbox/events` }),
       ...reportRoutes(deps, dialect),
     ]);
 }

@@ -1,6 +1,5 @@
-import { unknownCase } from '../../domain/unknown-case.ts';
 import type { UserKey } from '../../domain/users/users.ts';
-import type { Fragment, Queryable } from '../database.ts';
+import type { Queryable } from '../database.ts';
 import type { Cursor } from '../runs/chunks.ts';
 import { isInBuckets } from '../users/buckets.ts';
 import { isReached } from './audience.ts';
@@ -37,58 +36,52 @@ function afterUser({ bucket, position }: Cursor): { bucket: number; userId: stri
 
 /**
  * Returns the next users of an audience, in the order (bucket, id). Anonymous users of installations are left out, because nobody can
- * read their inbox. Indexes: users primary key, or those of the segment's members and of triggers; devices (workspace_id, bucket,
- * user_id, device_id).
+ * read their inbox. Indexes: users primary key; segment_members primary key or triggers_run; devices (workspace_id, bucket, user_id,
+ * device_id).
  */
 export async function findInboxUsersPage(tx: Queryable, page: InboxPage): Promise<PagedUser[]> {
-  const { workspaceId, buckets, limit, bound } = page;
+  const { workspaceId, audience, buckets, limit, bound } = page;
   const after = afterUser(page.after);
-  const { table, bucket, id, isMember } = sourceOf(tx, page);
-  const isAfter = buckets.includes(after.bucket)
-    ? buckets.length === 1
-      ? tx`${id} > ${after.userId} collate "C"`
-      : tx`(${bucket}, ${id}) > (${after.bucket}::smallint, ${after.userId} collate "C")`
-    : tx`true`;
-  const own = tx`devices.workspace_id = ${workspaceId} and devices.bucket = ${bucket} and devices.user_id = ${id}`;
+  // With one bucket, the index scan starts at the user.
+  const from = buckets.length === 1 && buckets[0] === after.bucket ? after.userId : '';
   const rows = await tx<(UserKey & { deviceId: string | null })[]>`
-    select ${bucket} as bucket, ${id} as "userId", (select max(devices.id) from devices where ${own}) as "deviceId"
-    from ${table}
-    where ${isMember} and ${isInBuckets(tx, { column: bucket, buckets })} and ${isAfter}
-      and ${id} <= ${bound}
+    select users.bucket, users.id as "userId",
+      (
+        select max(devices.id) from devices
+        where devices.workspace_id = users.workspace_id and devices.bucket = users.bucket and devices.user_id = users.id
+      ) as "deviceId"
+    from ${
+      audience.kind === 'segment'
+        ? tx`segment_members as source
+          join users on users.workspace_id = source.workspace_id and users.bucket = source.bucket
+            and users.id = source.user_id and source.segment_id = ${audience.segmentId}
+            and source.added_in <= ${audience.version}
+            and (source.removed_in is null or source.removed_in > ${audience.version})
+            and source.user_id >= ${from} collate "C"`
+        : audience.kind === 'triggered'
+          ? tx`triggers as source
+            join users on users.workspace_id = source.workspace_id and users.bucket = source.bucket
+              and users.id = source.user_id and source.run_id = ${audience.runId}`
+          : tx`users`
+    }
+    where users.workspace_id = ${workspaceId} and ${isInBuckets(tx, { column: tx`users.bucket`, buckets })}
+      and users.id >= ${from} collate "C" and users.id <= ${bound}
+      and ${
+        buckets.includes(after.bucket)
+          ? tx`(users.bucket, users.id) > (${after.bucket}::smallint, ${after.userId} collate "C")`
+          : tx`true`
+      }
       and users.customer_id not like 'anonymous-%'
-      and ${page.users === 'all' ? tx`true` : tx`not exists (select 1 from devices where ${own} and ${isReached(tx, page)})`}
-    order by ${bucket}, ${id}
+      and ${
+        page.users === 'all'
+          ? tx`true`
+          : tx`not exists (
+            select 1 from devices
+            where devices.workspace_id = users.workspace_id and devices.bucket = users.bucket
+              and devices.user_id = users.id and ${isReached(tx, page)}
+          )`
+      }
+    order by users.bucket, users.id
     limit ${limit}`;
   return rows.map((row) => ({ ...row, position: positionOf(row.userId) }));
-}
-
-type Source = { table: Fragment; bucket: Fragment; id: Fragment; isMember: Fragment };
-
-function sourceOf(tx: Queryable, { workspaceId, audience }: InboxPage): Source {
-  const joined = (from: Fragment): Fragment => tx`
-    ${from} join users on users.workspace_id = source.workspace_id and users.bucket = source.bucket
-      and users.id = source.user_id`;
-  const of = { bucket: tx`source.bucket`, id: tx`source.user_id` };
-  switch (audience.kind) {
-    case 'segment':
-      return {
-        ...{ ...of, table: joined(tx`segment_members as source`) },
-        isMember: tx`
-          source.workspace_id = ${workspaceId} and source.segment_id = ${audience.segmentId}
-            and source.added_in <= ${audience.version}
-            and (source.removed_in is null or source.removed_in > ${audience.version})`,
-      };
-    case 'triggered':
-      return {
-        ...{ ...of, table: joined(tx`triggers as source`) },
-        isMember: tx`source.workspace_id = ${workspaceId} and source.run_id = ${audience.runId}`,
-      };
-    case 'all':
-      return {
-        ...{ table: tx`users`, bucket: tx`users.bucket`, id: tx`users.id` },
-        isMember: tx`users.workspace_id = ${workspaceId}`,
-      };
-    default:
-      return unknownCase(audience);
-  }
 }
