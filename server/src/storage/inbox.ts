@@ -247,7 +247,7 @@ export function streamInbox(
 export async function withContents<Row extends StoredMessage>(
   tx: Queryable,
   { workspaceId, rows }: { workspaceId: string; rows: readonly Row[] },
-): Promise<(Omit<Row, keyof StoredMessage> & InboxMessage)[]> {
+): Promise<(Omit<Row, 'content' | 'contentId' | 'tags'> & Pick<InboxMessage, 'content' | 'tags'>)[]> {
   const shared = rows.filter(({ contentId }) => contentId !== null);
   const found = shared.length === 0 ? [] : await findInboxContents(tx, { workspaceId, shared });
   const contents = new Map(found.map(({ runId, id, content }) => [`${runId} ${id}`, content]));

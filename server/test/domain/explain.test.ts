@@ -217,7 +217,7 @@ describe('sentences of an explanation', () => {
     ...{ variation: null, locale: null, ...more },
   });
   const run = (step: Step, reason: string | null, devices: DeviceExplanation[]) =>
-    describeRun({ runId: 'r', runStatus: 'SENT', step, reason, devices });
+    describeRun({ runId: 'r', runStatus: 'SENT', step, reason, devices, inbox: null });
 
   describe('the sentence about a device', () => {
     test.each<[string, DeviceExplanation]>([

@@ -51,8 +51,16 @@ function audienceSentences({ body, check }: CampaignForm, counted: Counted): str
     sentences.push(
       `That is ${number(counted.users)} ${counted.users === 1 ? 'person' : 'people'}; ${number(counted.reached)} of them would be reached now, on ${number(counted.devices)} ${counted.devices === 1 ? 'device' : 'devices'}.`,
     );
+  const inbox = inboxSentences[textAt(body, 'advanced.inbox.send_to')];
+  if (inbox !== undefined) sentences.push(inbox);
   return sentences;
 }
+
+const inboxSentences: Record<string, string> = {
+  BOTH: 'It is also kept in the inbox of everyone, with or without a device.',
+  EITHER: 'It is kept in the inbox of people whom no push reaches.',
+  INBOX: 'It is kept in the inbox of everyone and is not pushed.',
+};
 
 function whoIsMeant(body: CampaignBody, audienceText: string | undefined): string {
   const without = list(
