@@ -97,8 +97,12 @@ const (
 	LogoutInstallation                 OperationID = "logoutInstallation"
 	ReadInstallationTopics             OperationID = "readInstallationTopics"
 	SetInstallationTopics              OperationID = "setInstallationTopics"
+	ReadInstallationInbox              OperationID = "readInstallationInbox"
+	MarkInstallationInbox              OperationID = "markInstallationInbox"
+	CountInstallationInbox             OperationID = "countInstallationInbox"
 	ReportAppEvents                    OperationID = "reportAppEvents"
 	ReportAppReceipts                  OperationID = "reportAppReceipts"
+	ReadCampaignInbox                  OperationID = "readCampaignInbox"
 	ExplainDelivery                    OperationID = "explainDelivery"
 	ListEventStreams                   OperationID = "listEventStreams"
 	CreateEventStream                  OperationID = "createEventStream"
@@ -240,8 +244,12 @@ var operations = map[OperationID]operation{
 	LogoutInstallation:                 {"POST", "/v1/app/installations/{id}/logout", "none", nil, nil, false},
 	ReadInstallationTopics:             {"GET", "/v1/app/installations/{id}/topics", "none", nil, nil, true},
 	SetInstallationTopics:              {"PATCH", "/v1/app/installations/{id}/topics", "none", nil, nil, false},
+	ReadInstallationInbox:              {"GET", "/v1/app/installations/{id}/inbox", "none", []string{"limit", "cursor", "tag", "archived"}, nil, true},
+	MarkInstallationInbox:              {"PATCH", "/v1/app/installations/{id}/inbox", "none", nil, nil, false},
+	CountInstallationInbox:             {"GET", "/v1/app/installations/{id}/inbox/unread", "none", nil, nil, true},
 	ReportAppEvents:                    {"POST", "/v1/app/events", "none", nil, nil, false},
 	ReportAppReceipts:                  {"POST", "/v1/app/receipts", "none", nil, nil, false},
+	ReadCampaignInbox:                  {"GET", "/v5/campaigns/{id}/inbox", "campaigns", nil, []string{"*-APPKEY"}, true},
 	ExplainDelivery:                    {"GET", "/v5/campaigns/{id}/explain", "campaigns", []string{"customer_id", "run_id"}, []string{"*-APPKEY"}, true},
 	ListEventStreams:                   {"GET", "/v1/event-streams", "data", nil, []string{"*-APPKEY"}, true},
 	CreateEventStream:                  {"POST", "/v1/event-streams", "data", nil, []string{"*-APPKEY", "Idempotency-Key"}, true},

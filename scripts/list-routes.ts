@@ -9,6 +9,7 @@ import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
 import { dataRoutes } from '../server/src/http/data/routes.ts';
 import { eventStreamRoutes } from '../server/src/http/event-streams.ts';
 import { journeyRoutes } from '../server/src/http/journeys/routes.ts';
+import { inboxStatsRoutes } from '../server/src/http/campaigns/inbox-stats.ts';
 import { explainRoutes } from '../server/src/http/explain.ts';
 import { healthRoutes } from '../server/src/http/health.ts';
 import { installationRoutes } from '../server/src/http/installations/routes.ts';
@@ -72,6 +73,7 @@ export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promi
       appAccessRoutes(edge),
       topicRoutes(edge),
       installationRoutes(edge),
+      inboxStatsRoutes(edge),
       explainRoutes(edge),
       eventStreamRoutes(edge),
       journeyRoutes(edge),

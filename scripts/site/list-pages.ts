@@ -33,6 +33,7 @@ const sections: [name: string, sources: string[]][] = [
         'phones',
         'live-activities',
         'topics',
+        'inbox',
         'experiments',
         'triggered-campaigns',
       ],

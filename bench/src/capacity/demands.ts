@@ -181,7 +181,7 @@ function ofTransaction(
 function countWindows({ devices, windowDevices }: Scenario): number {
   const chunks = cutBuckets(devices);
   const chunk = { bucketFrom: chunks[0]!.from, bucketTo: chunks[0]!.to };
-  const run = { targetUsers: null, audienceDevices: devices };
+  const run = { targetUsers: null, audienceDevices: devices, audienceUsers: null, settings: {}, isTest: false };
   const { buckets } = bucketGroup({ run, chunk, cursor: { bucket: chunk.bucketFrom, position: '' }, windowDevices })!;
   const groups = chunks.length * Math.ceil(bucketCount / chunks.length / buckets.length);
   const deviation = Math.sqrt((devices / groups) * (1 - 1 / groups));

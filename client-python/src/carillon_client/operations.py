@@ -105,8 +105,12 @@ OperationId = Literal[
     "logoutInstallation",
     "readInstallationTopics",
     "setInstallationTopics",
+    "readInstallationInbox",
+    "markInstallationInbox",
+    "countInstallationInbox",
     "reportAppEvents",
     "reportAppReceipts",
+    "readCampaignInbox",
     "explainDelivery",
     "listEventStreams",
     "createEventStream",
@@ -422,11 +426,23 @@ OPERATIONS: Dict[OperationId, Operation] = {
     "setInstallationTopics": Operation(
         "PATCH", "/v1/app/installations/{id}/topics", "none", ("id",), (), ()
     ),
+    "readInstallationInbox": Operation(
+        "GET", "/v1/app/installations/{id}/inbox", "none", ("id",), ("limit", "cursor", "tag", "archived"), ()
+    ),
+    "markInstallationInbox": Operation(
+        "PATCH", "/v1/app/installations/{id}/inbox", "none", ("id",), (), ()
+    ),
+    "countInstallationInbox": Operation(
+        "GET", "/v1/app/installations/{id}/inbox/unread", "none", ("id",), (), ()
+    ),
     "reportAppEvents": Operation(
         "POST", "/v1/app/events", "none", (), (), ()
     ),
     "reportAppReceipts": Operation(
         "POST", "/v1/app/receipts", "none", (), (), ()
+    ),
+    "readCampaignInbox": Operation(
+        "GET", "/v5/campaigns/{id}/inbox", "campaigns", ("id",), (), ("*-APPKEY",)
     ),
     "explainDelivery": Operation(
         "GET", "/v5/campaigns/{id}/explain", "campaigns", ("id",), ("customer_id", "run_id"), ("*-APPKEY",)

@@ -27,6 +27,7 @@ import type {
   CampaignDraftAnswer,
   CampaignDraftChange,
   CampaignDraftRequest,
+  CampaignInboxFigures,
   CampaignMetaListV1,
   CampaignMetaListV5,
   CampaignMetaSearchV5,
@@ -82,6 +83,9 @@ import type {
   IdentityKey,
   IdentityKeyRequest,
   IdentityRequest,
+  Inbox,
+  InboxMarkRequest,
+  InboxUnread,
   Installation,
   InstallationChanges,
   InstallationRequest,
@@ -796,6 +800,30 @@ export const operations = {
     query: [],
     headers: [],
   },
+  readInstallationInbox: {
+    method: 'GET',
+    path: '/v1/app/installations/{id}/inbox',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: ['limit', 'cursor', 'tag', 'archived'],
+    headers: [],
+  },
+  markInstallationInbox: {
+    method: 'PATCH',
+    path: '/v1/app/installations/{id}/inbox',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  countInstallationInbox: {
+    method: 'GET',
+    path: '/v1/app/installations/{id}/inbox/unread',
+    family: 'Apps of phones and sites',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
   reportAppEvents: {
     method: 'POST',
     path: '/v1/app/events',
@@ -811,6 +839,14 @@ export const operations = {
     key: 'none',
     query: [],
     headers: [],
+  },
+  readCampaignInbox: {
+    method: 'GET',
+    path: '/v5/campaigns/{id}/inbox',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
   },
   explainDelivery: {
     method: 'GET',
@@ -1628,6 +1664,24 @@ export type Operations = {
     body: UserTopicsRequest;
     reply: UserTopics;
   };
+  /** Read the inbox of the signed-in user */
+  readInstallationInbox: {
+    parameters: { limit?: string; cursor?: string; tag?: string; archived?: 'true' | 'false'; id: string };
+    body: undefined;
+    reply: Inbox;
+  };
+  /** Mark messages as read, unread, archived or not archived */
+  markInstallationInbox: {
+    parameters: { id: string };
+    body: InboxMarkRequest;
+    reply: InboxUnread;
+  };
+  /** Count the unread messages of the signed-in user */
+  countInstallationInbox: {
+    parameters: { id: string };
+    body: undefined;
+    reply: InboxUnread;
+  };
   /** Report events and changes of attributes of the current user */
   reportAppEvents: {
     parameters: Record<never, never>;
@@ -1639,6 +1693,12 @@ export type Operations = {
     parameters: Record<never, never>;
     body: AppReceiptsRequest;
     reply: AppReceipts;
+  };
+  /** Count what became of the inbox messages of a campaign */
+  readCampaignInbox: {
+    parameters: { id: string };
+    body: undefined;
+    reply: CampaignInboxFigures;
   };
   /** Explain why a user received a campaign or did not */
   explainDelivery: {

@@ -456,6 +456,7 @@ export type CampaignAdvanced = {
 
   /** Key of a topic: users who are not in it are left out. Absent: none */
   topic?: string;
+  inbox?: CampaignInbox;
 };
 
 export type CampaignAnswerV5 = {
@@ -956,6 +957,58 @@ export type CampaignGoals = {
     /** Three letters (ISO 4217); nothing is converted */
     revenue_currency?: string;
   }[];
+};
+
+export type CampaignInbox = {
+  /** PUSH: no inbox, the default. INBOX: no push. BOTH: a push, and the inbox of every user. EITHER: a push, and the inbox of users whom no push reaches */
+  send_to?: 'PUSH' | 'INBOX' | 'BOTH' | 'EITHER';
+
+  /** Hours for which the message can be read; default 720 */
+  inbox_expiry?: number;
+
+  /** Apps can read the messages of one tag */
+  tags?: string[];
+};
+
+export type CampaignInboxFigures = {
+  /** Id of the response */
+  response_id: string;
+
+  /** Kind of the object */
+  type: 'campaign';
+
+  /** The result */
+  data: {
+    /** Id of the campaign */
+    campaign_id: string;
+
+    /** Users in whose inbox the message was put */
+    kept: number;
+
+    /** Of these, users who have read it */
+    read: number;
+
+    /** Of these, users who have archived it */
+    archived: number;
+
+    /** The newest 100 runs, newest first; the figures above are their sums */
+    runs: {
+      /** Id */
+      id: string;
+
+      /** ISO 8601 */
+      created_at: string;
+
+      /** Users in whose inbox the message was put */
+      kept: number;
+
+      /** Of these, users who have read it */
+      read: number;
+
+      /** Of these, users who have archived it */
+      archived: number;
+    }[];
+  };
 };
 
 export type CampaignMetaListV1 = {
@@ -3141,6 +3194,21 @@ export type DeliveryExplanation = {
         /** `default` or a language tag; null if the campaign has only one, or no message was sent */
         locale: string | null;
       }[];
+
+      /** The message in the inbox of the user; null if the run kept none */
+      inbox: {
+        /** When the message was put into the inbox, ISO 8601 */
+        kept_at: string;
+
+        /** Until when it can be read, ISO 8601 */
+        expires_at: string;
+
+        /** When the user read it, ISO 8601; null if it is unread */
+        read_at: string | null;
+
+        /** When the user archived it, ISO 8601; null if it is not archived */
+        archived_at: string | null;
+      } | null;
     }[];
 
     /** For an EVENT_TRIGGERED campaign: the messages that the user's events started, newest first */
@@ -3604,6 +3672,7 @@ export type ExplanationStep =
   | 'FREQUENCY_CAP'
   | 'GLOBAL_CONTROL_GROUP'
   | 'GONE'
+  | 'INBOX'
   | 'LEDGER_DROPPED'
   | 'MINIMUM_DELAY'
   | 'NOT_IN_AUDIENCE'
@@ -3926,6 +3995,77 @@ export type IdentityRequest = {
 
   /** The customer id. With a token, it must be its sub; only a sandbox accepts it alone */
   user_id?: string;
+};
+
+export type Inbox = {
+  /** Newest first */
+  messages: InboxMessage[];
+
+  /** Unread messages that are not archived, at most 1,000 */
+  unread_count: number;
+
+  /** For the next page; null: this is the last one */
+  next_cursor: string | null;
+};
+
+export type InboxMarkRequest = {
+  /** Ids of messages; those that have expired are skipped */
+  ids?: string[];
+
+  /** true: all messages that are not archived, instead of ids */
+  all?: boolean;
+
+  /** With all: only messages with sent_at up to this time, ISO 8601; default now */
+  until?: string;
+
+  /** true: read, false: unread, absent: as it is */
+  read?: boolean;
+
+  /** true: archived, false: not archived, absent: as it is */
+  archived?: boolean;
+};
+
+export type InboxMessage = {
+  /** The id of the message, the same on all devices of the user */
+  id: string;
+
+  /** In the language of the user */
+  title: string;
+
+  /** In the language of the user */
+  message: string;
+
+  /** A web address or a deep link of the app; null: none */
+  link: string | null;
+
+  /** An https picture; null: none */
+  image_url: string | null;
+
+  /** Key-value pairs for the app */
+  data: Record<string, string>;
+
+  /** The tags of the campaign’s inbox */
+  tags: string[];
+
+  /** The campaign that sent it */
+  campaign_id: string;
+
+  /** When it was put into the inbox, ISO 8601 */
+  sent_at: string;
+
+  /** When it leaves the inbox, ISO 8601 */
+  expires_at: string;
+
+  /** When the user read it on any device; null: unread, ISO 8601 */
+  read_at: string | null;
+
+  /** When the user archived it; null: it is not archived, ISO 8601 */
+  archived_at: string | null;
+};
+
+export type InboxUnread = {
+  /** Unread messages that are not archived, at most 1,000 */
+  unread_count: number;
 };
 
 export type Installation = {

@@ -43,6 +43,8 @@ const names: Record<string, string> = {
   goals: 'Goals',
   campaign_throttle_rpm: 'Maximum devices per minute',
   expire_notification_after_value: 'Time to live',
+  send_to: 'Where it goes',
+  inbox_expiry: 'Hours in the inbox',
 };
 
 const lists: Record<string, string> = { buttons: 'button', key_value_pairs: 'pair', goals: 'goal' };

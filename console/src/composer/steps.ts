@@ -20,6 +20,7 @@ const partsOfSteps: [prefix: string, step: Step][] = [
   ['segmentation_details', 'audience'],
   ['campaign_content', 'content'],
   ['advanced.topic', 'audience'],
+  ['advanced.inbox', 'audience'],
   ['advanced', 'schedule'],
 ];
 

@@ -2,6 +2,8 @@ import { change, read } from './store.ts';
 import type { State, Subscription } from './store.ts';
 import { enqueueLogout, ensureRegistered, flush, iso } from './sync.ts';
 import type { Notice } from './sync.ts';
+import { followInbox, markInbox, readInbox, restartInbox } from './inbox.ts';
+import type { InboxMark, InboxMessage, InboxPage, InboxQuery, InboxTarget, InboxUpdate } from './inbox.ts';
 import { askSoftly } from './soft-prompt.ts';
 import type { SoftPrompt } from './soft-prompt.ts';
 import { askTopics } from './topics.ts';
@@ -107,8 +109,9 @@ export const Carillon = {
    * Signs a user in. The token comes from your server and is sent once; it is forgotten when it was used, and at logout. Only
    * a sandbox accepts a user without a token.
    */
-  login(userId: string, identityToken?: string): Promise<void> {
-    return apply((state) => {
+  async login(userId: string, identityToken?: string): Promise<void> {
+    await apply((state) => {
+      if (state.user !== undefined && state.user !== userId) restartInbox({ isOver: true });
       const isPending = state.queue.some(({ kind }) => kind === 'identify' || kind === 'logout');
       if (state.user === userId && state.serviceUser === userId && !isPending) return;
       state.user = userId;
@@ -121,6 +124,7 @@ export const Carillon = {
       state.waitUntil = 0;
       ensureRegistered(state);
     });
+    restartInbox({ isOver: false });
   },
 
   /**
@@ -128,6 +132,7 @@ export const Carillon = {
    * forgotten with what only it could have sent.
    */
   logout(): Promise<void> {
+    restartInbox({ isOver: true });
     return apply((state) => {
       const { serviceUser } = state;
       state.user = undefined;
@@ -172,6 +177,33 @@ export const Carillon = {
     return askTopics({ [topic]: isIn });
   },
 
+  /**
+   * Reads a page of the signed-in user's inbox, newest first, after what waits was sent. Nothing of it is stored on the device.
+   *
+   * @throws InboxError
+   */
+  async getInbox(query: InboxQuery = {}): Promise<InboxPage> {
+    await sync();
+    return readInbox(query);
+  },
+
+  /**
+   * Marks messages as read, unread, archived or not archived, on all of the user's devices.
+   *
+   * @returns how many are unread then
+   * @throws InboxError; nothing is stored then, also offline
+   */
+  async markInbox(target: InboxTarget, mark: InboxMark): Promise<number> {
+    await sync();
+    return markInbox(target, mark);
+  },
+
+  /**
+   * Calls the listener when messages arrive or are marked on any device, and with `isSignedIn: false` when the user signs out. The page
+   * holds a connection while it is visible and has a listener. @returns a function that ends it
+   */
+  onInbox: (listener: (update: InboxUpdate) => void): (() => void) => followInbox(listener),
+
   /** Calls the listener for each push that arrives while a page of the site is open. @returns a function that ends it */
   onMessage: (listener: (message: Message) => void): (() => void) => addTo(messageListeners, listener),
 
@@ -202,7 +234,9 @@ function addTo<Listener>(listeners: Set<Listener>, listener: Listener): () => vo
   return () => void listeners.delete(listener);
 }
 
-export type { Notice, SoftPrompt, Topic };
+export type { InboxMark, InboxMessage, InboxPage, InboxQuery, InboxTarget, InboxUpdate, Notice, SoftPrompt, Topic };
+export { InboxError } from './inbox.ts';
+export type { InboxErrorCode } from './inbox.ts';
 export { SubscribeError } from './subscribe.ts';
 export { TopicError } from './topics.ts';
 export type { TopicErrorCode } from './topics.ts';

@@ -1,4 +1,4 @@
-import { deliverySettings, iosProvisional } from '../domain/campaigns/delivery-settings.ts';
+import { deliverySettings, iosProvisional, pushedPlatforms } from '../domain/campaigns/delivery-settings.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { ToldTrigger } from '../domain/events/triggers.ts';
 import { explainRun } from '../domain/explain.ts';
@@ -8,6 +8,7 @@ import type { UserKey } from '../domain/users/users.ts';
 import { listTriggeredUsers } from '../storage/campaigns/audience.ts';
 import { inSnapshot, planByValues } from '../storage/database.ts';
 import type { Database, Transaction } from '../storage/database.ts';
+import { listInboxToExplain } from '../storage/inbox.ts';
 import {
   findCampaignToExplain,
   listChunksToExplain,
@@ -97,9 +98,11 @@ export async function explainRunToUsers(
   const devices = groupByUser(found.map((device) => ({ ...device, suspicion: suspicions.get(device.id) ?? null })));
   const deliveries = groupByUser(await listDeliveriesToExplain(tx, asked));
   const settings = deliverySettings(campaign.settings);
+  const kept = settings.inbox ? await listInboxToExplain(tx, { workspaceId, runId: run.id, users }) : [];
+  const inboxes = new Map(kept.map((message) => [keyOf(message), message]));
   const shownRun = {
     ...run,
-    platforms: campaign.platforms,
+    platforms: pushedPlatforms({ ...campaign, isTest: run.targetUsers !== null }),
     iosProvisional: iosProvisional(settings),
     appIds: settings.appIds,
   };
@@ -109,6 +112,7 @@ export async function explainRunToUsers(
       membership: membershipOf(user),
       devices: devices.get(keyOf(user)) ?? [],
       deliveries: deliveries.get(keyOf(user)) ?? [],
+      inbox: inboxes.get(keyOf(user)),
       chunk: chunks.find(({ bucketFrom, bucketTo }) => bucketFrom <= user.bucket && user.bucket <= bucketTo),
     }),
   );

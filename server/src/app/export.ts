@@ -20,11 +20,12 @@ import {
 import type { DeliveryToExport, DeviceToExport, EventToExport, UserToExport } from '../storage/exports.ts';
 import { streamFilterUsers } from '../storage/segments/segment-filters.ts';
 import { findReferencedSegments } from '../storage/segments/segment-members.ts';
+import { streamInbox, withContents } from '../storage/inbox.ts';
 import { listTopics } from '../storage/topics.ts';
 import { findSegmentByName } from '../storage/segments/segments.ts';
 
 export type ExportSubject =
-  | { kind: 'users' | 'devices' | 'events' | 'topics' }
+  | { kind: 'users' | 'devices' | 'events' | 'topics' | 'inbox' }
   | { kind: 'segment'; name: string }
   | { kind: 'ledger'; campaignId: string };
 
@@ -78,6 +79,8 @@ async function openPages(tx: Transaction, { workspaceId, subject, at }: ExportRe
       return mapPages(streamEvents(tx, workspaceId), presentEvent);
     case 'topics':
       return openChoices(tx, workspaceId);
+    case 'inbox':
+      return openInbox(tx, workspaceId);
     case 'segment':
       return mapPages(await openSegment(tx, { workspaceId, name: subject.name, at }), ({ customerId }) => ({
         customer_id: customerId,
@@ -103,6 +106,20 @@ async function openChoices(tx: Transaction, workspaceId: string): Promise<AsyncI
     chosen_at: chosenAt,
     source: source.toLowerCase(),
   }));
+}
+
+/** The contents that users share are read for each page: on a cluster they are not on the machines of the messages. */
+async function* openInbox(tx: Transaction, workspaceId: string): AsyncGenerator<ExportedRow[]> {
+  for await (const page of streamInbox(tx, workspaceId))
+    yield (await withContents(tx, { workspaceId, rows: page })).map((message) => ({
+      customer_id: message.customerId,
+      campaign_id: message.campaignId,
+      message_id: message.runId,
+      ...{ title: message.content.title, message: message.content.message, link: message.content.link },
+      tags: message.tags.join(' '),
+      ...{ kept_at: message.keptAt, expires_at: message.expiresAt },
+      ...{ read_at: message.readAt, archived_at: message.archivedAt },
+    }));
 }
 
 /** A filter segment consists of the users who pass its filters at the time of the export. */
@@ -161,6 +178,10 @@ const columnsOf = {
     'attributes:json',
   ],
   topics: ['customer_id', 'topic', 'opted_in', 'chosen_at', 'source'],
+  inbox: [
+    ...['customer_id', 'campaign_id', 'message_id', 'title', 'message', 'link', 'tags'],
+    ...['kept_at', 'expires_at', 'read_at', 'archived_at'],
+  ],
   segment: ['customer_id'],
   ledger: [
     ...[

@@ -23,6 +23,7 @@ const examples: Record<string, readonly string[]> = {
   'export users': ['export users --out users.jsonl', 'export users --format csv --out users.csv'],
   'export devices': ['export devices --out devices.jsonl'],
   'export events': ['export events --out events.jsonl'],
+  'export inbox': ['export inbox --out inbox.ndjson'],
   'export topics': ['export topics --format csv --out choices.csv'],
   'export segment': ['export segment "Spring buyers" --out buyers.csv --format csv'],
   'export campaign': ['export campaign 01a205d1deb61da051ccde15 ledger --out ledger.jsonl'],

@@ -45,6 +45,7 @@ export const steps = [
   'GONE',
   'REJECTED',
   'FAILED',
+  'INBOX',
   'ACCEPTED',
 ] as const;
 export type Step = (typeof steps)[number];
@@ -121,7 +122,11 @@ export type RunExplanation = {
   reason: string | null;
   step: Step;
   devices: DeviceExplanation[];
+  /** The message in the inbox of the user; null if the run kept none, or it has expired and was deleted. */
+  inbox: InboxExplanation | null;
 };
+
+export type InboxExplanation = { keptAt: Date; expiresAt: Date; readAt: Date | null; archivedAt: Date | null };
 
 export type RunFacts = {
   run: ExplainedRun;
@@ -129,16 +134,20 @@ export type RunFacts = {
   devices: ExplainedDevice[];
   deliveries: ExplainedDelivery[];
   chunk: ExplainedChunk | undefined;
+  /** Undefined: the user has no message of the run in the inbox. */
+  inbox?: InboxExplanation | undefined;
 };
 
 /**
  * Explains what one run did for one user. The ledger decides about the devices that are in it. The other devices are
- * checked in the order in which the audience leaves them out. The step of a user is that of the device that got furthest.
+ * checked in the order in which the audience leaves them out. The step of a user is that of the device that got furthest, or the
+ * inbox if no provider accepted the message.
  */
 export function explainRun(facts: RunFacts): RunExplanation {
   const { run, membership, deliveries } = facts;
   const explain = (step: Step, devices: DeviceExplanation[] = []): RunExplanation => ({
-    ...{ runId: run.id, runStatus: run.status, reason: run.statusReason, step, devices },
+    ...{ runId: run.id, runStatus: run.status, reason: run.statusReason, devices, inbox: facts.inbox ?? null },
+    step: facts.inbox && step !== 'ACCEPTED' ? 'INBOX' : step,
   });
   if (run.startedAt === null) return explain(stepWithoutStart(run.status));
   // The remaining rows do not show which users were reached.
@@ -273,6 +282,7 @@ const sentences: Record<Step, string> = {
   GONE: 'The provider said that the device is gone.',
   REJECTED: 'The message was rejected.',
   FAILED: 'The message failed after all its attempts.',
+  INBOX: 'The message is in the inbox of the person.',
   ACCEPTED: 'The provider accepted the message.',
 };
 
@@ -317,8 +327,16 @@ export function describeNoRun(triggers: readonly ToldTrigger[] | undefined): str
 }
 
 /** Returns the sentence of the device that got furthest in a run, or the reason why there is none. */
-export function describeRun({ step, reason, devices }: RunExplanation): string {
+export function describeRun({ step, reason, devices, inbox }: RunExplanation): string {
+  if (step === 'INBOX' && inbox) return describeInbox(inbox);
   const furthest = devices.find((device) => device.step === step);
   if (furthest) return describeDelivery(furthest);
   return reason === null ? sentences[step] : `${sentences[step].slice(0, -1)}: ${reason}.`;
+}
+
+function describeInbox({ keptAt, readAt, archivedAt }: InboxExplanation): string {
+  const parts = [`${sentences.INBOX.slice(0, -1)} since ${keptAt.toISOString()}`];
+  parts.push(readAt ? `and was read at ${readAt.toISOString()}` : 'and is unread');
+  if (archivedAt) parts.push(`and archived at ${archivedAt.toISOString()}`);
+  return `${parts.join(' ')}.`;
 }

@@ -28,6 +28,8 @@ export type Doorbell = {
    * attempt has succeeded or failed. Failed and lost connections are re-established.
    */
   answer(options: AnswerOptions): Promise<{ stop(): Promise<void> }>;
+  /** Calls the listener for every notification that is not of a bell, of this node and of others, while the node answers. */
+  onOther(listener: (payload: string) => void): void;
 };
 
 export type AnswerOptions = {
@@ -59,6 +61,7 @@ export function makeDoorbell({ database, pause = pauseFor, random = Math.random 
   // Prevents a node from waking itself a second time by its own notification.
   const own = randomBytes(9).toString('base64url');
   const answering = new Set<Wakes>();
+  const others: ((payload: string) => void)[] = [];
   const makeWake = (bell: Bell) =>
     makeCoalesced(pause, async () => {
       for (const wakes of answering) wakes[bell]();
@@ -80,9 +83,13 @@ export function makeDoorbell({ database, pause = pauseFor, random = Math.random 
       wake[bell]();
       notifyOthers[bell]();
     },
+    onOther(listener) {
+      others.push(listener);
+    },
     async answer(options) {
       answering.add(options.wakes);
-      const listening = await keepListening(options, { pause, random, own, wake });
+      const onOther = (payload: string): void => others.forEach((listener) => listener(payload));
+      const listening = await keepListening(options, { pause, random, own, wake, onOther });
       return {
         async stop() {
           answering.delete(options.wakes);
@@ -124,12 +131,16 @@ function makeCoalesced(pause: NonNullable<DoorbellDependencies['pause']>, work: 
   };
 }
 
-type Listening = Required<Pick<DoorbellDependencies, 'pause' | 'random'>> & { own: string; wake: Wakes };
+type Listening = Required<Pick<DoorbellDependencies, 'pause' | 'random'>> & {
+  own: string;
+  wake: Wakes;
+  onOther: (payload: string) => void;
+};
 
 /** Keeps a listening connection open until stopped, and re-establishes it when it is lost. */
 async function keepListening(
   { url, log, wakes, times }: AnswerOptions,
-  { pause, random, own, wake }: Listening,
+  { pause, random, own, wake, onOther }: Listening,
 ): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -137,7 +148,8 @@ async function keepListening(
   const tried = Promise.withResolvers<void>();
   function onPayload(payload: string): void {
     const [bell, from] = payload.split(' ') as [string, string | undefined];
-    if (from !== own && Object.hasOwn(wake, bell)) wake[bell as Bell]();
+    if (!Object.hasOwn(wake, bell)) onOther(payload);
+    else if (from !== own) wake[bell as Bell]();
   }
   /** Resolves when the connection is lost or the node stops. @returns true if the connection was steady */
   async function listenOnce(): Promise<boolean> {

@@ -43,6 +43,18 @@ const run = Type.Object({
   step,
   explanation: Type.String(),
   devices: Type.Array(device),
+  inbox: Type.Union(
+    [
+      Type.Object({
+        kept_at: Type.String({ description: 'When the message was put into the inbox, ISO 8601' }),
+        expires_at: Type.String({ description: 'Until when it can be read, ISO 8601' }),
+        read_at: nullable('When the user read it, ISO 8601; null if it is unread'),
+        archived_at: nullable('When the user archived it, ISO 8601; null if it is not archived'),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The message in the inbox of the user; null if the run kept none' },
+  ),
 });
 
 const trigger = Type.Object({
@@ -136,6 +148,12 @@ function presentExplanation({ campaign, customerId, runs, triggers }: Explanatio
       step: run.step,
       explanation: describeRun(run),
       devices: run.devices.map(presentDevice),
+      inbox: run.inbox && {
+        kept_at: run.inbox.keptAt.toISOString(),
+        expires_at: run.inbox.expiresAt.toISOString(),
+        read_at: run.inbox.readAt?.toISOString() ?? null,
+        archived_at: run.inbox.archivedAt?.toISOString() ?? null,
+      },
     })),
     ...(triggers && { triggers: triggers.map(presentTrigger) }),
   };

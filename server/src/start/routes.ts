@@ -4,6 +4,8 @@ import { documentedAuthoringLimits } from '../app/campaigns/authoring.ts';
 import { makeCampaignTotals } from '../app/campaigns/search-campaigns.ts';
 import { makeEnsureToday } from '../app/users/events.ts';
 import { makeAppEvents } from '../app/installations/app-events.ts';
+import { makeInboxStreams } from '../app/installations/inbox-streams.ts';
+import { makeInstallationInbox } from '../app/installations/installation-inbox.ts';
 import { makeInstallationTopics } from '../app/installations/installation-topics.ts';
 import { makeInstallations } from '../app/installations/installations.ts';
 import { makeReceipts } from '../app/installations/receipts.ts';
@@ -33,6 +35,7 @@ import { dataRoutes } from '../http/data/routes.ts';
 import { docsRoutes } from '../http/docs.ts';
 import { journeyRoutes } from '../http/journeys/routes.ts';
 import { eventStreamRoutes } from '../http/event-streams.ts';
+import { inboxStatsRoutes } from '../http/campaigns/inbox-stats.ts';
 import { explainRoutes } from '../http/explain.ts';
 import { healthRoutes } from '../http/health.ts';
 import { installationRoutes } from '../http/installations/routes.ts';
@@ -128,9 +131,12 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
       ...{ authentication: { database: acrossWorkspaces, clock, isSandbox }, vendorHeaders },
       ...{ serviceDomain: config.serviceDomain, identity: { ...deps, isSandbox }, installations },
       topics: makeInstallationTopics({ ...deps, installations }),
+      inbox: makeInstallationInbox({ ...deps, installations }),
+      streams: makeInboxStreams({ acrossWorkspaces, clock, installations, doorbell }),
       acceptEvents: makeAppEvents({ ...deps, ensureToday }),
       acceptReceipts: makeReceipts({ installations, interactions }),
     }),
+    inboxStatsRoutes(deps),
     explainRoutes(deps),
     statsRoutes(deps),
     reportRoutes(deps),

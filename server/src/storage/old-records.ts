@@ -164,6 +164,7 @@ export async function deleteOldRuns(
   await deleteSeats(tx, old);
   await tx`delete from run_interactions where run_id = any(${old})`;
   await tx`delete from run_counts where run_id = any(${old})`;
+  await tx`delete from inbox_counts where run_id = any(${old})`;
   await tx`delete from chunks where run_id = any(${old})`;
   await tx`delete from runs where id = any(${old})`;
   return old.length;

@@ -15,6 +15,7 @@ import { makeFireDueCampaigns } from '../../src/engine/scheduler.ts';
 import { buildServer } from '../../src/http/server/build-server.ts';
 import { businessEventRoutes } from '../../src/http/business-events.ts';
 import { campaignRoutes } from '../../src/http/campaigns/routes.ts';
+import { inboxStatsRoutes } from '../../src/http/campaigns/inbox-stats.ts';
 import { explainRoutes } from '../../src/http/explain.ts';
 import { pushRoutes } from '../../src/http/push/routes.ts';
 import { segmentRoutes } from '../../src/http/segments/routes.ts';
@@ -42,6 +43,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
   const migrationGuideFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'migration-v1-v5.md');
   const server = await buildServer({ log, clock, trustProxy: false }, [
     campaignRoutes({ ...authoring, migrationGuideFile }),
+    inboxStatsRoutes(deps),
     explainRoutes(deps),
     businessEventRoutes(deps),
     segmentRoutes({ ...deps, limits: documentedSegmentLimits }),

@@ -503,6 +503,31 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
     patience,
   );
 
+  fullTest('chooses where the messages go, and says so in the review (FULL=1)', async () => {
+    const { page, context, faults } = await console.openSession();
+    await page.goto(`${console.home}/campaigns/new`);
+    await page.getByRole('textbox', { name: 'Name' }).fill('To the inbox');
+    const choice = page.getByRole('combobox', { name: 'Where it goes' });
+    expect(await choice.inputValue()).toBe('');
+    expect(await page.getByRole('textbox', { name: 'Hours in the inbox' }).count()).toBe(0);
+    await choice.selectOption({ label: 'Push, or the inbox of people whom no push reaches' });
+    await page.getByRole('textbox', { name: 'Hours in the inbox' }).fill('48');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save draft' }).click();
+    await page.getByText('All changes saved.').waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-2)!;
+    expect((await stored(id)).parts.advanced.inbox).toEqual({ send_to: 'EITHER', inbox_expiry: 48 });
+    await stepLink(page, 'Review').click();
+    await page.getByText('It is kept in the inbox of people whom no push reaches.').waitFor();
+    await stepLink(page, 'Audience').click();
+    await choice.selectOption({ label: 'Push only' });
+    await page.getByRole('button', { name: 'Save draft' }).click();
+    await page.getByText('All changes saved.').waitFor();
+    expect((await stored(id)).parts.advanced?.inbox).toBeUndefined();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
   fullTest(
     'builds an audience from filters, counts it as it is reached, and stores it with the campaign (FULL=1)',
     async () => {

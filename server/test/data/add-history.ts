@@ -105,6 +105,11 @@ export async function addHistory(bundle: DataBundle, customerId: string): Promis
     select workspace_id, bucket, id, 'topic', false, 'APP', ${start}
     from users where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
   await database`
+    insert into inbox_messages (workspace_id, bucket, user_id, run_id, campaign_id, content, kept_at, expires_at, changed_at)
+    select workspace_id, bucket, id, ${runId}, ${campaignId}, ${database.json({ title: `Hello ${customerId}` })}, ${start},
+      ${start}::timestamptz + interval '30 days', ${start}
+    from users where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
+  await database`
     insert into installations (workspace_id, bucket, id, secret_hash, key_id, registration, user_bucket, user_id, is_identified,
       created_at, refreshed_at)
     select workspace_id, 7, ${`app-of-${customerId}`}, ${Buffer.alloc(32, 1)}, 'key', '{}', bucket, id, true, ${start}, ${start}

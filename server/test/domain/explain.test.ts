@@ -43,7 +43,7 @@ describe('explain run', () => {
       ['STOPPED', 'RUN_STOPPED'],
     ] as const)('decides by itself: %s', (status, step) => {
       expect(explain({ run: { status, startedAt: null, statusReason: 'why' } })).toEqual({
-        ...{ runId: 'r', runStatus: status, reason: 'why', step, devices: [] },
+        ...{ runId: 'r', runStatus: status, reason: 'why', step, devices: [], inbox: null },
       });
     });
   });
@@ -217,7 +217,7 @@ describe('sentences of an explanation', () => {
     ...{ variation: null, locale: null, ...more },
   });
   const run = (step: Step, reason: string | null, devices: DeviceExplanation[]) =>
-    describeRun({ runId: 'r', runStatus: 'SENT', step, reason, devices });
+    describeRun({ runId: 'r', runStatus: 'SENT', step, reason, devices, inbox: null });
 
   describe('the sentence about a device', () => {
     test.each<[string, DeviceExplanation]>([

@@ -501,6 +501,7 @@ describe('old records and erased users', () => {
           'deliveries',
           'user_messages',
           'topic_choices',
+          'inbox_messages',
           'audience_seats',
           'runs',
         ],

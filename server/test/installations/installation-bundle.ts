@@ -1,6 +1,8 @@
 import { SignJWT } from 'jose';
 import { makeAppEvents } from '../../src/app/installations/app-events.ts';
 import { addIdentityKey, putAppAccess } from '../../src/app/installations/app-access.ts';
+import { makeInboxStreams } from '../../src/app/installations/inbox-streams.ts';
+import { makeInstallationInbox } from '../../src/app/installations/installation-inbox.ts';
 import { makeInstallationTopics } from '../../src/app/installations/installation-topics.ts';
 import { makeInstallations } from '../../src/app/installations/installations.ts';
 import { makeReceipts } from '../../src/app/installations/receipts.ts';
@@ -10,6 +12,7 @@ import { makeTokenAuthority } from '../../src/app/tokens/token-authority.ts';
 import { makeEnsureToday } from '../../src/app/users/events.ts';
 import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
+import { makeDoorbell } from '../../src/engine/doorbell.ts';
 import { appAccessRoutes } from '../../src/http/app-access.ts';
 import { appRoutes } from '../../src/http/apps.ts';
 import { dataRoutes } from '../../src/http/data/routes.ts';
@@ -46,6 +49,14 @@ export async function makeInstallationBundle({ isSandbox = false }: { isSandbox?
   const deps = { database, acrossWorkspaces: database, clock, encryption, tokens, vendorHeaders };
   const reportTokens = makeInteractionTokens(Buffer.alloc(32, 7));
   const installations = makeInstallations(deps);
+  const doorbell = makeDoorbell({ database });
+  const streaming = {
+    ...{ acrossWorkspaces: database, clock, installations, doorbell },
+    // Longer than any test: what arrives was rung for.
+    heartbeatMilliseconds: 600_000,
+    limits: { streams: 3, ofInstallation: 2 },
+  };
+  const streams = makeInboxStreams(streaming);
   const interactions = makeInteractionReports({ database, clock, tokens: reportTokens });
   const ensureToday = makeEnsureToday(deps);
   const calls: CompletedCall[] = [];
@@ -58,6 +69,8 @@ export async function makeInstallationBundle({ isSandbox = false }: { isSandbox?
       ...{ authentication: { database, clock, isSandbox }, vendorHeaders, identity: { ...deps, isSandbox } },
       installations,
       topics: makeInstallationTopics({ ...deps, installations }),
+      inbox: makeInstallationInbox({ ...deps, installations }),
+      streams,
       acceptEvents: makeAppEvents({ ...deps, ensureToday }),
       acceptReceipts: makeReceipts({ installations, interactions }),
     }),
@@ -101,6 +114,9 @@ export async function makeInstallationBundle({ isSandbox = false }: { isSandbox?
 
   const bundle = {
     ...engine,
+    doorbell,
+    streams,
+    streaming,
     deps,
     installationServer: server,
     calls,

@@ -358,7 +358,7 @@ describe('with the app key alone, a stranger', () => {
     const preflight = await bundle.app('OPTIONS', '/v1/app/installations', { key: '', origin: 'https://shop.example' });
     expect([preflight.status, preflight.headers['access-control-allow-headers']]).toEqual([
       204,
-      'authorization, content-type, carillon-installation-secret',
+      'authorization, content-type, last-event-id, carillon-installation-secret',
     ]);
   });
 

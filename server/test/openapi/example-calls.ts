@@ -139,6 +139,9 @@ function* installationCalls({ said }: Walk): Generator<ExampleCall> {
   yield { operationId: 'identifyInstallation', parameters: one, body: { user_id: 'ada' } };
   yield { operationId: 'setInstallationTopics', parameters: one, body: { topics: { offers: false } } };
   yield { operationId: 'readInstallationTopics', parameters: one };
+  yield { operationId: 'readInstallationInbox', parameters: { ...one, limit: '10' } };
+  yield { operationId: 'countInstallationInbox', parameters: one };
+  yield { operationId: 'markInstallationInbox', parameters: one, body: { all: true, read: true } };
   yield { operationId: 'removeTopic', parameters: { topic: 'offers' } };
   yield {
     operationId: 'reportAppEvents',
@@ -486,6 +489,7 @@ function* v5Calls({ workspaceId, inHours, said }: Walk): Generator<ExampleCall> 
   yield { operationId: 'searchCampaigns', body: search };
   yield { operationId: 'listCampaignMeta', body: search };
   yield { operationId: 'explainDelivery', parameters: { id: said('sendPushV21').cid, customer_id: 'ada' } };
+  yield { operationId: 'readCampaignInbox', parameters: { id } };
 }
 
 /** Under both of its prefixes. */

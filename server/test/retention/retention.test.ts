@@ -310,6 +310,8 @@ describe('kept tables', () => {
       'deliveries',
       'device_interactions',
       'event_stream_marks',
+      'inbox_contents',
+      'inbox_messages',
       'push_requests',
       'run_turns',
       'triggers',

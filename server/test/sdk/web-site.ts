@@ -22,6 +22,7 @@ export type PageOfSite = {
     track(name: string): Promise<void>;
     getTopics(): Promise<unknown[]>;
     setTopic(topic: string, isIn: boolean): Promise<unknown[]>;
+    getInbox(): Promise<unknown>;
   };
   notices: string[];
   messages: unknown[];
@@ -31,13 +32,15 @@ export type PageOfSite = {
 const page = `<!doctype html><html lang="en"><title>Shop</title><h1>Shop</h1>
 <script type="module">
   import { Carillon } from '/carillon.js';
+  import { defineInbox } from '/carillon-inbox.js';
+  defineInbox(Carillon);
   Object.assign(window, { Carillon, notices: [], messages: [] });
   Carillon.onNotice((notice) => window.notices.push(notice));
   Carillon.onMessage((message) => window.messages.push(message));
   document.documentElement.dataset.ready = 'yes';
 </script></html>`;
 
-/** A site of its own origin, with the two files of the package. */
+/** A site of its own origin, with the files of the package. */
 export async function startSite() {
   const files = await buildWebSdk();
   const server = createServer(({ url }, response) => {

@@ -61,7 +61,7 @@ describe('the connection budget', () => {
     expect(JSON.parse(stdout)).toMatchObject({ connections: { mayOpen: 31, available: 50 } });
   });
 
-  test('an api node does not listen; behind a pooler the statements are the pooler’s to limit', () => {
+  test('an api node listens too; behind a pooler the statements are the pooler’s to limit', () => {
     const count = (role: 'api' | 'all', databasePooler: 'none' | 'transaction') =>
       countConnections({ role, databasePooler, databaseConnections: 20 });
     expect([
@@ -69,7 +69,7 @@ describe('the connection budget', () => {
       count('all', 'none'),
       count('api', 'transaction'),
       count('all', 'transaction'),
-    ]).toEqual([20, 21, 0, 4]);
+    ]).toEqual([21, 21, 1, 4]);
   });
 });
 

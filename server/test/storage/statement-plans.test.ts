@@ -19,6 +19,7 @@ import { deleteSeats, findSeatOutcomes, findSeats, listSeats } from '../../src/s
 import type { Cursor } from '../../src/storage/runs/chunks.ts';
 import { addMembersByCustomerId, deleteRemovedMembers } from '../../src/storage/segments/segment-members.ts';
 import { listAttributeNames } from '../../src/storage/users/identifiers.ts';
+import { countUnread, findInboxPage, listInboxToExplain } from '../../src/storage/inbox.ts';
 import { findTopicChoices } from '../../src/storage/users/topic-choices.ts';
 import {
   findOpenHours,
@@ -445,6 +446,10 @@ describe('plans of a user’s messages', () => {
       select 'W', number % 256, lpad(to_hex(number), 24, '0'), topic, true, 'APP', '2026-03-01'
       from generate_series(1, ${userCount}) as number, unnest('{t1,t2,t3}'::text[]) as topic`;
     await database`
+      insert into inbox_messages (workspace_id, bucket, user_id, run_id, campaign_id, content_id, kept_at, expires_at, changed_at)
+      select 'W', number % 256, lpad(to_hex(number), 24, '0'), 'r2', 'c1', 'x', '2026-03-01', '2026-04-01', '2026-03-01'
+      from generate_series(1, ${userCount}) as number`;
+    await database`
       insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
       select 'l', 'r1', number % 256, lpad(to_hex(number), 24, '0'), 'W' from generate_series(1, ${userCount}) as number`;
     await database`
@@ -482,6 +487,25 @@ describe('plans of a user’s messages', () => {
       'a small audience of a campaign with a topic',
       (tx) => findTopicChoices(tx, { workspaceId, topicId: 't2', users }),
       ['topic_choices_pkey'],
+    ],
+    [
+      'a window of a campaign with an inbox',
+      (tx) => listInboxToExplain(tx, { workspaceId, runId: 'r2', users: window }),
+      ['inbox_messages_pkey'],
+    ],
+    [
+      'the first page of an inbox',
+      (tx) =>
+        findInboxPage(tx, {
+          ...{ workspaceId, ...window[0]!, at: new Date('2026-03-02'), limit: 26 },
+          ...{ after: undefined, tag: undefined, archived: 'none' },
+        }),
+      ['inbox_contents_pkey', 'inbox_messages_pkey'],
+    ],
+    [
+      'the unread messages of a user',
+      (tx) => countUnread(tx, { workspaceId, ...window[0]!, at: new Date('2026-03-02') }),
+      ['inbox_messages_pkey'],
     ],
     [
       'a window at its best time',
@@ -557,7 +581,7 @@ describe('plans of a user’s messages', () => {
     await statement(collectPlansOfSent(bundle.application.forWorkspace('W'), plans));
     const all = plans.join('\n');
     const read = ['users', 'user_messages', 'devices', 'deliveries', 'segment_members'];
-    for (const table of [...read, 'audience_seats', 'device_interactions', 'topic_choices'])
+    for (const table of [...read, 'audience_seats', 'device_interactions', 'topic_choices', 'inbox_messages'])
       expect(all).not.toMatch(new RegExp(`Seq Scan on ${table}`));
     // Of rows that are given to a cluster to insert the plan ends where they are told to their shards.
     const isGiven = isOnCluster && name === 'a window written down';

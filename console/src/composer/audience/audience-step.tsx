@@ -24,6 +24,7 @@ import {
 } from './audience.ts';
 import type { AudienceKind } from './audience.ts';
 import { FilterAudience } from './filter-audience.tsx';
+import { InboxChoice } from './inbox-choice.tsx';
 import { SegmentPicker } from './segment-picker.tsx';
 
 const included = 'segmentation_details.included_filters';
@@ -61,6 +62,7 @@ export function AudienceStep() {
               </Stack>
             )}
           </Card>
+          <InboxChoice />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>

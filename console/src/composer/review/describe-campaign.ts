@@ -47,10 +47,12 @@ function audienceSentences({ body, check, resources }: CampaignForm, counted: Co
     'and',
   );
   const who = whoIsMeant(body, check?.audienceText ?? undefined);
+  const inbox = inboxSentences[textAt(body, 'advanced.inbox.send_to')];
   return [
     `It goes to ${who}, on ${names || 'no platform yet'}.`,
     ...topicSentences(body, resources),
     ...(counted ? [countSentence(counted)] : []),
+    ...(inbox === undefined ? [] : [inbox]),
   ];
 }
 
@@ -72,6 +74,12 @@ function countSentence({ users, reached, devices, outsideTopic }: Reached): stri
   if (outsideTopic > 0) return `${text}.`;
   return `${text}, on ${number(devices)} ${devices === 1 ? 'device' : 'devices'}.`;
 }
+
+const inboxSentences: Record<string, string> = {
+  BOTH: 'It is also kept in the inbox of everyone, with or without a device.',
+  EITHER: 'It is kept in the inbox of people whom no push reaches.',
+  INBOX: 'It is kept in the inbox of everyone and is not pushed.',
+};
 
 function whoIsMeant(body: CampaignBody, audienceText: string | undefined): string {
   const without = list(

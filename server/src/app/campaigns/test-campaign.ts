@@ -40,6 +40,8 @@ export type TestAnswer = {
   results: TestResult[];
   /** The topic that the campaign names; a test reaches its users whatever they chose. */
   ignoredTopic?: string | undefined;
+  /** True if the campaign has an inbox; a test is a push only. */
+  isInboxIgnored: boolean;
 };
 
 /**
@@ -72,14 +74,14 @@ export async function testInTransaction(
     value,
     outcome: matched.length > 0 ? 'found' : 'not found',
   }));
-  const ignoredTopic = definition.topicKey;
-  if (users.size === 0) return { campaignId: undefined, results, ignoredTopic };
+  const ignored = { ignoredTopic: definition.topicKey, isInboxIgnored: definition.settings.inbox !== undefined };
+  if (users.size === 0) return { campaignId: undefined, results, ...ignored };
   const campaignId = await sendTest(tx, { command, definition, users: [...users.values()], at });
   // Without the users: the log outlives them.
   const detail = { asked: command.values.length };
   const object = { id: campaignId };
   await audit(tx, { actor, workspaceId, action: 'campaign.test', object, detail, at: realAt });
-  return { campaignId, results, ignoredTopic };
+  return { campaignId, results, ...ignored };
 }
 
 type FoundUsers = { value: string; users: [bucket: number, userId: string][] };

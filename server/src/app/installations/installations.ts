@@ -4,6 +4,7 @@ import { networkOfAddress } from '../../domain/access/installations.ts';
 import { defaultAppId } from '../../domain/apps.ts';
 import { retryDeadlock } from '../../domain/database-faults.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { inboxRing } from '../../domain/inbox.ts';
 import {
   installationCalls,
   installationSignIns,
@@ -15,6 +16,7 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import { findInstallation, insertInstallation, lockInstallation } from '../../storage/installations.ts';
 import type { Installation } from '../../storage/installations.ts';
+import { notifyAfterCommit } from '../../storage/notifications.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
 import { countEvent } from '../../storage/limits/sliding-windows.ts';
 import { countUses } from '../data.ts';
@@ -128,14 +130,25 @@ export function makeInstallations(deps: InstallationDependencies) {
     logout(named: NamedInstallation): Promise<InstallationState> {
       return change(named, async (tx, installation) => {
         await detachUser(tx, installation);
+        // Streams of the installation end at once, on every node.
+        if (installation.user) notifyAfterCommit(tx, inboxRing(installation.user));
         return stateOf(tx, { ...installation, isIdentified: false }, installation.registration as Registration);
       });
     },
 
-    /** Checks a call that only reports. @throws ServiceError INSTALLATION_UNKNOWN, APP_RATE_LIMITED */
-    async prove(named: NamedInstallation): Promise<void> {
+    /** Finds the installation of a call without counting it. @throws ServiceError INSTALLATION_UNKNOWN */
+    async find(on: Database, named: NamedInstallation): Promise<Installation> {
+      const found = await findProved(on, named);
+      if (!found) throw new ServiceError('INSTALLATION_UNKNOWN');
+      return found;
+    },
+
+    /** Checks a call that only reads or reports. @throws ServiceError INSTALLATION_UNKNOWN, APP_RATE_LIMITED */
+    async prove(named: NamedInstallation): Promise<Installation> {
       refuseOver(limits.calls, named);
-      if (!(await findProved(database, named))) throw new ServiceError('INSTALLATION_UNKNOWN');
+      const found = await findProved(database, named);
+      if (!found) throw new ServiceError('INSTALLATION_UNKNOWN');
+      return found;
     },
   };
 }

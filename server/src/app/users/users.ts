@@ -26,6 +26,7 @@ import {
   moveEvents,
   moveMemberships,
 } from '../../storage/users/merged-users.ts';
+import { moveInboxMessages } from '../../storage/inbox.ts';
 import { moveTopicChoices } from '../../storage/users/topic-choices.ts';
 import { moveUserMessages } from '../../storage/users/user-messages.ts';
 import {
@@ -222,6 +223,7 @@ async function mergePair(tx: Transaction, { workspaceId, from, to, at }: Pair): 
   await moveJourneys(tx, { ...merge, at });
   await moveUserMessages(tx, merge);
   await moveTopicChoices(tx, merge);
+  await moveInboxMessages(tx, merge);
   await moveMemberships(tx, merge);
   await moveInstallations(tx, merge);
   await deleteIdentifiersOfUser(tx, { workspaceId, ...from });

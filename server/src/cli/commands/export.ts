@@ -21,6 +21,7 @@ export function registerExport(program: Command): void {
     ['devices', 'Devices with their states'],
     ['events', 'Events of users'],
     ['topics', 'What users chose about topics'],
+    ['inbox', 'Messages in the inboxes of users'],
   ] as const) {
     addOptions(exports.command(kind).description(description)).action((options: ExportOptions) =>
       run({ kind }, options),

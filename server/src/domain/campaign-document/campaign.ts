@@ -190,6 +190,8 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const utm = read('utm_params');
   const { topicKey, ...ofAdvanced } = read('advanced');
   const settings = { ...ofAdvanced, ...controls, ...groups, ...limit, ...(utm && { utm }) };
+  if (settings.inbox && limit.audienceLimit)
+    record.part('advanced').part('inbox').invalid('send_to', 'cannot be combined with campaign_audience_limit');
   const goals = read('conversion_goal_details');
   checkLearning(record, { variants, deliveryType, goals });
   const definition =

@@ -1,3 +1,6 @@
+import { inboxTargets } from '../inbox.ts';
+import type { InboxSettings } from '../inbox.ts';
+import { inboxExpiryHours, maxInboxExpiryHours, maxInboxTagCharacters, maxInboxTags } from '../limits/inbox.ts';
 import { maxTopicKeyCharacters } from '../limits/topics.ts';
 import { defaultDeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { DeliverySettings, Allowance } from '../campaigns/delivery-settings.ts';
@@ -19,6 +22,7 @@ import {
   readWith,
   refused,
   text,
+  texts,
   whole,
   word,
 } from '../../fields/combinators.ts';
@@ -224,9 +228,37 @@ const topicKey = readWith<string>(
   },
 );
 
-/** `advanced` (fact 6.2): time to live, priorities, the target apps, and the topic. */
+/** Whether messages are kept in the inbox of the app or site, as well as or instead of being pushed (decision 0102). */
+const inbox = partOrEmpty(
+  {
+    send_to: word(
+      ['PUSH', ...inboxTargets],
+      'PUSH: no inbox, the default. INBOX: no push. BOTH: a push, and the inbox of every user. EITHER: a push, and the inbox of users whom no push reaches',
+    ),
+    inbox_expiry: whole(1, maxInboxExpiryHours, `Hours for which the message can be read; default ${inboxExpiryHours}`),
+    tags: texts({
+      maxItems: maxInboxTags,
+      maxCharacters: maxInboxTagCharacters,
+      description: 'Apps can read the messages of one tag',
+    }),
+  },
+  {
+    title: 'CampaignInbox',
+    read(inbox, read): InboxSettings | undefined {
+      const sendTo = read('send_to') ?? 'PUSH';
+      const expiryHours = read('inbox_expiry') ?? inboxExpiryHours;
+      const tags = read('tags') ?? [];
+      if (sendTo !== 'PUSH') return { sendTo, expiryHours, ...(tags.length > 0 && { tags: [...new Set(tags)] }) };
+      for (const name of ['inbox_expiry', 'tags'])
+        if (!inbox.isAbsent(name)) inbox.invalid(name, `needs send_to ${inboxTargets.join(', ')}`);
+      return undefined;
+    },
+  },
+);
+
+/** `advanced` (fact 6.2): time to live, priorities, the target apps, the topic, and the inbox. */
 export const advanced = partOrEmpty(
-  { expiration_settings: expiration, platform_level_priority: priorities, app_ids: appIds, topic: topicKey },
+  { expiration_settings: expiration, platform_level_priority: priorities, app_ids: appIds, topic: topicKey, inbox },
   {
     title: 'CampaignAdvanced',
     read(_advanced, read): DeliverySettings & { topicKey: string | undefined } {
@@ -235,7 +267,7 @@ export const advanced = partOrEmpty(
         ...defaultDeliverySettings,
         ttlMinutes: { ANDROID: minutes, IOS: minutes, WEB: minutes },
         ...read('platform_level_priority'),
-        ...withoutAbsent<Pick<DeliverySettings, 'appIds'>>({ appIds: read('app_ids') }),
+        ...withoutAbsent<Pick<DeliverySettings, 'appIds' | 'inbox'>>({ appIds: read('app_ids'), inbox: read('inbox') }),
         topicKey: read('topic'),
       };
     },

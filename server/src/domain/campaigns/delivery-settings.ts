@@ -1,5 +1,6 @@
 import type { UtmParameters } from '../content/utm.ts';
 import { defaultTtlMinutes } from '../limits/campaigns.ts';
+import type { InboxSettings } from '../inbox.ts';
 import type { TemplateMode } from '../template/parser.ts';
 import type { CampaignTopic } from '../topics.ts';
 
@@ -16,6 +17,8 @@ export type DeliverySettings = {
   appIds?: readonly string[];
   /** Only users in this topic get it; absent: the campaign has no topic. */
   topic?: CampaignTopic;
+  /** Its messages are kept for users to read; absent: they are pushed only. */
+  inbox?: InboxSettings;
   /** Maximum devices per minute; overrides `spreadMinutes`. */
   devicesPerMinute: number | null;
   /** Time over which messages to the whole audience are spread. */
@@ -77,6 +80,16 @@ export const defaultDeliverySettings: DeliverySettings = {
  */
 export function deliverySettings(stored: Record<string, unknown>): DeliverySettings {
   return { ...defaultDeliverySettings, templates: 'OFF', ...(stored as Partial<DeliverySettings>) };
+}
+
+/** Returns the inbox that a run fills; undefined: none. A test of a campaign is a push to the users whom it names. */
+export function inboxOfRun(run: { settings: Record<string, unknown>; isTest: boolean }): InboxSettings | undefined {
+  return run.isTest ? undefined : deliverySettings(run.settings).inbox;
+}
+
+/** Returns the platforms to whose devices a run is sent: none if its messages are only kept in the inbox. */
+export function pushedPlatforms<P>(run: { settings: Record<string, unknown>; isTest: boolean; platforms: P[] }): P[] {
+  return inboxOfRun(run)?.sendTo === 'INBOX' ? [] : run.platforms;
 }
 
 /** Returns the value of `provisional` of the devices that a run reaches; null for both. */

@@ -104,6 +104,8 @@ export const distributedTables: readonly DistributedTable[] = [
     'installations',
     'app_event_ids',
     'topic_choices',
+    'inbox_messages',
+    'inbox_counts',
     'source_messages',
   ].map((name) => ({ name, column: 'bucket', besides: cutTable })),
   // Looked up by the address alone, before its user is known.

@@ -59,6 +59,7 @@ export const keptTables: readonly KeptTables[] = [
       'runs',
       'chunks',
       'run_counts',
+      'inbox_counts',
       'run_cursors',
       'run_variations',
       'audience_seats',
@@ -285,6 +286,13 @@ export const keptTables: readonly KeptTables[] = [
     kept: { until: 'the user is deleted' },
     removed:
       '`POST /v1/customer/delete` erases all of it; a digest of each erased device stays, so that its reports are not counted.',
+  },
+  {
+    what: "Messages in users' inboxes, and the contents that many of them share",
+    tables: ['inbox_messages', 'inbox_contents'],
+    grows: 'A row for each user and run of a campaign that keeps its messages; a row for each content of such a run',
+    kept: { until: 'the campaign says, at most 90 days; with the user' },
+    removed: 'By its expiry, at most 10,000 at a time. A message that the user archives stays until then.',
   },
   {
     what: 'Installations of apps',

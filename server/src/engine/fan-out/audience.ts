@@ -1,4 +1,4 @@
-import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
+import { deliverySettings, iosProvisional, pushedPlatforms } from '../../domain/campaigns/delivery-settings.ts';
 import { makeControlGroupOf } from '../../domain/experiments/control-groups.ts';
 import type { ControlShares } from '../../domain/experiments/control-groups.ts';
 import { sharesOfWinner } from '../../domain/experiments/learning.ts';
@@ -52,7 +52,8 @@ export async function freezeAudience(
   tx: Queryable,
   { run, now }: { run: RunToSend; now: Date },
 ): Promise<{ audience: FrozenAudience } | { reason: string }> {
-  const { workspaceId, platforms } = run;
+  const { workspaceId } = run;
+  const platforms = pushedPlatforms(run);
   const bound = lastIdAt(now);
   const settings = deliverySettings(run.settings);
   const { appIds } = settings;

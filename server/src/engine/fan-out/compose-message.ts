@@ -202,6 +202,14 @@ function textsOf<P extends Platform>(platform: P, { run, device }: Contents): Ow
   return own as OwnContent[P];
 }
 
+/** Returns what the inbox keeps of a message: its texts and links as a push would show them, without the settings of an app. */
+export function contentToKeep<P extends Platform>(
+  platform: P,
+  { run, device }: Pick<Contents, 'run' | 'device'>,
+): OwnContent[P] | undefined {
+  return contentOf(platform, { run, device });
+}
+
 /** A device with the message rendered for its user. `personal` is absent if all users get the same content. */
 export type Recipient = AudienceDevice & {
   personal?: Personal;

@@ -1,5 +1,10 @@
 import type { Clock } from '../../clock.ts';
-import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
+import {
+  deliverySettings,
+  inboxOfRun,
+  iosProvisional,
+  pushedPlatforms,
+} from '../../domain/campaigns/delivery-settings.ts';
 import { sumOf } from '../../domain/campaigns/figures.ts';
 import { isOutage } from '../../domain/database-faults.ts';
 import { regroupUsers } from '../../domain/experiments/group-users.ts';
@@ -199,15 +204,16 @@ async function cutNext(
   if (status === undefined) throw new PassChangedError(run.id);
   const isLast = end === bucketCount;
   const devices = sumOf(pass.platforms, 'devices');
-  pass.estimate = Math.round((devices * bucketCount) / end);
+  const rows = devices + (inboxOfRun(run) ? pass.users : 0);
+  pass.estimate = Math.round((rows * bucketCount) / end);
   if (status === 'QUEUED') {
     if (!isLast) await keepPass(tx, { runId: run.id, cut: end, pass });
     return isLast ? { isLast, startedDevices: await startWaiting(tx, { run, pass, now }) } : { isLast };
   }
   const { id: runId, workspaceId, lane } = run;
   await shrinkRest(tx, { runId, from: end });
-  // Without devices in the whole audience there are no chunks, as in a small one.
-  const ranges = isLast && devices === 0 ? [] : cutRanges(buckets, devicesOf);
+  // Without devices and inboxes in the whole audience there are no chunks, as in a small one.
+  const ranges = isLast && rows === 0 ? [] : cutRanges(buckets, devicesOf);
   await insertChunks(tx, { runId, workspaceId, lane, at: now, winner: null, ranges });
   const { estimate } = pass;
   const more = estimate - open.pass.estimate;
@@ -241,7 +247,8 @@ type Counted = { pass: AudiencePass; devicesOf: ReadonlyMap<number, number> };
 
 /** Counts the users and devices of some buckets. Those of a filter are stored as members. */
 async function countBuckets(tx: Transaction, { run, pass, buckets, users: found }: Counting): Promise<Counted> {
-  const { workspaceId, platforms } = run;
+  const { workspaceId } = run;
+  const platforms = pushedPlatforms(run);
   const settings = deliverySettings(run.settings);
   const segment =
     run.audienceSegmentId === null ? undefined : { id: run.audienceSegmentId, version: run.audienceVersion! };

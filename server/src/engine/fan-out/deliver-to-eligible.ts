@@ -65,7 +65,7 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
     const controlGroupOf = makeRunControlGroupOf(run);
     const leftOut = new Map(controlGroupOf ? devices.map(({ device }) => [device, controlGroupOf(device.userId)]) : []);
     const meant = controlGroupOf ? devices.filter(({ device }) => !leftOut.get(device)) : devices;
-    const topicRefusalOf = await makeRunTopicRefusalOf(database, { run, devices: meant });
+    const topicRefusalOf = await makeRunTopicRefusalOf(database, { run, users: meant.map(({ device }) => device) });
     const inTopic = topicRefusalOf ? meant.filter(({ device }) => !topicRefusalOf(device.userId)) : meant;
     const eligibilities = await admitUsers(deps, { run, devices: inTopic });
     const refusalOf = (device: AudienceDevice): Refusal | undefined => {
@@ -95,13 +95,13 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
  * and for a test of a campaign, which its receivers asked for. One statement for the whole window, and again for every
  * attempt: a user who leaves the topic while a message waits does not get it.
  */
-async function makeRunTopicRefusalOf(
+export async function makeRunTopicRefusalOf(
   database: Database,
-  { run, devices }: Asked,
+  { run, users: asked }: { run: RunToSend; users: readonly UserKey[] },
 ): Promise<((userId: string) => TopicCode | undefined) | undefined> {
   const { topic } = deliverySettings(run.settings);
-  if (!topic || run.isTest || devices.length === 0) return undefined;
-  const users = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
+  if (!topic || run.isTest || asked.length === 0) return undefined;
+  const users = [...new Map(asked.map((user) => [keyOf(user), toUser(user)])).values()];
   const choices = await inTransaction(database, async (tx) => {
     await planByValues(tx);
     return findTopicChoices(tx, { workspaceId: run.workspaceId, topicId: topic.id, users });

@@ -43,26 +43,40 @@ export async function deliverVariants({
   variationOf,
   deliver,
 }: Delivering): Promise<DeviceResult[]> {
-  const { variants } = run;
-  if (!variants || devices.length === 0) return deliver(run, devices);
-  const asked = { run, variants, variationOf, devices: devices.map(({ device }) => device) };
-  const chosen = await chooseVariants(database, asked);
-  const places = Map.groupBy(devices.keys(), (place) => `${chosen[place]!.variation} ${chosen[place]!.locale}`);
+  if (!run.variants || devices.length === 0) return deliver(run, devices);
+  const groups = await groupByVariant(database, { run, variationOf, devices: devices.map(({ device }) => device) });
   const results = new Array<DeviceResult>(devices.length);
   await Promise.all(
-    [...places.values()].map(async (own) => {
-      const variant = chosen[own[0]!]!;
+    groups.map(async ({ run: runOfGroup, indexes }) => {
       const sent = await deliver(
-        runOfVariant(run, { variants, variant }),
-        own.map((place) => devices[place]!),
+        runOfGroup,
+        indexes.map((place) => devices[place]!),
       );
-      own.forEach((place, index) => {
+      indexes.forEach((place, index) => {
         const { delivery, ...rest } = sent[index]!;
-        results[place] = { ...rest, delivery: { ...delivery, variant } };
+        results[place] = { ...rest, delivery: { ...delivery, variant: runOfGroup.variant! } };
       });
     }),
   );
   return results;
+}
+
+/** Devices that get one content: the run with this content, and where they are in the list. */
+export type VariantGroup = { run: RunToSend; indexes: number[] };
+
+/** Groups devices by the content of their users. A run with one content for all is one group, without a query. */
+export async function groupByVariant(
+  database: Database,
+  { run, variationOf, devices }: Pick<Asked, 'run' | 'variationOf' | 'devices'>,
+): Promise<VariantGroup[]> {
+  const { variants } = run;
+  if (!variants) return [{ run, indexes: [...devices.keys()] }];
+  const chosen = await chooseVariants(database, { run, variants, variationOf, devices });
+  const groups = Map.groupBy(devices.keys(), (place) => `${chosen[place]!.variation} ${chosen[place]!.locale}`);
+  return [...groups.values()].map((indexes) => ({
+    run: runOfVariant(run, { variants, variant: chosen[indexes[0]!]! }),
+    indexes,
+  }));
 }
 
 /**

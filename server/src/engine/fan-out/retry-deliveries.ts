@@ -29,6 +29,8 @@ import type { DeliverToDevices } from './deliver-to-devices.ts';
 import { eligibilityRulesOfRun, makeDeliverToEligible, withdrawUnsent } from './deliver-to-eligible.ts';
 import type { DeliverToEligible } from './deliver-to-eligible.ts';
 import { trialsOf } from './experiments.ts';
+import { composeInbox, storeInsteadOfPush, usersToKeepInstead } from './keep-in-inbox.ts';
+import type { ComposedInbox } from './keep-in-inbox.ts';
 import { markSent, runLimitOf } from './seats.ts';
 import { replaceAddresses } from './replace-addresses.ts';
 import { goneDevices, quarantine, keepWaiting, pauseOrShowRefusals, suspectDevices } from './settle-outcome.ts';
@@ -183,11 +185,20 @@ async function sendDue(
     }),
   );
   const faults: unknown[] = [];
+  const inboxes = new Map<RunToSend, ComposedInbox>();
+  for (const [runNumber, own] of byRun) {
+    const run = runs.get(runNumber)!;
+    const users = usersToKeepInstead(
+      run,
+      own.map((delivery) => results.get(delivery)!),
+    );
+    if (users.length > 0) inboxes.set(run, await composeInbox(deps, { run, users }));
+  }
   for (const own of claims.filter((claimed) => claimed.length > 0)) {
     const outcomes = own.map((delivery) => results.get(delivery)!);
     // A failure must not skip the other claims: their messages were sent too, and would be sent again.
     await deps.outcomes
-      .store(() => settle(database, { due: own, results: outcomes, runs, at: clock.now() }))
+      .store(() => settle(database, { due: own, results: outcomes, runs, inboxes, at: clock.now() }))
       .catch((error: unknown) => faults.push(error));
     for (const [index, result] of outcomes.entries())
       if (result.moved) {
@@ -261,10 +272,17 @@ function toDevice({
   return { device: { bucket, id, userId, platform, provider, pushId, pushIdType, appId }, attempt: attempts };
 }
 
-type Settlement = { due: DueDelivery[]; runs: Map<number, RunToSend>; results: DeviceResult[]; at: Date };
+type Settlement = {
+  due: DueDelivery[];
+  runs: Map<number, RunToSend>;
+  results: DeviceResult[];
+  /** Messages for users whose pushes failed. */
+  inboxes: ReadonlyMap<RunToSend, ComposedInbox>;
+  at: Date;
+};
 
 /** Stores the batch in one transaction. If another worker took over a delivery after our lease expired, its outcome stays. */
-async function settle(database: Database, { due, runs, results, at }: Settlement): Promise<void> {
+async function settle(database: Database, { due, runs, results, inboxes, at }: Settlement): Promise<void> {
   // In one order, because the runs are locked at the end.
   const byRun = [...Map.groupBy(due.keys(), (index) => due[index]!.runNumber)]
     .map(([number, indexes]) => ({ run: runs.get(number)!, indexes }))
@@ -318,6 +336,12 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
         run,
         results: indexes.filter((index) => isStored.has(index)).map((index) => results[index]!),
       });
+    for (const { run, indexes } of byRun) {
+      const users = new Set(indexes.filter((index) => isStored.has(index)).map((index) => due[index]!.userId));
+      const { shared, messages } = inboxes.get(run) ?? { shared: [], messages: [] };
+      const composed = { shared, messages: messages.filter(({ userId }) => users.has(userId)) };
+      await storeInsteadOfPush(tx, { run, composed, at });
+    }
   });
   // In separate transactions: with several runs, the users' rows have no common order, and two batches could deadlock.
   for (const { run, indexes } of byRun) {

@@ -1,4 +1,4 @@
-import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
+import { deliverySettings, inboxOfRun, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
 import { sumOf } from '../../domain/campaigns/figures.ts';
 import { isOutage } from '../../domain/database-faults.ts';
 import { learningOf } from '../../domain/experiments/variants.ts';
@@ -163,6 +163,7 @@ export async function startCounted(
   const { bound: audienceBound, platforms: audiencePlatforms, users: audienceUsers, segment } = audience;
   const devices = sumOf(audiencePlatforms, 'devices');
   const { globalControlPercent, groupUsers } = audience;
+  const rows = devices + (inboxOfRun(run) ? audienceUsers : 0);
   await insertChunks(tx, {
     runId: run.id,
     workspaceId: run.workspaceId,
@@ -170,9 +171,9 @@ export async function startCounted(
     at: now,
     ...(run.deliveryType === 'EVENT_TRIGGERED' && { notBefore: aheadOfCampaigns }),
     winner: run.winner,
-    ranges: devices === 0 ? [] : cutBuckets(devices),
+    ranges: rows === 0 ? [] : cutBuckets(rows),
   });
-  if (run.lane === 1 && devices > 0) await insertTurn(tx, { runId: run.id, workspaceId: run.workspaceId, devices });
+  if (run.lane === 1 && rows > 0) await insertTurn(tx, { runId: run.id, workspaceId: run.workspaceId, devices: rows });
   const devicesPerMinute = runDevicesPerMinute(deliverySettings(run.settings), devices);
   await startRun(tx, {
     id: run.id,
@@ -215,7 +216,7 @@ export type BucketGroup = {
 };
 
 type Asked = {
-  run: Pick<RunToSend, 'targetUsers' | 'audienceDevices'>;
+  run: Pick<RunToSend, 'targetUsers' | 'audienceDevices' | 'audienceUsers' | 'settings' | 'isTest'>;
   chunk: Pick<ClaimedChunk, 'bucketFrom' | 'bucketTo'>;
   cursor: Cursor;
   /** The maximum number of devices in a window. */
@@ -237,7 +238,13 @@ export function bucketGroup({ run, chunk, cursor, windowDevices }: Asked): Bucke
   const from = Math.max(cursor.bucket, chunk.bucketFrom);
   return run.targetUsers
     ? groupOfUsers({ targetUsers: run.targetUsers, from, to: chunk.bucketTo, windowDevices })
-    : groupOfAudience({ devices: run.audienceDevices, from, to: chunk.bucketTo, windowDevices });
+    : groupOfAudience({ devices: rowsOf(run), from, to: chunk.bucketTo, windowDevices });
+}
+
+/** How many rows the windows of a run have: its devices, and the users whose inbox it fills. Null while they are counted. */
+function rowsOf(run: Asked['run']): number | null {
+  if (run.audienceDevices === null || !inboxOfRun(run)) return run.audienceDevices;
+  return run.audienceDevices + (run.audienceUsers ?? 0);
 }
 
 type Range = { from: number; to: number; windowDevices: number };

@@ -1,18 +1,10 @@
 import type { Clock } from '../../clock.ts';
-import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { isDatabaseFault, isFaultOfContent } from '../../domain/database-faults.ts';
 import { eligibilityCodes } from '../../domain/eligibility.ts';
 import type { ChunkWinners } from '../../domain/experiments/learning.ts';
 import { countedVariant } from '../../domain/experiments/variants.ts';
-import { lastIdAt } from '../../domain/ids.ts';
 import type { Logger } from '../../log.ts';
-import {
-  findAllUsersPage,
-  findSegmentPage,
-  findTargetUsersPage,
-  findTriggeredPage,
-} from '../../storage/campaigns/audience.ts';
-import type { PagedDevice } from '../../storage/campaigns/audience.ts';
+import type { PagedUser } from '../../storage/campaigns/inbox-audience.ts';
 import { addLearned } from '../../storage/campaigns/variations.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -38,7 +30,9 @@ import type { PersonaliseDevices } from './compose-message.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
 import { makeDeliverToEligible, withdrawUnsent } from './deliver-to-eligible.ts';
 import { trialsOf } from './experiments.ts';
-import { bucketGroup } from './runs.ts';
+import { composeInbox, storeInbox, storeInsteadOfPush, usersToKeepInstead } from './keep-in-inbox.ts';
+import type { ComposedInbox } from './keep-in-inbox.ts';
+import { readPage } from './read-page.ts';
 import { markSent, waitForSeats } from './seats.ts';
 import { replaceAddresses } from './replace-addresses.ts';
 import { goneDevices, quarantine, suspectDevices, keepWaiting, pauseOrShowRefusals } from './settle-outcome.ts';
@@ -104,10 +98,12 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
     const wanted = search ? Math.max(1, Math.floor(search.suspectDevices / 2)) : deps.windowDevices;
     const quota = await leaseQuota(database, { run: given, at: clock.now(), wanted });
     if (quota === 0) return { kind: 'throttled', until: nextQuota(given, clock.now()) };
-    const { page, next: nextBucket } = await readPage(deps, { run: given, chunk, cursor, limit: quota });
-    await returnQuota(database, { run: given, at: clock.now(), devices: quota - page.length });
-    const last = page.at(-1);
-    if (!last)
+    const { windowDevices } = deps;
+    const page = await readPage(database, { run: given, chunk, cursor, limit: quota, windowDevices });
+    const { devices, users, rows, end } = page;
+    // The inbox of users is filled at any rate.
+    await returnQuota(database, { run: given, at: clock.now(), devices: quota - devices.length });
+    if (!end)
       return (await endChunk(database, { ...chunk, state: 'DONE', at: clock.now() }))
         ? { kind: 'ended' }
         : { kind: 'lost' };
@@ -116,34 +112,34 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       partitions.clear();
       partitions.add(given.day);
     }
-    const end = { bucket: last.bucket, position: last.position };
     const opened = await openWindow(database, {
       ...chunk,
       ...end,
       at: clock.now(),
       leaseUntil: chunkLeaseEnd(clock),
-      devices: page.length,
+      devices: rows,
     });
     if (!opened) return { kind: 'lost' };
     const run = { ...given, ...opened, winners: winnersOf(chunk, opened) };
     const results =
       search?.treatment === 'set aside'
-        ? page.map(quarantine)
+        ? devices.map(quarantine)
         : await deliver(
             run,
-            page.map((device) => ({ device, attempt: 1 })),
+            devices.map((device) => ({ device, attempt: 1 })),
           ).catch((error: unknown) => {
             throw isDatabaseFault(error) ? error : new WindowFailedError('a window cannot be sent', { cause: error });
           });
-    const left = search ? search.suspectDevices - page.length : 0;
-    const next: Search | undefined = left > 0 ? { suspectDevices: left, treatment: 'send' } : undefined;
     const isSetAside = search?.treatment === 'set aside';
+    const inbox = await composeInboxes(deps, { run, users: isSetAside ? [] : users, results });
+    const left = search ? search.suspectDevices - rows : 0;
+    const next: Search | undefined = left > 0 ? { suspectDevices: left, treatment: 'send' } : undefined;
     const suspects = { suspectDevices: next?.suspectDevices ?? null, setAside: isSetAside ? 1 : 0 } as const;
     await returnQuota(database, { run, at: clock.now(), devices: results.filter(isEligibilityStep).length });
-    const following = page.length < quota ? nextBucket : end;
+    const following = rows < quota ? page.next : end;
     const isLast = following === undefined;
     try {
-      await deps.outcomes.store(() => storeWindow(deps, { run, chunk, end, isLast, results, suspects }));
+      await deps.outcomes.store(() => storeWindow(deps, { run, chunk, end, isLast, results, inbox, suspects }));
     } catch (error) {
       if (error instanceof LostWorkError) return { kind: 'lost' };
       throw isFaultOfContent(error) ? new WindowRefusedError('a window cannot be stored', { cause: error }) : error;
@@ -153,10 +149,6 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   };
 }
 
-type PageRequest = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; limit: number };
-/** `next`: where the chunk continues if the page is shorter than requested. Undefined if nothing is left. */
-type Page = { page: PagedDevice[]; next: Cursor | undefined };
-
 /**
  * Naming a winner waits for the lock on the chunk's row, so the winners read with that row are valid for the window's buckets.
  */
@@ -164,47 +156,29 @@ function winnersOf({ bucketFrom, bucketTo }: ClaimedChunk, { winners: steps }: O
   return steps === null ? [] : [{ bucketFrom, bucketTo, steps }];
 }
 
-/** Returns the first non-empty page after the cursor. Reads at most as many pages as the chunk has buckets. */
-async function readPage(
-  { database, windowDevices }: SendWindowDependencies,
-  { run, chunk, cursor, limit }: PageRequest,
-): Promise<Page> {
-  for (let from: Cursor | undefined = cursor; from !== undefined;) {
-    const group = bucketGroup({ run, chunk, cursor: from, windowDevices });
-    if (!group) return { page: [], next: undefined };
-    const page = await readGroup(database, { run, buckets: group.buckets, cursor: from, limit });
-    from = group.next === undefined ? undefined : { bucket: group.next, position: '' };
-    if (page.length > 0 || from === undefined) return { page, next: from };
+/** `instead`: for users whose pushes failed; it is kept if none can reach them any more. */
+type ComposedInboxes = { kept: ComposedInbox; instead: ComposedInbox };
+
+type ComposingInboxes = { run: RunToSend; users: readonly PagedUser[]; results: readonly DeviceResult[] };
+
+/** @throws WindowFailedError for a message that cannot be composed, as for one that cannot be sent */
+async function composeInboxes(
+  deps: SendWindowDependencies,
+  { run, users, results }: ComposingInboxes,
+): Promise<ComposedInboxes> {
+  try {
+    const kept = await composeInbox(deps, { run, users });
+    return { kept, instead: await composeInbox(deps, { run, users: usersToKeepInstead(run, results) }) };
+  } catch (error) {
+    throw isDatabaseFault(error) ? error : new WindowFailedError('an inbox cannot be filled', { cause: error });
   }
-  return { page: [], next: undefined };
-}
-
-type GroupRequest = { run: RunToSend; buckets: number[]; cursor: Cursor; limit: number };
-
-function readGroup(database: Database, { run, buckets, cursor, limit }: GroupRequest): Promise<PagedDevice[]> {
-  const settings = deliverySettings(run.settings);
-  const page = {
-    workspaceId: run.workspaceId,
-    platforms: run.platforms,
-    iosProvisional: iosProvisional(settings),
-    appIds: settings.appIds,
-    buckets,
-    after: cursor,
-    // Named users were resolved when the request was accepted. Their devices are frozen at that time too.
-    bound: run.audienceBound ?? lastIdAt(run.createdAt),
-    limit,
-  };
-  if (run.targetUsers) return findTargetUsersPage(database, { ...page, targetUsers: run.targetUsers });
-  if (run.deliveryType === 'EVENT_TRIGGERED') return findTriggeredPage(database, { ...page, runId: run.id });
-  if (run.audienceSegmentId === null) return findAllUsersPage(database, page);
-  const { audienceSegmentId: segmentId, audienceVersion: version } = run;
-  return findSegmentPage(database, { ...page, segmentId, version: version! });
 }
 
 type WindowToStore = Pick<Window, 'run' | 'chunk'> & {
   end: Cursor;
   isLast: boolean;
   results: DeviceResult[];
+  inbox: ComposedInboxes;
   suspects: { suspectDevices: number | null; setAside: 0 | 1 };
 };
 
@@ -260,6 +234,8 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
   await markSent(tx, { run, results: fresh });
   await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
   await pauseOrShowRefusals(tx, { run, results });
+  await storeInbox(tx, { run, composed: window.inbox.kept, at: now });
+  await storeInsteadOfPush(tx, { run, composed: window.inbox.instead, at: now });
   if (closed.isStreamed) await markDeliveries(tx, { marks: marksOf(run, fresh), at: now });
   if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
 }

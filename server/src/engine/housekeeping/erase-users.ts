@@ -12,6 +12,7 @@ import {
   eraseDevices,
   eraseEvents,
   eraseIdentifiers,
+  eraseInbox,
   eraseInteractions,
   eraseMemberships,
   eraseTargets,
@@ -99,6 +100,7 @@ async function eraseTraces(tx: Transaction, user: User & { names: string[] }): P
   const deliveries = await anonymiseDeliveries(tx, salted);
   const userMessages = await eraseUserMessages(tx, user);
   const topicChoices = await eraseTopicChoices(tx, user);
+  const inboxMessages = await eraseInbox(tx, user);
   const seats = await eraseAudienceSeats(tx, user);
   const runs = await eraseTargets(tx, user);
   const installations = await eraseInstallations(tx, user);
@@ -119,6 +121,7 @@ async function eraseTraces(tx: Transaction, user: User & { names: string[] }): P
     deliveries,
     user_messages: userMessages,
     topic_choices: topicChoices,
+    inbox_messages: inboxMessages,
     audience_seats: seats,
     runs,
     event_stream_batches: streamed,

@@ -26,6 +26,7 @@ import { dropOldEvidence, dropIdleBudgets } from '../../storage/limits/governor.
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
 import { trimLimitWindows } from '../../storage/limits/sliding-windows.ts';
 import { deleteOldEntries } from '../../storage/journeys/positions.ts';
+import { deleteExpiredInboxContents, deleteExpiredInboxMessages } from '../../storage/inbox.ts';
 import { deleteOldLiveActivities } from '../../storage/live-activities.ts';
 import { deleteOldProposals, withdrawExpiredProposals } from '../../storage/campaigns/proposals.ts';
 import { deleteOldSourceMessages } from '../../storage/source-messages.ts';
@@ -53,8 +54,8 @@ export type DropOldRecordsDependencies = { database: Database; clock: RealClock;
 /**
  * The job that deletes records that are no longer needed: revocations of tokens, and
  * tokens that were stored when they were issued, a day after the token expired; idempotency keys, V1's request ids and Live Activities after 24 hours; report files after
- * seven days; unused send budgets; provider responses after a day; receivers that got no request for two days; installations without a user, ids of their events and challenges of push tokens; and the oldest
- * inbox messages. The job `trim-old-records` removes records with a configured retention in days.
+ * seven days; expired messages of users' inboxes; unused send budgets; provider responses after a day; receivers that got no request for two days; installations without a user, ids of their events and challenges of push tokens; and the oldest
+ * messages of the sandbox's inbox. The job `trim-old-records` removes records with a configured retention in days.
  */
 export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
@@ -86,6 +87,8 @@ export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRe
         deleteIdleInstallations(database, { before: keptSince(earlierNow, idleInstallationDays), limit: 10_000 }),
         // The limit of challenges counts the last hour.
         deleteOldChallenges(database, { before: hoursAgo(1), limit: 10_000 }),
+        deleteExpiredInboxMessages(database, { before: earlierNow, limit: 10_000 }),
+        deleteExpiredInboxContents(database, { before: earlierNow, limit: 10_000 }),
         deleteOldLiveActivities(database, { before: hoursAgo(liveActivityKeptHours), limit: 10_000 }),
       ]);
       // After a full batch the job runs again immediately. A smaller remainder waits for the next interval.

@@ -97,7 +97,7 @@ function presentControls({ settings: stored }: CampaignRecord) {
 }
 
 function presentAdvanced({ settings: stored }: CampaignRecord) {
-  const { androidPriority, iosPriority, ttlMinutes, appIds, topic } = deliverySettings(stored);
+  const { androidPriority, iosPriority, ttlMinutes, appIds, topic, inbox } = deliverySettings(stored);
   // A record has one time to live, in whole hours; any other time to live is omitted.
   const minutes = ttlMinutes.ANDROID;
   const hasWholeHours = minutes % 60 === 0 && ttlMinutes.IOS === minutes && ttlMinutes.WEB === minutes;
@@ -116,6 +116,7 @@ function presentAdvanced({ settings: stored }: CampaignRecord) {
     },
     ...(appIds ? { app_ids: appIds } : {}),
     ...(topic ? { topic: topic.key } : {}),
+    ...(inbox ? { inbox: { send_to: inbox.sendTo, inbox_expiry: inbox.expiryHours, tags: inbox.tags ?? [] } } : {}),
   };
 }
 

@@ -18,6 +18,7 @@ import {
   searchCampaigns,
 } from '../../app/campaigns/search-campaigns.ts';
 import { testCampaign } from '../../app/campaigns/test-campaign.ts';
+import type { TestAnswer } from '../../app/campaigns/test-campaign.ts';
 import { readCampaign } from '../../domain/campaign-document/campaign.ts';
 import type { KeyCaller } from '../route/auth.ts';
 import { addRoutes, route } from '../route/route.ts';
@@ -176,8 +177,8 @@ function v1AuthoringRoutes(deps: CampaignRouteDependencies, { v1, prefix }: V1):
       answers: { 200: v1TestAnswer },
       read: ({ body }) => parseTest(body, { version: 'V1' }),
       async handle(call) {
-        const { results, ignoredTopic } = await testCampaign(deps, { ...callerOf(call), ...call.input });
-        warnOfTopic(deps, { call, ignoredTopic });
+        const { results, ...ignored } = await testCampaign(deps, { ...callerOf(call), ...call.input });
+        warnOfIgnored(deps, { call, ...ignored });
         return { data: presentTestResults(results), message: 'Test campaign created successfully' };
       },
       findUnknown: findUnknownParts,
@@ -185,12 +186,16 @@ function v1AuthoringRoutes(deps: CampaignRouteDependencies, { v1, prefix }: V1):
   ];
 }
 
-/** A test reaches the users that it names, also those who are not in the topic. */
-function warnOfTopic(
+/** A test is a push to the users that it names, also to those who are not in the topic. */
+function warnOfIgnored(
   { vendorHeaders }: CampaignRouteDependencies,
-  { call, ignoredTopic }: { call: AnsweredCall; ignoredTopic: string | undefined },
+  { call, ignoredTopic, isInboxIgnored }: { call: AnsweredCall } & Omit<TestAnswer, 'campaignId' | 'results'>,
 ): void {
-  if (ignoredTopic !== undefined) addWarnings(vendorHeaders, call, ['advanced.topic has no effect in a test']);
+  const warnings = [
+    ...(ignoredTopic === undefined ? [] : ['advanced.topic has no effect in a test']),
+    ...(isInboxIgnored ? ['advanced.inbox has no effect in a test, which is a push'] : []),
+  ];
+  if (warnings.length > 0) addWarnings(vendorHeaders, call, warnings);
 }
 
 const v1Search = { version: 'V1', versioning: 'off' } as const;
@@ -275,11 +280,11 @@ function v5AuthoringRoutes(deps: CampaignRouteDependencies, v5: RouteDialect<V5C
       refuses: [404],
       read: ({ body, form }) => parseTest(body, form),
       async handle(call) {
-        const { results, ignoredTopic } = await testCampaign(deps, {
+        const { results, ...ignored } = await testCampaign(deps, {
           ...{ ...callerOf(call), ...call.input },
           requestId: undefined,
         });
-        warnOfTopic(deps, { call, ignoredTopic });
+        warnOfIgnored(deps, { call, ...ignored });
         return presentV5(presentTestResults(results));
       },
       findUnknown: findUnknownParts,

@@ -109,7 +109,7 @@ export function preflightRoute(dialect: RouteDialect<InstallationCaller>, url: s
       reply
         .headers({
           'access-control-allow-methods': 'POST, PATCH',
-          'access-control-allow-headers': `authorization, content-type, ${secretHeader.toLowerCase()}`,
+          'access-control-allow-headers': `authorization, content-type, last-event-id, ${secretHeader.toLowerCase()}`,
           'access-control-max-age': '86400',
         })
         .code(204)

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AcceptAppEvents } from '../../app/installations/app-events.ts';
+import type { InboxStreams } from '../../app/installations/inbox-streams.ts';
+import type { InstallationInbox } from '../../app/installations/installation-inbox.ts';
 import type { InstallationTopics } from '../../app/installations/installation-topics.ts';
 import type { Installations, InstallationState } from '../../app/installations/installations.ts';
 import type { AcceptReceipts } from '../../app/installations/receipts.ts';
@@ -14,6 +16,8 @@ import { callerAddress } from '../server/call-origin.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { makeInstallationDialect, nameInstallation, preflightRoute } from './dialect.ts';
 import type { InstallationCaller, InstallationDialectDependencies } from './dialect.ts';
+import { inboxEventRoute } from './inbox-events.ts';
+import { inboxPaths, inboxRoutes } from './inbox.ts';
 import {
   eventsAnswer,
   eventsBody,
@@ -36,6 +40,8 @@ export type InstallationRouteDependencies = InstallationDialectDependencies & {
   identity: IdentityDependencies;
   installations: Installations;
   topics: InstallationTopics;
+  inbox: InstallationInbox;
+  streams: InboxStreams;
   acceptEvents: AcceptAppEvents;
   acceptReceipts: AcceptReceipts;
 };
@@ -53,6 +59,7 @@ export function installationRoutes(deps: InstallationRouteDependencies): RouteFa
     `${ofOne}/identify`,
     `${ofOne}/logout`,
     `${ofOne}/topics`,
+    ...inboxPaths(ofOne),
     '/v1/app/events',
     '/v1/app/receipts',
   ];
@@ -61,6 +68,8 @@ export function installationRoutes(deps: InstallationRouteDependencies): RouteFa
       ...preflights.map((url) => preflightRoute(dialect, url)),
       ...registrationRoutes(deps, dialect),
       ...topicRoutes(deps, dialect),
+      ...inboxRoutes(deps, { dialect, ofOne, params }),
+      inboxEventRoute(deps, { server, dialect, url: `${ofOne}/inbox/events` }),
       ...reportRoutes(deps, dialect),
     ]);
 }

@@ -194,6 +194,7 @@ export const memberDescriptions: Readonly<Record<string, string>> = {
   ignoreMinimumDelay: 'Whether the message ignores the minimum delay between campaigns',
   image: 'Address of the image',
   image_url: 'Address of the image',
+  inbox: 'Whether messages are kept in the inbox of the app or site',
   include_archive_campaigns: 'Whether archived campaigns are found',
   included_filters: 'Filters that select the users',
   interruptionLevel: 'How strongly iOS interrupts the user',

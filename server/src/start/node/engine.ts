@@ -167,9 +167,8 @@ export function countConnections({
   databaseConnections,
   databasePooler,
 }: Pick<Config, 'role' | 'databaseConnections' | 'databasePooler'>): number {
-  const ofDoorbell = role === 'api' ? 0 : listeningConnections;
   const ofFiles = role === 'api' ? 0 : workerSessions;
-  return ofDoorbell + (databasePooler === 'transaction' ? ofFiles : databaseConnections);
+  return listeningConnections + (databasePooler === 'transaction' ? ofFiles : databaseConnections);
 }
 
 /** Returns where commands of other processes find the simulators. None of them sends to browsers. */

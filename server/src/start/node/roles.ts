@@ -58,6 +58,8 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const reporter = await startReporter(composition, { ...parts, ...finders });
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   if (worker) startScheduledBackups(composition, book);
+  // A worker answers the doorbell itself. Without one, the node only listens for what concerns the streams of its apps.
+  else started.push(await doorbell.answer({ url: installation.sessionUrl, log, wakes: noWakes }));
   stopRequested.throwIfAborted();
   const clockListener = makeClockListener({ phones, worker, reporter });
   composition.rest?.onWoken(() => worker?.wake());
@@ -114,6 +116,8 @@ function makeAccountDependencies({ config, clock, installation }: Composition) {
   const shared = { database, clock, encryption, secondFactor, publicUrl };
   return { ...shared, passwords: makePasswordHash(), passwordSignIn, isSandbox: config.mode === 'sandbox' };
 }
+
+const noWakes = { 'fan-out': () => {}, 'named-runs': () => {}, segments: () => {}, journeys: () => {} };
 
 type ClockFollowers = {
   phones: Pick<SandboxPhones, 'syncClock'> | undefined;

@@ -96,6 +96,9 @@ export const emptiedTables = [
   'user_messages',
   'topic_choices',
   'topics',
+  'inbox_messages',
+  'inbox_contents',
+  'inbox_counts',
   'users',
   'api_keys',
 ];

@@ -49,6 +49,8 @@ export type RunToSend = {
   audienceVersion: number | null;
   /** How many devices it had at its start; null for a run to named users, and while they are counted. */
   audienceDevices: number | null;
+  /** How many users it had at its start, with or without a device; null as above. */
+  audienceUsers: number | null;
   day: string;
   lane: number;
   /** The percentage of the workspace's users that it leaves out, set at its start; null: it leaves no users out. */
@@ -76,7 +78,8 @@ const columns = (tx: Queryable) => tx`
   ${winnersOfRun(tx)} as winners, campaigns.settings,
   runs.business_event as "businessEvent",
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
-  runs.audience_version as "audienceVersion", runs.audience_devices as "audienceDevices", runs.target_users as "targetUsers",
+  runs.audience_version as "audienceVersion", runs.audience_devices as "audienceDevices",
+  runs.audience_users as "audienceUsers", runs.target_users as "targetUsers",
   runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.devices_per_minute as "devicesPerMinute",
   runs.global_control_percent as "globalControlPercent",
   runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment as occurrence,

@@ -315,6 +315,16 @@ export async function eraseTopicChoices(tx: Queryable, user: User): Promise<numb
   });
 }
 
+/** Deletes the user's inbox. Contents that are the same for many users stay. Index: inbox_messages primary key. */
+export async function eraseInbox(tx: Queryable, user: User): Promise<number> {
+  return sumOverRows(user, async (row) => {
+    const rows = await tx`
+      delete from inbox_messages
+      where workspace_id = ${row.workspaceId} and bucket = ${row.bucket} and user_id = ${row.userId}`;
+    return rows.count;
+  });
+}
+
 /** Deletes the user's seats in runs with an audience limit. */
 export async function eraseAudienceSeats(tx: Queryable, user: User): Promise<number> {
   return sumOverRows(user, (row) => eraseSeats(tx, row));

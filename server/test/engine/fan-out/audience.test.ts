@@ -351,7 +351,7 @@ describe('the bucket group of a window', () => {
   });
 
   test('continues in the bucket of the cursor', () => {
-    const run = { targetUsers: null, audienceDevices: 1_000_000 };
+    const run = { targetUsers: null, audienceDevices: 1_000_000, audienceUsers: null, settings: {}, isTest: false };
     const cursor = { bucket: 70, position: 'somebody' };
     expect(bucketGroup({ run, chunk: quarter, cursor, windowDevices: 250 })).toEqual({ buckets: [70], next: 71 });
   });
@@ -600,7 +600,12 @@ function groupsOf({ run, chunk }: { run: Partial<Asked['run']>; chunk: Asked['ch
   const groups: number[][] = [];
   let cursor = { bucket: 0, position: '' };
   for (;;) {
-    const asked = { run: { targetUsers: null, audienceDevices: null, ...run }, chunk, cursor, windowDevices: 250 };
+    const asked = {
+      run: { targetUsers: null, audienceDevices: null, audienceUsers: null, settings: {}, isTest: false, ...run },
+      chunk,
+      cursor,
+      windowDevices: 250,
+    };
     const group = bucketGroup(asked);
     if (!group) return groups;
     groups.push(group.buckets);

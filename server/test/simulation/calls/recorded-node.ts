@@ -23,6 +23,7 @@ import { makeDoorbell } from '../../../src/engine/doorbell.ts';
 import { businessEventRoutes } from '../../../src/http/business-events.ts';
 import { campaignRoutes } from '../../../src/http/campaigns/routes.ts';
 import { dataRoutes } from '../../../src/http/data/routes.ts';
+import { inboxStatsRoutes } from '../../../src/http/campaigns/inbox-stats.ts';
 import { explainRoutes } from '../../../src/http/explain.ts';
 import { pushRoutes } from '../../../src/http/push/routes.ts';
 import { makeVendorHeaders } from '../../../src/http/route/vendor-headers.ts';
@@ -226,6 +227,7 @@ async function startServer({ database, clock, encryption, tokens }: ServerParts)
     segmentRoutes({ ...deps, limits: documentedSegmentLimits }),
     campaignRoutes({ ...authoring, migrationGuideFile: 'docs/migration-v1-v5.md' }),
     businessEventRoutes(deps),
+    inboxStatsRoutes(deps),
     explainRoutes(deps),
     statsRoutes(deps),
   ]);
