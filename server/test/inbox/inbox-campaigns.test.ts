@@ -63,7 +63,8 @@ describe('a campaign', () => {
     expect((await bundle.runs(id))[0].status).toBe('SENT');
     const { step, explanation, runs } = await explain(id, bare);
     expect(step).toBe('INBOX');
-    expect(explanation).toMatch(/^The message is in the inbox of the person since .* and is unread\.$/);
+    expect(explanation).toContain('is in the inbox of the person since');
+    expect(explanation).toContain('and is unread.');
     expect(runs[0].inbox).toMatchObject({ read_at: null, archived_at: null });
   });
 
