@@ -58,7 +58,7 @@ export function toInboxContent<P extends Platform>(platform: P, content: OwnCont
 
 /** Returns the id of a content that many users get. Equal contents have equal ids, so that a crash adds none. */
 export function inboxContentId(content: InboxContent): string {
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32);
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16);
 }
 
 /** Where a page of an inbox continues: after this message, in the order from new to old. */

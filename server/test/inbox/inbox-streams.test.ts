@@ -17,7 +17,7 @@ beforeAll(async () => {
   for (const one of [phone, tablet, other]) await bundle.register(one);
   for (const one of [phone, tablet]) await bundle.signIn(one, 'ada');
   await bundle.signIn(other, 'eve');
-  const wakes = { 'fan-out': () => {}, 'named-runs': () => {}, segments: () => {} };
+  const wakes = { 'fan-out': () => {}, 'named-runs': () => {}, segments: () => {}, journeys: () => {} };
   const answering = await bundle.doorbell.answer({ url: bundle.url, log: bundle.log, wakes });
   ends.push(() => answering.stop());
   await bundle.installationServer.listen({ port: 0, host: '127.0.0.1' });

@@ -17,9 +17,11 @@ export type CampaignInbox = {
 
 const maxRuns = 100;
 
+export type CampaignInboxDependencies = { database: Database };
+
 /** Counts what became of the inbox messages of a campaign's newest runs. @throws ServiceError CAMPAIGN_NOT_FOUND */
 export async function readCampaignInbox(
-  { database }: { database: Database },
+  { database }: CampaignInboxDependencies,
   { workspaceId, campaignId }: { workspaceId: string; campaignId: string },
 ): Promise<CampaignInbox> {
   const campaign = isId(campaignId)

@@ -64,7 +64,7 @@ export function makeInboxStreams(deps: InboxStreamDependencies) {
   const streams = new Set<Stream>();
   const byUser = new Map<string, Set<Stream>>();
   const ofInstallation = new Map<string, number>();
-  const gate = makeGate(parallelReads);
+  const queue = makeQueue(parallelReads);
   const wakeUsers = makeWakeUsers(deps, { streams, byUser });
   doorbell.onOther((payload) => {
     const change = readInboxRing(payload);
@@ -108,7 +108,7 @@ export function makeInboxStreams(deps: InboxStreamDependencies) {
       const stream = { user, installation, wokenFor: new Set<string>(), wake: bell.ring };
       const beginning = since ?? deps.clock.now();
       const place = { onBegun: () => add(stream), onEnded: () => remove(stream) };
-      return follow(deps, { named, stream, since: beginning, signal, bell, gate, ...place });
+      return follow(deps, { named, stream, since: beginning, signal, bell, queue, ...place });
     },
   };
 }
@@ -119,7 +119,7 @@ type Following = {
   since: Date;
   signal: AbortSignal;
   bell: ReturnType<typeof makeBell>;
-  gate: Gate;
+  queue: Queue;
   /** Called by the generator itself: one that is never read holds no place. */
   onBegun: () => void;
   onEnded: () => void;
@@ -127,7 +127,7 @@ type Following = {
 
 async function* follow(
   deps: InboxStreamDependencies,
-  { named, stream: { user }, since, signal, bell, gate, onBegun, onEnded }: Following,
+  { named, stream: { user }, since, signal, bell, queue, onBegun, onEnded }: Following,
 ): AsyncGenerator<InboxUpdate | undefined> {
   const { heartbeatMilliseconds = defaultHeartbeatMilliseconds } = deps;
   // What was sent of the messages that are read again: their state, and when they changed.
@@ -137,7 +137,7 @@ async function* follow(
   onBegun();
   try {
     while (!signal.aborted) {
-      const read = await gate(() => readChanges(deps, { named, user, since: last }));
+      const read = await queue(() => readChanges(deps, { named, user, since: last }));
       if (!read) return;
       const messages = read.messages.filter((message) => sent.get(message.runId)?.state !== stateOf(message));
       for (const message of messages) {
@@ -274,10 +274,10 @@ function makeBell() {
   };
 }
 
-type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
+type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Lets so many run at a time, in the order in which they came. */
-function makeGate(parallel: number): Gate {
+function makeQueue(parallel: number): Queue {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async (work) => {

@@ -12,6 +12,8 @@ import { notifyAfterCommit } from '../../storage/notifications.ts';
 import { lockProved } from './installations.ts';
 import type { Installations, NamedInstallation } from './installations.ts';
 
+export type { InboxMessage };
+
 export type InstallationInboxDependencies = {
   database: Database;
   clock: Clock;

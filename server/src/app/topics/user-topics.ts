@@ -58,7 +58,7 @@ type SetTopics = Named & { actor: Actor; choices: TopicChoices; source: ChoiceSo
 
 /**
  * Stores what a user chose. Topics that are not named stay as they are. Nothing is stored if one of them is unknown. The audit log
- * says which topics somebody else set for the user.
+ * says which topics somebody set for the user in the console or on the command line; the API log has the calls of servers.
  *
  * @throws ServiceError NOT_FOUND for an unknown user, PARAMETER_INVALID for an unknown topic
  */
@@ -76,7 +76,7 @@ export async function setUserTopics(
     const keysOf = (isIn: boolean) => [...chosen.choices].filter(([, chose]) => chose === isIn).map(([key]) => key);
     const detail = { joined: keysOf(true), left: keysOf(false) };
     const line = { actor, workspaceId, object: { id: userId }, detail, at: clock.realNow(), shownAt: at };
-    if (chosen.choices.size > 0) await audit(tx, { ...line, action: 'person.topics' });
+    if (chosen.choices.size > 0 && chosen.source !== 'API') await audit(tx, { ...line, action: 'person.topics' });
     return topics;
   });
 }

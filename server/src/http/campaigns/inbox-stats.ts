@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { readCampaignInbox } from '../../app/campaigns/inbox-stats.ts';
-import type { CampaignInbox } from '../../app/campaigns/inbox-stats.ts';
-import type { Database } from '../../storage/database.ts';
+import type { CampaignInbox, CampaignInboxDependencies } from '../../app/campaigns/inbox-stats.ts';
 import { named } from '../openapi/shapes.ts';
 import { addRoutes, route } from '../route/route.ts';
 import type { RouteFamily } from '../server/build-server.ts';
@@ -32,7 +31,7 @@ const answer = named(
 );
 
 /** The route with the figures of a campaign's inbox: an addition to V5, with its keys, limits and errors. */
-export function inboxStatsRoutes(deps: CampaignAccessDependencies & { database: Database }): RouteFamily {
+export function inboxStatsRoutes(deps: CampaignAccessDependencies & CampaignInboxDependencies): RouteFamily {
   return async (server) =>
     addRoutes(server, [
       route(makeV5Dialect(deps), {

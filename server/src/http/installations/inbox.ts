@@ -1,13 +1,17 @@
 import { Type } from 'typebox';
 import type { TObject, TString } from 'typebox';
-import type { InboxRequest, InstallationInbox, MarkCommand } from '../../app/installations/installation-inbox.ts';
+import type {
+  InboxMessage,
+  InboxRequest,
+  InstallationInbox,
+  MarkCommand,
+} from '../../app/installations/installation-inbox.ts';
 import { maxAppBodyBytes } from '../../domain/limits/installations.ts';
 import { readEventTime } from '../../domain/events/events.ts';
 import { isId } from '../../domain/ids.ts';
 import { readInboxCursor, writeInboxCursor } from '../../domain/inbox.ts';
 import type { InboxPosition } from '../../domain/inbox.ts';
 import { inboxPage, maxInboxMarks, maxInboxPage, maxInboxTagCharacters } from '../../domain/limits/inbox.ts';
-import type { InboxMessage } from '../../storage/inbox.ts';
 import { enumeration, flag, list, readWith, text } from '../../fields/combinators.ts';
 import { reading, schemaOf } from '../../fields/field.ts';
 import { named } from '../openapi/shapes.ts';
