@@ -88,7 +88,8 @@ function Found({ detail: { proposal, campaign, changes, changesSince } }: { deta
       )}
       <Section title="What agents changed">
         <Text size="xs">
-          Since you or a colleague last had this draft; everything, if an agent created it. Invisible characters are written out.
+          Since you or a colleague last had this draft; everything, if an agent created it. Invisible characters are
+          written out.
         </Text>
         {changes.length === 0 ? (
           <Text size="sm">Nothing: the draft is as you or a colleague left it.</Text>
