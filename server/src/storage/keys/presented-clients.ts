@@ -1,5 +1,5 @@
 import { sendWithReceipt } from '../database.ts';
-import type { Database, Fragment } from '../database.ts';
+import type { Database, Fragment, Statement } from '../database.ts';
 import { countingInsert, isFull, unflushed } from '../limits/sliding-windows.ts';
 import type { CountedEvent, CountedEvents, LimitSubject } from '../limits/sliding-windows.ts';
 import type { ClientKey } from './api-keys.ts';
@@ -26,43 +26,81 @@ export type ClientCount = Pick<CountedEvents, 'at' | 'windows'> & {
 export type CountedClient = { count: CountedEvent | 'undecided'; key: ClientKey | undefined };
 
 /** A row is of a key, of a count or of a caller with guesses; the columns of the others are null. */
-type Row = ClientKey & { place: number | null; pair: Buffer | null; events: number | null; guesser: number | null };
+type Row = { [Column in keyof ClientKey]: ClientKey[Column] | null } & {
+  place: number | null;
+  pair: Buffer | null;
+  events: number | null;
+  guesser: number | null;
+};
+type KeyRow = ClientKey & { place: number };
 
 /**
  * Counts the requests of clients whose callers have no guesses, as `countEventsAtOnce`, and finds the keys of all, archived or
- * not. One message does what else takes three, two of them one after the other. Indexes: primary key of limit_windows, unique
+ * not. One message does what else takes three, one of them after the others. Indexes: primary key of limit_windows, unique
  * secret_hash of api_keys, primary key of workspaces, each by one look-up per row.
+ *
+ * The result is a union, because a join of the counts and the keys would compare each with each.
  *
  * @returns one result per client, in the order of `clients`
  * @throws LostTransactionError
  */
 export async function countClients(database: Database, asked: ClientCount): Promise<CountedClient[]> {
-  const found = { guesses: guessedCallers(database, asked), keys: foundKeys(database, asked) };
   const rows = await sendWithReceipt<Row[]>(database, {
-    statement: ({ poolId, number }) => {
-      const counted = countingInsert(database, { ...asked, asked: countedPairs(database, asked) });
-      return database<Row[]>`
-        with receipt as (
-          insert into transaction_receipts (pool_id, number, is_stored) values (${poolId}, ${number}, true)
-        ), guessed as materialized (${found.guesses}), counted as (${counted})
-        ${resultRows(database, found.keys)}`;
-    },
-    readBack: () => database<Row[]>`
-      with guessed as materialized (${found.guesses}), counted as (
-        select subject, cardinality(events) as events
-        from limit_windows join (select operation, subject from ${countedPairs(database, asked)}) as pairs
-          using (operation, subject)
-        where not ${isFull(database, asked)}
+    statement: ({ poolId, number }) => database<Row[]>`
+      with receipt as (
+        insert into transaction_receipts (pool_id, number, is_stored) values (${poolId}, ${number}, true)
+      ), guessed as materialized (
+        ${guessedCallers(database, asked)}
+      ), counted as (
+        ${countingInsert(database, { ...asked, asked: countedPairs(database, asked) })}
       )
-      ${resultRows(database, found.keys)}`,
+      select keys.*, null::bytea as pair, null::integer as events, null::integer as guesser
+      from (${foundKeys(database, asked)}) as keys
+      union all
+      select null, null, null, null, null, null, null, null, null, null, null, null, subject, events, null from counted
+      union all
+      select null, null, null, null, null, null, null, null, null, null, null, null, null, null, caller from guessed`,
+    readBack: () => readBack(database, asked),
   });
   return presentRows(asked, rows);
 }
 
+/** Reads the rows of a statement whose response was lost; see `countEventsAtOnce`. */
+async function readBack(database: Database, asked: ClientCount): Promise<Row[]> {
+  const { operation, clients } = asked;
+  const [keys, guessed, counts] = await Promise.all([
+    foundKeys(database, asked),
+    guessedCallers(database, asked),
+    database<{ subject: Buffer; events: number }[]>`
+      select subject, cardinality(events) as events
+      from limit_windows
+      join unnest(${clients.map(({ pair }) => pair)}::bytea[]) as pairs (subject) using (subject)
+      where operation = ${operation} and not ${isFull(database, asked)}`,
+  ]);
+  return [
+    ...keys.map((key) => ({ ...key, pair: null, events: null, guesser: null })),
+    ...counts.map(({ subject, events }) => ({ ...noKey, pair: subject, events, guesser: null })),
+    ...guessed.map(({ caller }) => ({ ...noKey, pair: null, events: null, guesser: caller })),
+  ];
+}
+
+const noKey = {
+  ...{
+    place: null,
+    id: null,
+    workspaceId: null,
+    kind: null,
+    generation: null,
+    accessTokenMinutes: null,
+    lastUsedAt: null,
+  },
+  ...{ archivedAt: null, number: null, workspaceNumber: null, secretHash: null, dataCenter: null },
+};
+
 /** Returns the callers that have a row of guesses, however old. */
-function guessedCallers(database: Database, { callers }: ClientCount): Fragment {
+function guessedCallers(database: Database, { callers }: ClientCount): Statement<{ caller: number }[]> {
   const guesses = callers.flatMap((counters, caller) => counters.map((counter) => ({ ...counter, caller })));
-  return database`
+  return database<{ caller: number }[]>`
     select distinct asked.caller
     from unnest(
       ${guesses.map(({ caller }) => caller)}::integer[], ${guesses.map(({ operation }) => operation)}::text[],
@@ -74,6 +112,7 @@ function guessedCallers(database: Database, { callers }: ClientCount): Fragment 
     ) as found`;
 }
 
+/** The source of the counting insert: the pairs of clients that have waited, or whose caller has no guesses. */
 function countedPairs(database: Database, { operation, clients }: ClientCount): Fragment {
   return database`
     (
@@ -85,8 +124,8 @@ function countedPairs(database: Database, { operation, clients }: ClientCount): 
     ) as pairs ${unflushed(database)}`;
 }
 
-function foundKeys(database: Database, { clients }: ClientCount): Fragment {
-  return database`
+function foundKeys(database: Database, { clients }: ClientCount): Statement<KeyRow[]> {
+  return database<KeyRow[]>`
     select asked.place::int as place, api_keys.id, api_keys.workspace_id as "workspaceId", api_keys.kind,
       api_keys.generation, api_keys.access_token_minutes as "accessTokenMinutes",
       api_keys.last_used_at as "lastUsedAt", api_keys.archived_at as "archivedAt", api_keys.number,
@@ -102,22 +141,12 @@ function foundKeys(database: Database, { clients }: ClientCount): Fragment {
     join workspaces on workspaces.id = api_keys.workspace_id`;
 }
 
-/** A union, because a join of the counts and the keys would compare each with each. */
-function resultRows(database: Database, keys: Fragment): Fragment {
-  return database`
-    select keys.*, null::bytea as pair, null::int as events, null::int as guesser from (${keys}) as keys
-    union all
-    select null, null, null, null, null, null, null, null, null, null, null, null, subject, events, null from counted
-    union all
-    select null, null, null, null, null, null, null, null, null, null, null, null, null, null, caller from guessed`;
-}
-
 function presentRows({ clients }: ClientCount, rows: readonly Row[]): CountedClient[] {
   const keys = Array.from<ClientKey | undefined>({ length: clients.length });
   const counts = new Map<string, number>();
   const guessers = new Set<number>();
   for (const { place, pair, events, guesser, ...key } of rows) {
-    if (place !== null) keys[place - 1] = key;
+    if (place !== null) keys[place - 1] = key as ClientKey;
     else if (pair !== null) counts.set(pair.toString('latin1'), events!);
     else guessers.add(guesser!);
   }
