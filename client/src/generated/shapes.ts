@@ -456,6 +456,8 @@ export type CampaignAdvanced = {
 
   /** Key of a topic: users who are not in it are left out. Absent: none */
   topic?: string;
+
+  /** Whether messages are kept in the inbox of the app or site */
   inbox?: CampaignInbox;
 };
 
@@ -4981,6 +4983,8 @@ export type Problem = {
     | 'PICTURE_SPACE_FULL'
     | 'PICTURE_STORE_UNAVAILABLE'
     | 'PICTURE_UNREADABLE'
+    | 'PROPOSALS_LIMITED'
+    | 'PROPOSAL_CLOSED'
     | 'PROVIDER_KEY_INVALID'
     | 'PROVIDER_NOT_ASKED'
     | 'PROVIDER_REFUSED'
