@@ -24,7 +24,8 @@ export function UserTopics({ userId: id, customerId }: OfUser) {
       consoleClient.users.setTopics({ workspaceId, id, topics: { [key]: isIn } }),
     onSuccess: (stored) => queries.setQueryData(queryKey, stored),
   });
-  if (topics.data?.length === 0) return null;
+  // Most workspaces have no topics, and a section that disappears would move what is below it.
+  if (topics.isPending || topics.data?.length === 0) return null;
   return (
     <Section title="Topics">
       {set.error !== null && <Failure error={set.error} />}
