@@ -488,7 +488,12 @@ function* v5Calls({ workspaceId, inHours, said }: Walk): Generator<ExampleCall> 
   yield { operationId: 'getCampaign', parameters: { id } };
   yield { operationId: 'searchCampaigns', body: search };
   yield { operationId: 'listCampaignMeta', body: search };
-  yield { operationId: 'explainDelivery', parameters: { id: said('sendPushV21').cid, customer_id: 'ada' } };
+  yield {
+    operationId: 'explainDelivery',
+    parameters: { id: said('sendPushV21').cid, customer_id: 'ada' },
+    // A campaign ends shortly after its run.
+    until: ({ data }) => data.campaign_status === 'SENT',
+  };
   yield { operationId: 'readCampaignInbox', parameters: { id } };
 }
 
