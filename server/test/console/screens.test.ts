@@ -49,9 +49,15 @@ describe('every screen', () => {
         insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
           created_at, updated_at)
         values (${'5'.repeat(24)}, ${bundle.workspaceId}, 'Lapsed', 'FILE', 'READY', 'API', 'u_em', 'string', 'test', now(), now())`;
+      await bundle.database`
+        insert into agent_proposals (id, workspace_id, campaign_id, kind, state, token_id, agent_name, note, parts, proposed_at,
+          expires_at)
+        values (${'6'.repeat(24)}, ${bundle.workspaceId}, ${cid}, 'PUBLISH', 'PENDING', 'none', 'Claude (agent of Olga)', 'Why not',
+          '{"basic_details": {"name": "Spring sale"}}', now(), now() + interval '1 day')`;
       Object.assign(ids, {
         workspaceId: bundle.workspaceId,
         campaignId: cid,
+        proposalId: '6'.repeat(24),
         userId: String(user!.id),
         segmentId: '5'.repeat(24),
       });
