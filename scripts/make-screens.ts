@@ -168,6 +168,8 @@ async function shoot(page: Page, { name, suffix, address, url, ids }: Screen): P
   await page
     .locator('.mantine-Loader-root')
     .or(page.getByLabel('Loading', { exact: true }))
+    // Previews of the composer.
+    .or(page.locator('article[aria-busy="true"]'))
     .first()
     .waitFor({ state: 'hidden' });
   const picture = `${pictureName(name)}${suffix}.png`;
