@@ -110,6 +110,7 @@ async function makeCall(caller: Caller, call: ExampleCall, found: Found): Promis
   const { until: isRight } = call;
   if (!isRight) return read();
   return until(async () => {
+    await caller.bundle.database`delete from limit_windows`;
     const made = await read();
     return isRight(made.answer) ? made : undefined;
   });

@@ -158,7 +158,7 @@ function Reasons({ count, chosen }: CountedProps) {
         ))}
       </Text>
       <Text size="xs" c="dimmed">
-        Each person counts once, by their best device. Frequency caps and quiet hours are applied per person when the
+        Everybody counts once, by their best device. Frequency caps and quiet hours are applied to each when the
         campaign is sent.
       </Text>
     </div>

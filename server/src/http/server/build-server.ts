@@ -164,12 +164,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   server.addHook('onResponse', (request, reply, done) => {
     const call = toCall(request, { reply, now: options.clock.now() });
     logCall(options.log, call);
-    endCallTrace(call.facts, {
-      ...call,
-      ...call.facts,
-      workspaceId: call.facts.workspaceId,
-      errorName: call.facts.errorName,
-    });
+    const { workspaceId, errorName } = call.facts;
+    endCallTrace(call.facts, { ...call, ...call.facts, workspaceId, errorName });
     if (request.routeOptions.config.isUnrecorded !== true) options.onCall?.(withBothSides(call, { request, reply }));
     done();
   });

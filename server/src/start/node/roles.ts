@@ -10,6 +10,7 @@ import type { DemoWorkspace } from '../../app/sandbox/find-demo-workspace.ts';
 import { readConnectionBudget } from '../../app/system/nodes.ts';
 import { pageChecksumsOff } from '../../domain/operations/conditions.ts';
 import { makeDoorbell } from '../../engine/doorbell.ts';
+import type { Doorbell } from '../../engine/doorbell.ts';
 import { makeFollowDatabaseClock } from '../../engine/housekeeping/database-clock.ts';
 import { startJob, makeJobBook } from '../../engine/jobs/job.ts';
 import type { RunningJob } from '../../engine/jobs/job.ts';
@@ -58,8 +59,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const reporter = await startReporter(composition, { ...parts, ...finders });
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   if (worker) startScheduledBackups(composition, book);
-  // A worker answers the doorbell itself. Without one, the node only listens for what concerns the streams of its apps.
-  else started.push(await doorbell.answer({ url: installation.sessionUrl, log, wakes: noWakes }));
+  else started.push(await listenForApps(composition, doorbell));
   stopRequested.throwIfAborted();
   const clockListener = makeClockListener({ phones, worker, reporter });
   composition.rest?.onWoken(() => worker?.wake());
@@ -87,10 +87,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   if (demo) begun.demo = demo;
   await reporter.report();
   begun.isDone = true;
-  const createConsoleLink = async (): Promise<string> => {
-    const link = await createStartLink(accounts);
-    return `${url}/console/${link ? `#${link.kind}=${link.code}` : ''}`;
-  };
+  const createConsoleLink = makeCreateConsoleLink(accounts, url);
   const { databaseUrl, databasePlace } = installation;
   return {
     block: {
@@ -118,6 +115,18 @@ function makeAccountDependencies({ config, clock, installation }: Composition) {
 }
 
 const noWakes = { 'fan-out': () => {}, 'named-runs': () => {}, segments: () => {}, journeys: () => {} };
+
+function makeCreateConsoleLink(accounts: ReturnType<typeof makeAccountDependencies>, url: string) {
+  return async (): Promise<string> => {
+    const link = await createStartLink(accounts);
+    return `${url}/console/${link ? `#${link.kind}=${link.code}` : ''}`;
+  };
+}
+
+/** A worker answers the doorbell itself. Without one, the node only listens for what concerns the streams of its apps. */
+function listenForApps({ installation, log }: Composition, doorbell: Doorbell) {
+  return doorbell.answer({ url: installation.sessionUrl, log, wakes: noWakes });
+}
 
 type ClockFollowers = {
   phones: Pick<SandboxPhones, 'syncClock'> | undefined;
