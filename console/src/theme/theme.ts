@@ -81,6 +81,8 @@ export const theme = createTheme({
       defaultProps: { variant: 'default', radius: 'xl' },
       styles: { root: { '--badge-fz': '12px', textTransform: 'none', fontWeight: 500 } },
     },
+    // The heaviest weight of the theme.
+    Alert: { styles: { title: { fontWeight: 600 } } },
     Card: { defaultProps: { radius: 'lg' } },
     SegmentedControl: { styles: { root: { background: 'var(--carillon-track)' }, label: { paddingInline: 10 } } },
     Code: { styles: { root: { fontSize: '12px' } } },
