@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-import { abandonedCart, welcome, winBack } from './journey-examples.ts';
+import { abandonedCart, message, welcome, winBack } from './journey-examples.ts';
 
 const [hour, day] = [3_600, 86_400];
 
@@ -152,5 +152,27 @@ describe('an example of the guide', () => {
       select customer_id as name, attributes ->> 'stage' as stage from users
       where customer_id in ('noor', 'piet', 'sami') order by 1`;
     expect(stages.map(({ name, stage }) => `${name} ${stage}`)).toEqual(['noor lost', 'piet lost', 'sami active']);
+  });
+
+  test('a message with a topic and an inbox leaves out who left the topic, and stays in the inbox of the others', async () => {
+    await call('/v1/topics', { key: 'news', name: 'News', default: 'opted_in' });
+    const choice = { headers: bundle.basic(), body: { topics: { news: false } } };
+    expect((await bundle.call('PATCH', '/v1/users/piet/topics', choice)).status).toBe(200);
+    const advanced = { topic: 'news', inbox: { send_to: 'BOTH', inbox_expiry: 24 } };
+    const id = await launch('News', {
+      ...{ entry: { type: 'api' }, first_step: 'news' },
+      steps: [{ type: 'send', id: 'news', message: message('The news', { advanced }), next: null }],
+    });
+    const users = ['noor', 'piet'].map((customer_id) => ({ customer_id }));
+    await call(`/v1/journeys/${id}/entries`, { users }, bundle.keys.campaigns);
+    await pass(hour);
+    expect((await texts('noor', 'piet')).filter((text) => text.includes('The news'))).toEqual(['noor: The news']);
+    const kept = await bundle.database`
+      select users.customer_id as name from inbox_messages join users
+        on users.bucket = inbox_messages.bucket and users.id = inbox_messages.user_id`;
+    expect(kept.map(({ name }) => name)).toEqual(['noor']);
+    const { journey } = await read(`/v1/journeys/${id}`);
+    const explained = await read(`/v5/campaigns/${journey.campaigns.news}/explain?customer_id=piet`);
+    expect(explained.step).toBe('TOPIC_OPTED_OUT');
   });
 });
