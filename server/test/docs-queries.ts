@@ -93,7 +93,7 @@ export const wordQueries: readonly (readonly [typed: string, ...answers: string[
   ['email', 'faq/#can-it-send-email-sms-whatsapp-or-in-app-messages', 'not-there/', 'concepts/#reports'],
   ['whatsapp', 'faq/#can-it-send-email-sms-whatsapp-or-in-app-messages', 'not-there/'],
   ['in-app messages', 'faq/#can-it-send-email-sms-whatsapp-or-in-app-messages', 'not-there/'],
-  ['customer journey', 'triggered-campaigns/', 'not-there/'],
+  ['customer journey', 'journeys/'],
   ['geofence', 'not-there/'],
   ['image in notification', 'phones/', 'fields/', 'bodies/'],
   ['notification sound', 'phones/', 'apps/', 'fields/'],

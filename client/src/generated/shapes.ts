@@ -4208,8 +4208,8 @@ export type Journey = {
   /** ISO 8601 */
   updated_at: string;
 
-  /** The graph that is being edited, as it was sent */
-  draft: JourneyGraph | null;
+  /** The graph that is being edited, as it was sent, which may be unfinished */
+  draft: Record<string, unknown> | null;
 
   /** The graph that users enter */
   live: JourneyGraph | null;

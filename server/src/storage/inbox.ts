@@ -2,7 +2,7 @@ import type { InboxContent, InboxPosition } from '../domain/inbox.ts';
 import { maxUnreadCount } from '../domain/limits/inbox.ts';
 import type { UserKey } from '../domain/users/users.ts';
 import type { Fragment, Queryable, Transaction } from './database.ts';
-import { isGivenBucket } from './users/buckets.ts';
+import { isGivenBucket, isInBuckets } from './users/buckets.ts';
 import type { Merge } from './users/merged-users.ts';
 
 type OfUser = UserKey & { workspaceId: string };
@@ -263,13 +263,10 @@ async function findInboxContents(
   { workspaceId, shared }: { workspaceId: string; shared: readonly Pick<StoredMessage, 'runId' | 'contentId'>[] },
 ): Promise<{ runId: string; id: string; content: InboxContent }[]> {
   return tx<{ runId: string; id: string; content: InboxContent }[]>`
-    select inbox_contents.run_id as "runId", inbox_contents.id, inbox_contents.content
-    from (
-      select distinct * from unnest(${shared.map(({ runId }) => runId)}::text[],
-        ${shared.map(({ contentId }) => contentId)}::text[])
-    ) as given (run_id, id)
-    join inbox_contents on inbox_contents.workspace_id = ${workspaceId}
-      and inbox_contents.run_id = given.run_id collate "C" and inbox_contents.id = given.id collate "C"`;
+    select run_id as "runId", id, content from inbox_contents
+    -- Equal contents of other runs of the page have the same id, and are read too.
+    where workspace_id = ${workspaceId} and run_id = any(${[...new Set(shared.map(({ runId }) => runId))]}::text[])
+      and id = any(${[...new Set(shared.map(({ contentId }) => contentId!))]}::text[])`;
 }
 
 /** Counts the unread messages of a user that are not archived, up to `maxUnreadCount`. Index: primary key. */
@@ -343,15 +340,13 @@ export async function listInboxToExplain(
   tx: Queryable,
   { workspaceId, runId, users }: { workspaceId: string; runId: string; users: readonly UserKey[] },
 ): Promise<KeptMessage[]> {
-  const inBucket = isGivenBucket(tx, { column: tx`inbox_messages.bucket`, given: tx`given.bucket`, rows: users });
+  // Ids of users are unique, so no user is met in a bucket of another one. A join might read all messages of a bucket.
   return tx<KeptMessage[]>`
-    select inbox_messages.bucket, inbox_messages.user_id as "userId", inbox_messages.kept_at as "keptAt",
-      inbox_messages.expires_at as "expiresAt", inbox_messages.read_at as "readAt",
-      inbox_messages.archived_at as "archivedAt"
-    from unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
-      as given (bucket, user_id)
-    join inbox_messages on inbox_messages.workspace_id = ${workspaceId} and ${inBucket}
-      and inbox_messages.user_id = given.user_id collate "C" and inbox_messages.run_id = ${runId}`;
+    select bucket, user_id as "userId", kept_at as "keptAt", expires_at as "expiresAt", read_at as "readAt",
+      archived_at as "archivedAt"
+    from inbox_messages
+    where workspace_id = ${workspaceId} and ${isInBuckets(tx, { column: tx`bucket`, buckets: users.map(({ bucket }) => bucket) })}
+      and user_id = any(${users.map(({ userId }) => userId)}::text[]) and run_id = ${runId}`;
 }
 
 /** Gives the messages of a merged user to the retained one. A message of a run that both have stays as the retained user has it. */

@@ -530,6 +530,7 @@ describe('names of actions', () => {
   const madeOf: [kind: string, words: string[]][] = [
     ['campaign', ['pause', 'resume', 'stop']],
     ['credential', ['connect', 'replace']],
+    ['journey', ['pause', 'resume', 'stop']],
     ['person', ['attributes', 'test', 'device-add', 'device-block', 'device-unblock']],
     ['person', ['device-opt-out', 'device-opt-in', 'device-keep', 'device-remove']],
     ['segment', ['archive', 'unarchive', 'fetch', 'upload']],

@@ -36,7 +36,8 @@ export async function findMisses(page: Page): Promise<string[]> {
 function findHitFault(element: any): string | null {
   const { document, getComputedStyle } = globalThis as any;
   const fixed: { node: any; left: number; top: number }[] = [];
-  for (let node = element.parentElement; node !== null; node = node.parentElement) {
+  const parentOf = (node: any): any => node.parentElement ?? node.getRootNode().host ?? null;
+  for (let node = parentOf(element); node !== null; node = parentOf(node)) {
     const { overflowX, overflowY } = getComputedStyle(node);
     if ([overflowX, overflowY].some((overflow) => overflow === 'hidden' || overflow === 'clip'))
       fixed.push({ node, left: node.scrollLeft, top: node.scrollTop });
@@ -58,7 +59,14 @@ function findHitFault(element: any): string | null {
     }
     // A wrapped link has a box on each line. The middle of the whole may be in none of them.
     const box = element.getClientRects()[0] ?? element.getBoundingClientRect();
-    const met = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+    let met = document.elementFromPoint(x, y);
+    // The document names the element that has a shadow root, not what the root shows there.
+    for (let root = met?.shadowRoot; root; root = met.shadowRoot) {
+      const inner = root.elementFromPoint(x, y);
+      if (inner === null || inner === met) break;
+      met = inner;
+    }
     if (met !== null && (element.contains(met) || [...(element.labels ?? [])].some((label) => label.contains(met))))
       return null;
     // A click on an enclosing link, button or label reaches the element.

@@ -450,6 +450,10 @@ describe('plans of a user’s messages', () => {
       select 'W', number % 256, lpad(to_hex(number), 24, '0'), 'r2', 'c1', 'x', '2026-03-01', '2026-04-01', '2026-03-01'
       from generate_series(1, ${userCount}) as number`;
     await database`
+      insert into inbox_contents (workspace_id, run_id, id, content, expires_at)
+      select 'W', 'r' || number, content, '{}', '2026-04-01'
+      from generate_series(1, 2000) as number, unnest('{x,y,z}'::text[]) as content`;
+    await database`
       insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
       select 'l', 'r1', number % 256, lpad(to_hex(number), 24, '0'), 'W' from generate_series(1, ${userCount}) as number`;
     await database`

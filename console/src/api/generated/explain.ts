@@ -24,6 +24,14 @@ export type DeliveryExplanation = {
     createdAt: string;
     step: string;
     explanation: string;
+
+    /** The message in the person's inbox; null if the run kept none. */
+    inbox: {
+      keptAt: string;
+      expiresAt: string;
+      readAt: string | null;
+      archivedAt: string | null;
+    } | null;
     devices: {
       /** The app's name for the device; null if the device was removed. */
       deviceId: string | null;

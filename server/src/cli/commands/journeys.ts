@@ -45,6 +45,7 @@ export function registerJourneys(program: Command): void {
     .action(ofOne(exportFile));
   add('check', 'List what keeps the draft of a journey from being published')
     .argument('<journey>', 'id of the journey')
+    .option(...jsonOption)
     .action(ofOne(check));
   add('publish', 'Publish the draft of a journey as its next version')
     .argument('<journey>', 'id of the journey')
@@ -106,10 +107,11 @@ async function exportFile(context: CommandContext, named: Named, { out }: { out:
   process.stdout.write(`Wrote ${out}.\n`);
 }
 
-async function check(context: CommandContext, named: Named): Promise<void> {
+async function check(context: CommandContext, named: Named, { json }: Json): Promise<void> {
   const faults = await validateJourney(context, named);
-  if (faults.length > 0) throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults });
-  process.stdout.write('The draft can be published.\n');
+  if (json) process.stdout.write(`${JSON.stringify({ isValid: faults.length === 0, faults })}\n`);
+  else if (faults.length > 0) throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults });
+  else process.stdout.write('The draft can be published.\n');
 }
 
 async function publish(context: CommandContext, named: Named, { move = [] }: { move?: string[] }): Promise<void> {

@@ -1,6 +1,6 @@
 import { inboxTargets } from '../inbox.ts';
 import type { InboxSettings } from '../inbox.ts';
-import { inboxExpiryHours, maxInboxExpiryHours, maxInboxTagCharacters, maxInboxTags } from '../limits/inbox.ts';
+import { inboxExpiryHours, maxKeptInboxHours, maxInboxTagCharacters, maxInboxTags } from '../limits/inbox.ts';
 import { maxTopicKeyCharacters } from '../limits/topics.ts';
 import { defaultDeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { DeliverySettings, Allowance } from '../campaigns/delivery-settings.ts';
@@ -235,7 +235,7 @@ const inbox = partOrEmpty(
       ['PUSH', ...inboxTargets],
       'PUSH: no inbox, the default. INBOX: no push. BOTH: a push, and the inbox of every user. EITHER: a push, and the inbox of users whom no push reaches',
     ),
-    inbox_expiry: whole(1, maxInboxExpiryHours, `Hours for which the message can be read; default ${inboxExpiryHours}`),
+    inbox_expiry: whole(1, maxKeptInboxHours, `Hours for which the message can be read; default ${inboxExpiryHours}`),
     tags: texts({
       maxItems: maxInboxTags,
       maxCharacters: maxInboxTagCharacters,

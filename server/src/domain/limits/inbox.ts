@@ -5,7 +5,7 @@
  * Unit: hours per message. Exceeded: CAMPAIGN_REQUEST_INVALID.
  * Ninety days: as long as the ledger explains it.
  */
-export const maxInboxExpiryHours = 2_160;
+export const maxKeptInboxHours = 2_160;
 
 /** The same, where the campaign names none. Unit: hours per message. Exceeded: The message is deleted. */
 export const inboxExpiryHours = 720;

@@ -37,6 +37,17 @@ export const DeliveryExplanation = described(
           createdAt: Type.String(),
           step: Type.String(),
           explanation: Type.String(),
+          inbox: described(
+            orNull(
+              Type.Object({
+                keptAt: Type.String(),
+                expiresAt: Type.String(),
+                readAt: orNull(Type.String()),
+                archivedAt: orNull(Type.String()),
+              }),
+            ),
+            "The message in the person's inbox; null if the run kept none.",
+          ),
           devices: Type.Array(
             Type.Object({
               deviceId: described(

@@ -30,7 +30,9 @@ const journeyShape = named(
   'Journey',
   Type.Object({
     ...summary,
-    draft: Type.Union([graph, Type.Null()], { description: 'The graph that is being edited, as it was sent' }),
+    draft: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
+      description: 'The graph that is being edited, as it was sent, which may be unfinished',
+    }),
     live: Type.Union([graph, Type.Null()], { description: 'The graph that users enter' }),
     campaigns: Type.Record(Type.String(), Type.String(), {
       description: 'Of each send step of the live version, the id of its campaign, for explain',
