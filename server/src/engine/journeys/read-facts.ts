@@ -14,7 +14,6 @@ import { findReferencedSegments } from '../../storage/segments/segment-members.t
 import { keepAudienceUsers, listSpanEvents } from '../../storage/triggers.ts';
 import { findUsers } from '../../storage/users/users.ts';
 import { findWorkspaceControls } from '../../storage/workspaces.ts';
-import { triggerNameOf } from './trigger-name.ts';
 
 /** A person who is at a step in this round. */
 export type Walker = {
@@ -178,4 +177,12 @@ async function expandFilter(
     if (error instanceof SegmentExpansionError) return undefined;
     throw error;
   }
+}
+
+/**
+ * Returns the event name of the trigger by which a step sends. It is the same for every step of an entry, and different for every
+ * entry: with the step's campaign it is the identity of the message. People read it where a message is explained.
+ */
+export function triggerNameOf({ entryId }: { entryId: string }): string {
+  return `Journey entry ${entryId}`;
 }

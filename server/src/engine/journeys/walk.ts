@@ -6,9 +6,8 @@ import type { StepPassage, WaitingPosition } from '../../storage/journeys/due-po
 import type { EndedPosition, Position } from '../../storage/journeys/positions.ts';
 import type { NewTrigger } from '../../storage/triggers.ts';
 import type { GraphOf } from '../../storage/journeys/graphs.ts';
-import { readFacts } from './read-facts.ts';
+import { readFacts, triggerNameOf } from './read-facts.ts';
 import type { RoundFacts, Walker } from './read-facts.ts';
-import { triggerNameOf } from './trigger-name.ts';
 import { updateUsers } from './update-users.ts';
 
 /** What is to be stored after a batch of people walked as far as they go. */

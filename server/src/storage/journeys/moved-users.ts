@@ -12,8 +12,8 @@ export type StepRule = AtStep & {
 };
 
 /**
- * Moves the people at a step to a step of another version, due at once like an entry, except those who passed that step or one after it: a step is
- * passed once in an entry. Indexes: journey_positions_step, primary key of journey_passages.
+ * Moves the users at a step to a step of another version, where they are due at once. Users who passed that step or a later one stay,
+ * because a step is passed once in an entry. Indexes: journey_positions_step, primary key of journey_passages.
  */
 export async function moveUsersAtStep(tx: Queryable, rule: StepRule): Promise<void> {
   const { workspaceId, journeyId, step, to, version, ahead, at } = rule;
@@ -30,7 +30,7 @@ export async function moveUsersAtStep(tx: Queryable, rule: StepRule): Promise<vo
       )`;
 }
 
-/** Ends the entries of the people at a step, and counts them. Index: journey_positions_step. */
+/** Ends the entries of the users at a step, and counts them. Index: journey_positions_step. */
 export async function endUsersAtStep(tx: Queryable, { at, ...of }: AtStep & { at: Date }): Promise<void> {
   const { workspaceId, journeyId, step } = of;
   await tx`
